@@ -9,6 +9,7 @@ export { HttpPlugSettings, MqttPlugSettings, PlugSettings } from "./contract/plu
 export { type Mistake, type ProblemCode, problems, RigbridgeError } from "./contract/problems.ts";
 export * from "./contract/properties.ts";
 export * from "./contract/readings.ts";
+export { isRecord } from "./contract/record.ts";
 export * from "./contract/resources.ts";
 export type { Caller, Encoded, EncodedEvent, Input, KeyHolder, MiningService, Reply } from "./contract/service.ts";
 export { version } from "./version.ts";

@@ -3,8 +3,8 @@ import { type ProblemCode, problems, RigbridgeError } from "../contract/problems
 import { oneLine } from "./secrets.ts";
 import type { Answer, Wire } from "./wire.ts";
 
-/** Whom was asked for what, as errors name it. */
-export interface Asked {
+/** The server and the request, as errors name them. */
+export interface ErrorContext {
   readonly wire: Pick<Wire, "origin" | "scrub">;
   /** As `GET /api/miners`. */
   readonly request: string;
@@ -18,10 +18,10 @@ export const isPage = ({ type, body }: Answer): boolean =>
   /html/.test(type) || /^\s*</.test(body.subarray(0, 100).toString("latin1"));
 
 /** The JSON of an answer. Throws `service.garbled`. */
-export function jsonOf(answer: Answer, { wire, request }: Asked): unknown {
+export function jsonOf(answer: Answer, { wire, request }: ErrorContext): unknown {
   const what = `${wire.origin} answers ${request}`;
   if (isPage(answer)) throw garbled(`${what} with a web page; a mining service answers with JSON`);
-  // The decoder takes a byte order mark away.
+  // The decoder removes a byte order mark.
   const text = new TextDecoder().decode(answer.body);
   if (text.trim() === "") throw garbled(`${what} with nothing at all`);
   try {
@@ -41,29 +41,29 @@ const Problem = z.object({
   errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** The problem that a Rigbridge tells of, with its own words; undefined for the answer of any other server. */
-export function problemIn(answer: Answer, { wire }: Asked): RigbridgeError | undefined {
+/** The problem that a Rigbridge answers with; undefined for the answer of any other server. */
+export function problemIn(answer: Answer, { wire }: ErrorContext): RigbridgeError | undefined {
   if (!answer.type.includes("json") || answer.body.length > longestError) return undefined;
   const problem = Problem.safeParse(tryJson(answer.body)).data;
   if (problem === undefined) return undefined;
   const { detail, title, code } = problem;
-  const say = (text: string) => wire.scrub(oneLine(text, 1000));
-  const errors = problem.errors.map(({ path, message }) => ({ path: say(path), message: say(message) }));
-  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), say(detail || title), { errors });
+  const clean = (text: string) => wire.scrub(oneLine(text, 1000));
+  const errors = problem.errors.map(({ path, message }) => ({ path: clean(path), message: clean(message) }));
+  return new RigbridgeError(isCode(code) ? code : codeFor(answer.status), clean(detail || title), { errors });
 }
 
-/** Errors are small; what is not is no error of a service. */
+/** Bytes; a longer answer is not an error of a service. */
 const longestError = 100_000;
 
 const isCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 
-/** The error for an answer that is no success. */
-export function refusal(answer: Answer, asked: Asked): RigbridgeError {
-  return problemIn(answer, asked) ?? redirect(answer, asked) ?? foreignRefusal(answer, asked);
+/** The error for an answer that is not a success. */
+export function refusal(answer: Answer, context: ErrorContext): RigbridgeError {
+  return problemIn(answer, context) ?? redirect(answer, context) ?? foreignRefusal(answer, context);
 }
 
-/** Never followed: it would carry the key elsewhere, or turn an action into a read. */
-function redirect({ status, location }: Answer, { wire, request }: Asked): RigbridgeError | undefined {
+/** Redirects are not followed: they could send the key elsewhere, or turn an action into a read. */
+function redirect({ status, location }: Answer, { wire, request }: ErrorContext): RigbridgeError | undefined {
   if (status < 300 || status > 399) return undefined;
   const to = URL.canParse(location, wire.origin) ? new URL(location, wire.origin) : undefined;
   const target = to === undefined ? "elsewhere" : oneLine(wire.scrub(to.origin + to.pathname));
@@ -73,10 +73,10 @@ function redirect({ status, location }: Answer, { wire, request }: Asked): Rigbr
   );
 }
 
-function foreignRefusal(answer: Answer, { wire, request }: Asked): RigbridgeError {
+function foreignRefusal(answer: Answer, { wire, request }: ErrorContext): RigbridgeError {
   const words = wire.scrub(wordsIn(answer));
-  const said = words === "" ? `with HTTP ${answer.status}` : `with HTTP ${answer.status}: ${words}`;
-  return new RigbridgeError(codeFor(answer.status), `${wire.origin} answers ${request} ${said}`);
+  const outcome = words === "" ? `with HTTP ${answer.status}` : `with HTTP ${answer.status}: ${words}`;
+  return new RigbridgeError(codeFor(answer.status), `${wire.origin} answers ${request} ${outcome}`);
 }
 
 const codes: Readonly<Record<number, ProblemCode>> = {
@@ -99,18 +99,18 @@ const codeFor = (status: number): ProblemCode => codes[status] ?? "service.refus
 
 const messageKeys = ["message", "Message", "detail", "error", "title"];
 
-/** What a foreign server says of its refusal, in a line; a web page says nothing of use. */
+/** A foreign server's reason for a refusal, as one line; "" for a web page. */
 function wordsIn(answer: Answer): string {
   if (isPage(answer) || answer.body.length > longestError) return "";
   const value = tryJson(answer.body);
   if (typeof value === "string") return oneLine(value);
   if (typeof value !== "object" || value === null)
     return /^text\/plain/.test(answer.type) ? oneLine(answer.body.subarray(0, 1000).toString()) : "";
-  const said = Object.entries(value).find(([key, text]) => messageKeys.includes(key) && typeof text === "string");
-  return typeof said?.[1] === "string" ? oneLine(said[1]) : "";
+  const found = Object.entries(value).find(([key, text]) => messageKeys.includes(key) && typeof text === "string");
+  return typeof found?.[1] === "string" ? oneLine(found[1]) : "";
 }
 
-/** undefined where it is no JSON. */
+/** undefined if it is not JSON. */
 export function tryJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));

@@ -1,10 +1,11 @@
 import { unknownReadings } from "../contract/readings.ts";
+import { isRecord } from "../contract/record.ts";
 import type { Miner } from "../contract/resources.ts";
 import { emptied } from "./miner-memory.ts";
 
 export const byId = (miners: readonly Miner[]): Map<number, Miner> => new Map(miners.map((miner) => [miner.id, miner]));
 
-/** What of a miner or a summary moves with time alone. */
+/** Fields of a miner or a summary that change with time alone. */
 const timeKeys: ReadonlySet<string> = new Set([
   "updated",
   "updatedUtc",
@@ -15,20 +16,19 @@ const timeKeys: ReadonlySet<string> = new Set([
   "metaData",
 ]);
 
-/** Whether two replies say the same: passing time alone is no change. */
+/** Whether two replies are equal, apart from fields that change with time alone. */
 export function sameButTime(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (!isObject(a) || !isObject(b)) return false;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, at) => sameButTime(each, b[at]));
+  if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   for (const key of keys) if (!timeKeys.has(key) && !sameButTime(a[key], b[key])) return false;
   return true;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
-
-/** Which miners are not as they were, and which are gone. */
+/** The miners that have changed, and those that are gone. */
 export function differences(
   before: ReadonlyMap<number, Miner>,
   after: ReadonlyMap<number, Miner>,
@@ -39,7 +39,7 @@ export function differences(
   };
 }
 
-/** A miner whose service cannot be reached: nothing is known of it now, and it keeps its shape. */
+/** A miner whose service cannot be reached: it keeps its boards, fans and controls, without values. */
 export function outOfReach(miner: Miner, why: string): Miner {
   const { readings } = miner;
   const { boards, fans, controls } = emptied({ ...readings, controls: miner.controls });
@@ -99,7 +99,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
   };
 }
 
-/** What is not reached earns nothing. */
+/** A miner that is not reached earns nothing. */
 const noMoney = {
   revenuePerDay: "0",
   revenuePerDayValue: 0,

@@ -4,15 +4,15 @@ import type { Fields } from "./fields.ts";
 import { type Omitting, omitted } from "./omissions.ts";
 import { oneLine } from "./secrets.ts";
 
-/** How many of a server's display strings could tell its locale, and how many of them did not fit the one it has. */
+/** How many of a server's display strings depend on the locale, and how many of those do not match the configured one. */
 export interface Tally {
-  telling: number;
-  wrong: number;
+  checked: number;
+  mismatched: number;
 }
 
 /**
- * Numbers of one object from a foreign server: the `...Value` field first, else the display string in the server's
- * locale. Where both are there, the string is the proof of the locale. What cannot be read is null and a note.
+ * Reads the numbers of one object from a foreign server: the `...Value` field first, else the display string in the
+ * server's locale. If both exist, the string verifies the locale. What cannot be read becomes null and a note.
  */
 export class Display implements Omitting {
   readonly notes: string[] = [];
@@ -24,30 +24,30 @@ export class Display implements Omitting {
     this.#tally = tally;
   }
 
-  /** `known`: what the `...Value` field says; `step`: half a unit of the string's last digit, relative to 1. */
+  /** `known` is the value of the `...Value` field. */
   number(fields: Fields, key: string, known: number | null, read: (text: string) => number | null): number | null {
     const text = fields.textOrNull(key);
     if (text === null || text.trim() === "") return known;
     const shown = read(text);
-    const isTelling = /\d\D\d/.test(text);
+    const showsLocale = /\d\D\d/.test(text);
     const fits = shown !== null && (known === null || isNear(shown, known));
-    if (isTelling) this.#tally.telling += 1;
-    if (!fits) this.#complain(fields.path(key), text, shown !== null, isTelling);
+    if (showsLocale) this.#tally.checked += 1;
+    if (!fits) this.#complain(fields.path(key), text, shown !== null, showsLocale);
     return known ?? shown;
   }
 
-  /** A device or a pool that cannot be read is left out. */
+  /** Notes a device or pool that cannot be read. */
   omit(why: RigbridgeError): void {
     this.notes.push(omitted(why));
   }
 
-  #complain(path: string, text: string, isReadable: boolean, isTelling: boolean): void {
-    if (isTelling) this.#tally.wrong += 1;
-    const said = `${path} says "${oneLine(text, 60)}"`;
+  #complain(path: string, text: string, isReadable: boolean, showsLocale: boolean): void {
+    if (showsLocale) this.#tally.mismatched += 1;
+    const field = `${path} says "${oneLine(text, 60)}"`;
     this.notes.push(
       isReadable
-        ? `${said}, which its number contradicts; the server's locale seems not to be ${this.#locale}`
-        : `${said}, which cannot be read as ${this.#locale}`,
+        ? `${field}, which its number contradicts; the server's locale does not seem to be ${this.#locale}`
+        : `${field}, which cannot be read as ${this.#locale}`,
     );
   }
 }
@@ -55,7 +55,7 @@ export class Display implements Omitting {
 /** Display strings have at least three digits, or two decimals. */
 const isNear = (shown: number, known: number): boolean => Math.abs(shown - known) <= Math.max(0.01, known * 0.01);
 
-/** The number behind a label: "Accepted: 1 234 (99%)", "Power: 2865 W". */
+/** Reads the number after a label: "Accepted: 1 234 (99%)", "Power: 2865 W". */
 export const labelled =
   (read: (text: string) => number | null) =>
   (text: string): number | null =>
@@ -66,5 +66,5 @@ export const labelled =
         .trim(),
     );
 
-/** One per board; none where the text is none. */
+/** One temperature per board; none if the text has none. */
 export const boardTemperatures = (text: string, parser: Parser): number[] => parser.temperatures(text) ?? [];

@@ -1,10 +1,11 @@
+import { isRecord } from "../contract/record.ts";
 import { garbled } from "./answers.ts";
 import { type Omitting, readable } from "./omissions.ts";
 import { oneLine } from "./secrets.ts";
 
 /**
- * Reads a foreign server's JSON: what is missing or null is a sensible empty, what has another type than documented
- * throws `service.garbled` with its path. Paths are put together only then, for a farm has a million fields.
+ * Reads a foreign server's JSON: a missing or null field becomes a sensible empty value; a field of another type than
+ * documented throws `service.garbled` with its path. Paths are built only then, since a farm has a million fields.
  */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
@@ -18,24 +19,24 @@ export class Fields {
     if (!isRecord(value)) throw garbled(`${this.path()} is ${kindOf(value)} where an object must be`);
   }
 
-  /** Of a field in here, or of this object itself. */
+  /** The path of a field, or of this object itself. */
   path(key?: string): string {
     const own = this.#ownPath();
     const path = key === undefined ? own : `${own}.${oneLine(key, 40)}`;
     return path.length > longestPath ? `…${path.slice(-longestPath)}` : path;
   }
 
-  /** What the reader says of a field that cannot be what it is. */
+  /** The error for a field of the wrong type. */
   odd(key: string, expected: string): Error {
     return garbled(`${this.path(key)} is ${kindOf(this.#value(key))} where ${expected} must be`);
   }
 
-  /** As it was sent; null when it is missing. */
+  /** The value as sent; null if it is missing. */
   raw(key: string): unknown {
     return this.#value(key);
   }
 
-  /** "" when it is missing. */
+  /** "" if it is missing. */
   text(key: string): string {
     return this.textOrNull(key) ?? "";
   }
@@ -46,7 +47,7 @@ export class Fields {
     throw this.odd(key, "a text");
   }
 
-  /** 0 when it is missing; fractions are rounded. */
+  /** 0 if it is missing; fractions are rounded. */
   integer(key: string): number {
     return this.integerOrNull(key) ?? 0;
   }
@@ -65,14 +66,14 @@ export class Fields {
     throw this.odd(key, "a number");
   }
 
-  /** The number that tells one thing from another; never missing. */
+  /** An id, which is required. */
   id(key = "id"): number {
     const value = this.#value(key);
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
     throw this.odd(key, "a whole number");
   }
 
-  /** false when it is missing. */
+  /** false if it is missing. */
   flag(key: string): boolean {
     return this.flagOrNull(key) ?? false;
   }
@@ -83,12 +84,12 @@ export class Fields {
     throw this.odd(key, "true or false");
   }
 
-  /** One without fields when it is missing. */
+  /** An object without fields if it is missing. */
   object(key: string): Fields {
     return new Fields(this.#value(key) ?? nothing, key, this);
   }
 
-  /** Empty when it is missing. */
+  /** Empty if it is missing. */
   list(key: string): readonly unknown[] {
     const value = this.#value(key) ?? [];
     if (Array.isArray(value)) return value;
@@ -101,7 +102,7 @@ export class Fields {
     return list.length === 0 ? [] : list.map((element, index) => new Fields(element, `${key}[${index}]`, this));
   }
 
-  /** What is read of the objects of a list; one that is no such object is left out. */
+  /** Reads the objects of a list; those that cannot be read are left out. */
   readable<T>(key: string, read: (element: Fields) => T, omitting: Omitting): T[] {
     const places = [...this.list(key).entries()];
     return readable(places, ([index, element]) => read(new Fields(element, `${key}[${index}]`, this)), omitting);
@@ -119,9 +120,6 @@ export class Fields {
 const longestPath = 120;
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "missing";

@@ -6,7 +6,7 @@ import { type DocumentedName, type ReadName, readDone } from "./foreign-replies.
 
 type WriteName = Exclude<DocumentedName, ReadName>;
 
-/** What actions on the reference product are made of, all through the same eyes. */
+/** The requests that actions on a foreign server consist of, all with the same access. */
 export interface ForeignCalls {
   pool(id: number): Promise<Pool>;
   pools(): Promise<readonly Pool[]>;
@@ -14,22 +14,22 @@ export interface ForeignCalls {
   hosts(): Promise<readonly Host[]>;
   managedMiner(id: number): Promise<ManagedMiner>;
   managedMiners(): Promise<readonly ManagedMiner[]>;
-  /** Sends an operation and gives the JSON that came back, undefined where it was none. */
+  /** Sends an operation and returns the JSON of its answer, undefined if that is not JSON. */
   send(name: WriteName, input: object): Promise<unknown>;
-  /** The error for what this server does not offer. */
+  /** The error for something that this server does not offer. */
   unsupported(what: string): Promise<RigbridgeError>;
 }
 
 export type Writers = { readonly [K in WriteName]: (input: Input<K>, calls: ForeignCalls) => Promise<Reply<K>> };
 
-/** The document's operations that change something, for a server whose replies to them are not documented. */
+/** The documented operations that write, for a server whose replies to them are not documented. */
 export const writers: Writers = {
   minerAction: async (input, calls) => {
     const action = actionFor(input);
     if (action === undefined) throw await calls.unsupported(wordsFor(input));
     const { id, pool_id, pool_type, template_id, rule_id } = input;
     const json = await calls.send("minerAction", { id, action, pool_id, pool_type, template_id, rule_id });
-    return readDone(json, `The service has taken ${action}`);
+    return readDone(json, `The service has accepted ${action}`);
   },
   minerPoolAction: done("minerPoolAction"),
   deletePool: done("deletePool"),
@@ -43,15 +43,15 @@ export const writers: Writers = {
     save("saveManagedMiner", input, calls, { one: calls.managedMiner, all: calls.managedMiners }),
 };
 
-/** A writer that only says that it was done. */
+/** A writer without further steps. */
 function done(name: Exclude<WriteName, "minerAction" | "savePool" | "saveHost" | "saveManagedMiner">) {
   return async (input: object, calls: ForeignCalls) =>
-    readDone(await calls.send(name, input), "The service has done it");
+    readDone(await calls.send(name, input), "The service has accepted it");
 }
 
 const documented = ["reboot", "stop", "restart", "start", "add_pool", "change_pool", "apply_template", "rule"];
 
-/** The document's action for what is asked; our `set` of the controls that a foreign miner has is one of them. */
+/** The documented action for an input; `set` of a foreign miner's controls maps to one as well. */
 function actionFor({ action, property, value = "" }: Input<"minerAction">): string | undefined {
   if (documented.includes(action)) return action;
   if (action !== "set") return undefined;
@@ -65,15 +65,15 @@ function actionFor({ action, property, value = "" }: Input<"minerAction">): stri
 const wordsFor = ({ action, property }: Input<"minerAction">): string =>
   action === "set" ? `to set "${property}"` : `the action ${action}`;
 
-/** Where what was saved is read back. */
+/** How saved resources are read back. */
 interface Shelf<T> {
   readonly one: (id: number) => Promise<T>;
   readonly all: () => Promise<readonly T[]>;
 }
 
 /**
- * Adds or updates. What an update leaves out is sent as it stands, for the document does not say what becomes of it;
- * and what is answered is read back, for the reply is not documented either.
+ * Adds or updates. An update sends the stored values of absent fields, since the API document does not say what happens to
+ * those, and the result is read back, since the reply is not documented.
  */
 async function save<T extends { readonly id: number }>(
   name: "savePool" | "saveHost" | "saveManagedMiner",
@@ -92,7 +92,7 @@ async function save<T extends { readonly id: number }>(
   const added = (await shelf.all()).filter((each) => !before.has(each.id)).toSorted((a, b) => b.id - a.id);
   const [newest] = added.filter((each) => agrees(each, given));
   if (newest !== undefined) return newest;
-  throw garbled("The service says that it has stored this, but does not list it");
+  throw garbled("The service reports that it has stored this, but does not list it");
 }
 
 function idIn(json: unknown): number | undefined {
@@ -105,5 +105,5 @@ const identifying = ["description", "url", "hostname"];
 const agrees = (stored: object, given: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(stored).every(([key, value]) => !identifying.includes(key) || (given[key] ?? value) === value);
 
-/** The operations of the document that change something. */
+/** Whether a documented operation writes. */
 export const isWrite = (name: CallName): name is WriteName => Object.hasOwn(writers, name);

@@ -3,10 +3,10 @@ import type { Parser } from "../units/parse.ts";
 import type { Display } from "./display.ts";
 import type { Fields } from "./fields.ts";
 
-/** What a device is, with what is known of it in SI units. */
+/** A device, with its hash rate in SI units. */
 export interface ForeignDevice {
   readonly shown: Device;
-  /** H/s; null where neither number nor string says. */
+  /** H/s; null if neither the number nor the string is there. */
   readonly hashrate: number | null;
 }
 
@@ -38,7 +38,7 @@ export function readDevice(fields: Fields, parser: Parser, display: Display): Fo
   };
 }
 
-/** "null or value" is all that the document says of `intensity`. */
+/** The API document describes `intensity` only as "null or value". */
 function wordOrNumber(fields: Fields, key: string): string | null {
   const value = fields.raw(key);
   return typeof value === "number" ? String(value) : fields.textOrNull(key);
@@ -62,7 +62,7 @@ export function readSpeed(fields: Fields, parser: Parser, display: Display) {
   };
 }
 
-/** Unknown, and what is too large for an integer, is 0. */
+/** 0 if the value is unknown or too large for an integer. */
 export const whole = (value: number | null): number =>
   value !== null && Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 

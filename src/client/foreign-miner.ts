@@ -9,20 +9,20 @@ import { controlsOf, readingsOf } from "./foreign-readings.ts";
 import type { MinerMemory, Shape } from "./miner-memory.ts";
 import type { Uids } from "./uids.ts";
 
-/** What reading a foreign server's miners needs beside their JSON. */
+/** The context for reading a foreign server's miners. */
 export interface MinerReading {
   readonly parser: Parser;
   readonly locale: string;
   readonly uids: Uids;
   readonly memory: MinerMemory;
   readonly now: () => number;
-  /** What was left out of a reply that has no place to say so. */
+  /** Notes entries left out of a reply that has no field for notes. */
   readonly note: (words: string) => void;
 }
 
 /**
- * A miner of the reference product, filled up to our full shape. What it does not say is empty, null or what the
- * document's own words make of it; a miner that cannot be reached has no readings. Throws `service.garbled`.
+ * A miner of a foreign server, completed to the full contract. Missing fields are empty, null or derived from documented
+ * ones; a miner that cannot be reached has no readings. Throws `service.garbled`.
  */
 export function readMiner(fields: Fields, groupId: number, reading: MinerReading, tally: Tally): Miner {
   const { parser } = reading;
@@ -34,8 +34,8 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
   const status = statusOf(fields, statusInfo, display);
   const isValid = fields.flagOrNull("hasValidStatus") ?? true;
   const isLive = status !== "Disconnected" && status !== "Disabled" && (isValid || status !== "Starting");
-  // What an unreachable miner shows is old or 0, and tells nothing of the locale.
-  const seen = isLive ? display : new Display(reading.locale, { telling: 0, wrong: 0 });
+  // The display strings of an unreachable miner are old or 0, and do not show the locale.
+  const seen = isLive ? display : new Display(reading.locale, { checked: 0, mismatched: 0 });
   const speed = readSpeed(speedInfo, parser, seen);
   const devices = {
     gpu: readDevices(fields, "gpuList", parser, seen),
@@ -111,12 +111,12 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     identity: null,
   };
   const reason = reading.memory.reason(id, reading.now(), haltOf(miner, status));
-  if (!isLive) return unreached(miner, reading.memory.shape(id), reason);
+  if (!isLive) return unreachedMiner(miner, reading.memory.shape(id), reason);
   reading.memory.keep(id, { ...readings, controls: miner.controls });
   return { ...miner, readings: { ...readings, reason } };
 }
 
-/** Why a miner does not hash, as far as a foreign server's words tell; null where it does, or was not asked yet. */
+/** Why a miner is not hashing, as far as the foreign server reports it; null if it is, or has not been read yet. */
 function haltOf({ hasValidStatus, poolList }: Miner, status: MinerStatus): Omit<Reason, "since"> | null {
   const isDead = (pool: MinerPool): boolean => pool.statusInfo.statusDisplay === "Dead";
   switch (status) {
@@ -138,10 +138,10 @@ function haltOf({ hasValidStatus, poolList }: Miner, status: MinerStatus): Omit<
   }
 }
 
-const unreachedWords = "The service does not reach this miner";
+const unreachedWords = "The service cannot reach this miner";
 
-/** Nothing but its shape; one that is disabled is not asked, and said to be so. */
-function unreached(miner: Miner, { boards, fans, controls }: Shape, reason: Reason | null): Miner {
+/** A miner with only its boards, fans and controls; a disabled one keeps its status. */
+function unreachedMiner(miner: Miner, { boards, fans, controls }: Shape, reason: Reason | null): Miner {
   const shaped = { ...miner, readings: { ...miner.readings, boards, fans }, controls: [...controls] };
   const { statusInfo, ...rest } = outOfReach(shaped, unreachedWords);
   const { isOffline } = miner;
@@ -156,7 +156,7 @@ function unreached(miner: Miner, { boards, fans, controls }: Shape, reason: Reas
 const readDevices = (fields: Fields, key: string, parser: Parser, display: Display): ForeignDevice[] =>
   fields.readable(key, (device) => readDevice(device, parser, display), display);
 
-/** The set of values is not documented; a word that is not known is taken for what the other fields say. */
+/** The values are not documented; the status of an unknown word is derived from the other fields. */
 function statusOf(fields: Fields, statusInfo: Fields, display: Display): MinerStatus {
   const word = statusInfo.text("statusDisplay");
   const known = minerStatuses.find((each) => each.toLowerCase() === word.toLowerCase());
@@ -170,7 +170,7 @@ function statusOf(fields: Fields, statusInfo: Fields, display: Display): MinerSt
   return (fields.flagOrNull("isRunning") ?? isHashing) ? "Mining" : "Idle";
 }
 
-/** What a miner cannot be while it cannot be reached; one that is starting may not have been asked yet. */
+/** Statuses that require a reachable miner; a starting one may not have been read yet. */
 const up: ReadonlySet<MinerStatus> = new Set(["Mining", "Idle", "Stopped"]);
 
 /** Epoch ms; a time without a zone is UTC, as the field's name says. */
@@ -179,11 +179,11 @@ export function instantOf(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The server has 0 where it does not know, and without a revenue the profit is not known either. */
+/** The server reports 0 if it does not know, and without revenue the profit is unknown as well. */
 function moneyOf(coin: Fields, parser: Parser): Miner["money"] {
-  const said = (key: string): number | null => coin.numberOrNull(`${key}Value`) ?? parser.money(coin.text(key));
-  const revenuePerDay = said("revenuePerDay") || null;
-  const profitPerDay = revenuePerDay === null ? null : said("profitPerDay");
+  const amount = (key: string): number | null => coin.numberOrNull(`${key}Value`) ?? parser.money(coin.text(key));
+  const revenuePerDay = amount("revenuePerDay") || null;
+  const profitPerDay = revenuePerDay === null ? null : amount("profitPerDay");
   const costPerDay = revenuePerDay === null || profitPerDay === null ? null : revenuePerDay - profitPerDay;
   return { revenuePerDay, costPerDay, profitPerDay, currency: null };
 }

@@ -5,11 +5,11 @@ import type { Fields } from "./fields.ts";
 import type { ForeignDevice } from "./foreign-devices.ts";
 import type { MinerReading } from "./foreign-miner.ts";
 
-/** What has been read of a miner so far. */
+/** The parts of a miner that have been read so far. */
 export interface SeenMiner {
   readonly fields: Fields;
   readonly status: MinerStatus;
-  /** Whether the server reaches it. */
+  /** Whether the server can reach it. */
   readonly isLive: boolean;
   /** Epoch ms. */
   readonly at: number;
@@ -26,8 +26,8 @@ export interface Temperatures {
 }
 
 /**
- * The readings of a foreign server's miner in SI units. Energy is null: it would have to be integrated by somebody who
- * is always there, and a client is not.
+ * The readings of a foreign server's miner in SI units. Energy is null: it would have to be integrated continuously, and
+ * a client does not always run.
  */
 export function readingsOf(
   miner: SeenMiner,
@@ -75,7 +75,7 @@ const noReadings = (at: number): Readings => ({
   reason: null,
 });
 
-/** 0 is what the server sends when it does not know. */
+/** The server sends 0 if it does not know. */
 function temperaturesOf(fields: Fields, celsius: readonly number[]): Temperatures {
   const sum = celsius.reduce((total, each) => total + each, 0);
   return {
@@ -92,14 +92,14 @@ function powerOf(
   const coin = fields.object("coinInfo");
   const isActual = coin.flagOrNull("isActualPowerUsage");
   const value = coin.numberOrNull("powerUsageValue");
-  // A miner that is told by nobody what it takes has 0 there.
+  // It is 0 for a miner whose power is neither measured nor configured.
   const known = value === 0 && isActual !== true ? null : value;
   const power = display.number(fields.object("speedInfo"), "line3", known, labelled(parser.power));
   const source = isActual === null ? null : isActual ? "reported" : "nameplate";
   return { power, source: power === null ? null : source };
 }
 
-/** s. A miner of which the server does not know since when has 0 and no text. */
+/** s; if the server does not know the start time, the number is 0 and there is no text. */
 function uptimeOf(statusInfo: Fields, { parser }: MinerReading): number | null {
   const seconds = statusInfo.numberOrNull("secondsSinceStart");
   const text = statusInfo.textOrNull("statusLine3");
@@ -125,7 +125,7 @@ const unknownBoard = {
   serial: null,
 } as const;
 
-/** A board for each ASIC in their order; where none are listed, for each of several temperatures. */
+/** A board for each ASIC, in order; if none are listed, one for each of several temperatures. */
 function boardsOf(asics: readonly ForeignDevice[], celsius: readonly number[]): Readings["boards"] {
   const perBoard = celsius.length === asics.length ? celsius : [];
   if (asics.length > 0)
@@ -145,7 +145,7 @@ const fansOf = (devices: readonly ForeignDevice[]): Readings["fans"] =>
     deviceInfo.fanSpeed > 0 ? [{ rpm: deviceInfo.fanSpeed, percent: deviceInfo.fanPercent || null }] : [],
   );
 
-/** Whether the mining process runs; null where the status does not say. */
+/** Whether the mining process runs; null if the status does not show it. */
 function isMining(status: MinerStatus): boolean | null {
   if (status === "Stopped") return false;
   return status === "Mining" || status === "Idle" || status === "Starting" ? true : null;

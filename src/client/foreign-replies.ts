@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName, operations } from "../contract/operations.ts";
 import type {
   ActionReply,
@@ -6,8 +7,6 @@ import type {
   ManagedMiner,
   ManualAction,
   MetaData,
-  Miner,
-  MinerGroup,
   MinerList,
   Notification,
   Pool,
@@ -15,16 +14,16 @@ import type {
 } from "../contract/resources.ts";
 import type { CallName, Input, Reply } from "../contract/service.ts";
 import { garbled } from "./answers.ts";
-import type { Tally } from "./display.ts";
 import { Fields } from "./fields.ts";
 import { readMinerPool } from "./foreign-devices.ts";
 import { instantOf, type MinerReading, readMiner } from "./foreign-miner.ts";
-import { Omissions, type Omitting, readable } from "./omissions.ts";
+import { Omissions, type Omitting } from "./omissions.ts";
+import { readGroups } from "./read-groups.ts";
 import { oneLine } from "./secrets.ts";
 
-/** The operations of the document, and of these those that read. */
+/** The documented operations, and those of them that read. */
 export type DocumentedName = {
-  [K in CallName]: (typeof operations)[K] extends { readonly ours: true } ? never : K;
+  [K in CallName]: (typeof operations)[K] extends { readonly extension: true } ? never : K;
 }[CallName];
 export type ReadName = {
   [K in DocumentedName]: (typeof operations)[K]["method"] extends "GET" ? K : never;
@@ -34,9 +33,9 @@ type Reader<K extends OperationName & CallName> = (json: unknown, input: Input<K
 export type Readers = { readonly [K in ReadName]: Reader<K> };
 
 /**
- * Readers of everything that the reference product answers reads with (`http-api` 2 and 4): tolerant of what is
- * missing, and throwing `service.garbled` with the path of what has another type than documented. Of a list the entries
- * that cannot be read are left out and noted: in the reply's metadata, in the miner's notes, or with `reading.note`.
+ * Readers of all replies of a foreign server (`http-api` 2 and 4): tolerant of missing fields, and throwing
+ * `service.garbled` with the path of a field of another type than documented. List entries that cannot be read are left
+ * out and noted: in the reply's metadata, in the miner's notes, or with `reading.note`.
  */
 export function readersOf(reading: MinerReading): Readers {
   const list = <T>(fields: Fields, key: string, read: (entry: Fields) => T): T[] => {
@@ -50,7 +49,7 @@ export function readersOf(reading: MinerReading): Readers {
     getMiner: (json) => {
       const fields = root(json);
       reading.uids.assign([signsOf(fields)], false);
-      return { ...readMiner(fields, 0, reading, { telling: 0, wrong: 0 }), metaData: readMetaData(fields) };
+      return { ...readMiner(fields, 0, reading, { checked: 0, mismatched: 0 }), metaData: readMetaData(fields) };
     },
     listAddPools: (json) => ({
       addPoolList: list(root(json), "addPoolList", (entry) => ({
@@ -97,7 +96,7 @@ export function readersOf(reading: MinerReading): Readers {
 
 const root = (json: unknown): Fields => new Fields(json, "the reply");
 
-/** What can be read of a list, and what is said of the rest. Throws where nothing can. */
+/** The readable entries of a list, and notes on the others. Throws if no entry can be read. */
 function listed<T>(fields: Fields, key: string, read: (entry: Fields) => T) {
   const omissions = new Omissions();
   const entries = fields.readable(key, read, omissions);
@@ -105,18 +104,18 @@ function listed<T>(fields: Fields, key: string, read: (entry: Fields) => T) {
   return { entries, notes: omissions.notes };
 }
 
-/** Groups in groups are followed this far. */
-const deepest = 32;
-
 function readMinerList(fields: Fields, reading: MinerReading, userId: number | undefined): MinerList {
-  reading.uids.assign(allSigns(fields.readable("groupList", (group) => group, unnoted)), userId === undefined);
-  const tally = { telling: 0, wrong: 0 };
+  const signs = readGroups(fields, unnoted, (group) => group.readable("minerList", signsOf, unnoted));
+  reading.uids.assign(minersIn(signs), userId === undefined);
+  const tally = { checked: 0, mismatched: 0 };
   const omissions = new Omissions();
-  const groupList = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
-  omissions.check(minersIn(groupList));
-  if (tally.wrong * 2 > tally.telling)
+  const groupList = readGroups(fields, omissions, (group, id) =>
+    group.readable("minerList", (miner) => readMiner(miner, id, reading, tally), omissions),
+  );
+  omissions.check(minersIn(groupList).length);
+  if (tally.mismatched * 2 > tally.checked)
     throw garbled(
-      `This service does not write its numbers as ${reading.locale} (${tally.wrong} of ${tally.telling} do not fit); set the server's own locale`,
+      `This service does not format its numbers as ${reading.locale} (${tally.mismatched} of ${tally.checked} do not match); set the server's own locale`,
     );
   const actions = listed(fields, "manualActionList", readNamed);
   const manualActionList = actions.entries;
@@ -131,36 +130,14 @@ function readMinerList(fields: Fields, reading: MinerReading, userId: number | u
   };
 }
 
-const minersIn = (groups: readonly MinerGroup[]): number =>
-  groups.reduce((sum, { minerList, groupList = [] }) => sum + minerList.length + minersIn(groupList), 0);
-
-/** What tells the miners apart, of all that can be read. */
-const allSigns = (groups: readonly Fields[], depth = 1): Signs[] =>
-  groups.flatMap((group) => {
-    if (depth > deepest) throw group.odd("groupList", "no further group");
-    const inGroup = <T>(key: string, read: (element: Fields) => T): T[] =>
-      readable([group], (fields) => fields.readable(key, read, unnoted), unnoted).flat();
-    const inner = inGroup("groupList", (each) => each);
-    return [...inGroup("minerList", signsOf), ...allSigns(inner, depth + 1)];
-  });
-
-/** It is noted when it is read whole. */
+/** Noted later, when the entry is read completely. */
 const unnoted: Omitting = { omit: () => undefined };
-
-type Signs = ReturnType<typeof signsOf>;
 
 const signsOf = (miner: Fields) => ({ id: miner.id(), macAddress: miner.text("macAddress") });
 
-function readGroup(fields: Fields, reading: MinerReading, tally: Tally, omissions: Omissions): MinerGroup {
-  const id = fields.id();
-  const inner = fields.readable("groupList", (group) => readGroup(group, reading, tally, omissions), omissions);
-  const minerList = fields.readable("minerList", (miner): Miner => readMiner(miner, id, reading, tally), omissions);
-  return { id, name: fields.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
-}
-
 const readNamed = (fields: Fields): z.infer<typeof ManualAction> => ({ id: fields.id(), name: fields.text("name") });
 
-/** Ids that are texts by the document; some servers send numbers. */
+/** Ids that are documented as text; some servers send numbers. */
 function idText(fields: Fields, key = "id"): string {
   const value = fields.raw(key);
   if (typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value))) return String(value);
@@ -254,7 +231,7 @@ function readSummary(fields: Fields): Summary {
   };
 }
 
-/** What the reference product answers actions with is not documented: its words where it has some. */
+/** Replies to actions are not documented: uses the server's message if there is one. */
 export function readDone(json: unknown, wordsWithout: string): ActionReply {
   const words = typeof json === "object" && json !== null && "message" in json ? json.message : json;
   const message = typeof words === "string" ? oneLine(words) : "";

@@ -9,8 +9,8 @@ import type { ServerSession } from "./server-session.ts";
 import { Uids } from "./uids.ts";
 
 export interface ForeignOptions {
-  readonly connection: ServerSession;
-  /** What the server is called. */
+  readonly session: ServerSession;
+  /** The name of the server. */
   readonly name: string;
   readonly locale: string;
   readonly parser: Parser;
@@ -18,31 +18,31 @@ export interface ForeignOptions {
   readonly note: (words: string) => void;
 }
 
-/** The document's operations on the reference product. */
+/** The documented operations on a foreign server. */
 export class ForeignService {
-  readonly #connection: ServerSession;
+  readonly #session: ServerSession;
   readonly #readers: Readers;
   #hasListed = false;
 
-  constructor({ connection, name, ...reading }: ForeignOptions) {
-    this.#connection = connection;
+  constructor({ session, name, ...reading }: ForeignOptions) {
+    this.#session = session;
     this.#readers = readersOf({ ...reading, uids: new Uids(name), memory: new MinerMemory() });
   }
 
   async call(name: CallName, input: object, caller: Caller): Promise<unknown> {
     if (name === "listMiners" && Object.values(input).some((value) => value !== undefined))
-      throw unsupported("a list of some miners", { wire: this.#connection.wire }, await this.#connection.server());
+      throw unsupported("a list of some miners", { wire: this.#session.wire }, await this.#session.server());
     if (isRead(name, this.#readers)) {
-      // Of two miners with one MAC address only the list tells which of them has it as its uid.
+      // If two miners have the same MAC address, only the list shows which of them has it as its uid.
       if (name === "getMiner" && !this.#hasListed) await this.#read("listMiners", {}, caller);
       return this.#read(name, input, caller);
     }
     if (isWrite(name)) return Reflect.apply(writers[name], writers, [input, this.#callsFor(caller)]);
-    throw unsupported(`the operation ${name}`, { wire: this.#connection.wire }, await this.#connection.server());
+    throw unsupported(`the operation ${name}`, { wire: this.#session.wire }, await this.#session.server());
   }
 
   async #read(name: ReadName, input: object, caller: Caller): Promise<unknown> {
-    const { json } = await this.#connection.json(name, input, caller);
+    const { json } = await this.#session.json(name, input, caller);
     const reply: unknown = Reflect.apply(this.#readers[name], this.#readers, [json, input, caller.userId]);
     if (name === "listMiners") this.#hasListed = true;
     return reply;
@@ -50,7 +50,7 @@ export class ForeignService {
 
   #callsFor(caller: Caller): ForeignCalls {
     const read = this.#readers;
-    const json = async (name: ReadName, input: object) => (await this.#connection.json(name, input, caller)).json;
+    const json = async (name: ReadName, input: object) => (await this.#session.json(name, input, caller)).json;
     return {
       pool: async (id) => read.getPool(await json("getPool", { id }), { id }),
       pools: async () => read.listPools(await json("listPools", {}), {}).list,
@@ -58,8 +58,8 @@ export class ForeignService {
       hosts: async () => read.listHosts(await json("listHosts", {}), {}),
       managedMiner: async (id) => read.getManagedMiner(await json("getManagedMiner", { id }), { id }),
       managedMiners: async () => read.listManagedMiners(await json("listManagedMiners", {}), {}),
-      send: async (name, input) => tryJson((await this.#connection.answer(name, input, caller)).answer.body),
-      unsupported: async (what) => unsupported(what, { wire: this.#connection.wire }, await this.#connection.server()),
+      send: async (name, input) => tryJson((await this.#session.answer(name, input, caller)).answer.body),
+      unsupported: async (what) => unsupported(what, { wire: this.#session.wire }, await this.#session.server()),
     };
   }
 }

@@ -14,58 +14,58 @@ import { openWire } from "./wire.ts";
 export interface ConnectOptions {
   /** Like http://127.0.0.1:17790. */
   readonly url: string;
-  /** What this server is called, for the uids of its miners; its host unless said. */
+  /** The server's name in the uids of its miners; default: its host. */
   readonly name?: string;
   readonly key?: string | undefined;
-  /** The reference product's own locale, in which it writes its display strings. */
+  /** The locale of a foreign server's display strings. */
   readonly locale?: string;
-  /** s to wait for the answer to a read; 10 unless said. */
+  /** s to wait for the answer to a read; default: 10. */
   readonly timeout?: number;
-  /** s between two looks at a server that has no events of its own; 15 unless said. */
+  /** s between two polls of a server without events of its own; default: 15. */
   readonly poll?: number;
   readonly log?: Pick<Logger, "info" | "warn">;
-  /** Told when a server that is watched cannot be reached, and, with null, when its watcher is up to date again. */
+  /** Called when a watched server cannot be reached, and with null when its watcher is up to date again. */
   readonly reach?: (error: RigbridgeError | null) => void;
   /** Epoch ms. */
   readonly now?: () => number;
 }
 
 /**
- * A mining service over HTTP: another Rigbridge, or the reference product. Nothing is opened before the first call.
+ * A mining service over HTTP: another Rigbridge, or a foreign server. Connects on the first call.
  *
- * A miner of the reference product is filled up to the full shape: readings come from its `...Value` fields, else from
- * its display strings; what it does not say is null, energy always. Watched, a server that cannot be reached for three
- * polls has all its miners told once as Disconnected, without readings; when it is back they are told anew, or the
- * stream says `reset`. A watcher starts from the lists that were last handed out to the same actor.
+ * A foreign server's miners are completed to the full contract: readings come from the `...Value` fields, else from the
+ * display strings; missing values are null, and energy always is. If a watched server cannot be reached for three polls,
+ * each of its miners is reported once as Disconnected, without readings; when it is back, they are reported again, or the
+ * stream sends `reset`. A watcher starts from the lists that the same actor received last.
  *
- * Throws `input.invalid` where the URL or the locale is none; calls reject with a RigbridgeError that holds no key.
+ * Throws `input.invalid` if the URL or the locale is invalid; calls reject with a RigbridgeError that contains no key.
  */
 export function connectService(options: ConnectOptions): MiningService {
-  const { url, key, locale = "en-US", timeout = 10, poll = 15, log, reach, now = Date.now } = options;
+  const { url, key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, reach, now = Date.now } = options;
   const wire = openWire(url, key);
   const name = options.name ?? new URL(url).hostname;
-  const connection = new ServerSession({ wire, key, timeout, log });
-  const handedOut = new LastListsByCaller();
+  const session = new ServerSession({ wire, key, timeoutSeconds: timeout, log });
+  const lastLists = new LastListsByCaller();
   const noted = new Set<string>();
-  /** Once each: a service is asked again and again. */
+  /** Logs each note once, since the same requests are repeated. */
   const note = (words: string): void => {
-    if (noted.has(words) || noted.size >= notedAtMost) return;
+    if (noted.has(words) || noted.size >= maxNotes) return;
     noted.add(words);
     log?.warn({ service: wire.origin }, words);
   };
-  const foreign = new ForeignService({ connection, name, locale, parser: parserOf(locale), now, note });
+  const foreign = new ForeignService({ session, name, locale, parser: parserOf(locale), now, note });
   const closing = new AbortController();
-  /** Told when something has been changed, so that polls need not wait their time. */
+  /** Fires after a write, so that the next poll does not wait. */
   const changes = new EventTarget();
 
   const calls = callsOf(async (operation, input, caller) => {
-    const server = await connection.serverFor(operation);
+    const server = await session.serverFor(operation);
     const reply =
-      server.kind === "reference"
+      server.kind === "foreign"
         ? await foreign.call(operation, input, caller)
-        : await connection
+        : await session
             .json(operation, input, caller)
-            .then(({ json, asked }) => checkedReply(operation, json, asked));
+            .then(({ json, context }) => checkedReply(operation, json, context));
     if (operations[operation].method !== "GET") changes.dispatchEvent(new Event("change"));
     return reply;
   });
@@ -75,23 +75,23 @@ export function connectService(options: ConnectOptions): MiningService {
   };
   return {
     ...calls,
-    // Whoever has the list as an object has it with every field, as its type says.
+    // The list as an object always has every field, as its type says.
     listMiners: ({ fields: _, ...filter }, caller) =>
       remembering(calls.listMiners(filter, caller), (list) => {
-        if (Object.values(filter).every((value) => value === undefined)) handedOut.miners(caller, list);
+        if (Object.values(filter).every((value) => value === undefined)) lastLists.miners(caller, list);
       }),
     listNotifications: (input, caller) =>
-      remembering(calls.listNotifications(input, caller), (list) => handedOut.notifications(caller, list)),
+      remembering(calls.listNotifications(input, caller), (list) => lastLists.notifications(caller, list)),
     getSummary: (input, caller) =>
-      remembering(calls.getSummary(input, caller), (summary) => handedOut.summary(caller, summary)),
+      remembering(calls.getSummary(input, caller), (summary) => lastLists.summary(caller, summary)),
     watchEvents: (input, caller, signal) =>
       watchServer(
-        { connection, poll, log, reach, changes, calls, told: () => handedOut.of(caller) },
+        { session, pollSeconds, log, reach, changes, calls, lastLists: () => lastLists.of(caller) },
         input,
         caller,
         AbortSignal.any([signal, closing.signal]),
       ),
-    features: async () => (await connection.server()).features,
+    features: async () => (await session.server()).features,
     close: async () => {
       closing.abort();
       wire.close();
@@ -99,14 +99,14 @@ export function connectService(options: ConnectOptions): MiningService {
   };
 }
 
-/** Different notes of one service in the log. */
-const notedAtMost = 1_000;
+/** Most different notes of one service in the log. */
+const maxNotes = 1_000;
 
 function parserOf(locale: string): Parser {
   try {
     return parserFor({ locale });
   } catch {
-    throw invalid("locale", `"${oneLine(locale, 40)}" is no language tag like en-US or sv-SE`);
+    throw invalid("locale", `"${oneLine(locale, 40)}" is not a language tag like en-US or sv-SE`);
   }
 }
 
@@ -114,7 +114,7 @@ type Calls = Pick<MiningService, CallName>;
 
 const callNames = operationNames.filter((name): name is CallName => operations[name].kind === "call");
 
-/** A method for each operation, all of which do the same: the ties between input and reply are those of the table. */
+/** A method for each operation. All do the same; the table defines which input and reply belong together. */
 function callsOf(call: (name: CallName, input: object, caller: Caller) => Promise<unknown>): Calls {
   const calls = Object.fromEntries(
     callNames.map((name) => [name, (input: object, caller: Caller) => call(name, input, caller)]),

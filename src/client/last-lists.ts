@@ -3,7 +3,7 @@ import type { Miner, Summary } from "../contract/resources.ts";
 import type { Caller, Reply } from "../contract/service.ts";
 import { byId } from "./changes.ts";
 
-/** What somebody was last told, from which a watch goes on. */
+/** The lists that a caller received last, from which its watch continues. */
 export interface LastLists {
   /** By id. */
   readonly miners?: ReadonlyMap<number, Miner>;
@@ -12,15 +12,15 @@ export interface LastLists {
   readonly summary?: Summary;
 }
 
-/** Who is remembered; the one that was last heard of the longest time ago gives way. */
+/** Callers kept; the one that has been idle the longest is dropped. */
 const remembered = 16;
 
-/** The lists that were handed out last, by who asked: whoever lists first and then watches misses nothing. */
+/** The last lists of each caller: a caller that first lists and then watches misses nothing. */
 export class LastListsByCaller {
-  readonly #told = new Map<string, LastLists>();
+  readonly #lists = new Map<string, LastLists>();
 
   of(caller: Caller): LastLists {
-    return this.#told.get(nameOf(caller)) ?? {};
+    return this.#lists.get(nameOf(caller)) ?? {};
   }
 
   miners(caller: Caller, { groupList }: Reply<"listMiners">): void {
@@ -35,12 +35,12 @@ export class LastListsByCaller {
     this.#put(caller, { summary });
   }
 
-  #put(caller: Caller, told: LastLists): void {
+  #put(caller: Caller, lists: LastLists): void {
     const name = nameOf(caller);
-    const all = { ...this.of(caller), ...told };
-    this.#told.delete(name);
-    this.#told.set(name, all);
-    if (this.#told.size > remembered) this.#told.delete(this.#told.keys().next().value ?? "");
+    const all = { ...this.of(caller), ...lists };
+    this.#lists.delete(name);
+    this.#lists.set(name, all);
+    if (this.#lists.size > remembered) this.#lists.delete(this.#lists.keys().next().value ?? "");
   }
 }
 

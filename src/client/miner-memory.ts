@@ -1,9 +1,9 @@
 import { type Control, type Readings, type Reason, unknownBoard } from "../contract/readings.ts";
 
-/** s. Run times are written in minutes, and the clocks of server and rig drift. */
+/** s: run times are given in minutes, and the clocks of server and rig drift. */
 const tolerance = 120;
 
-/** What a miner has while it can be reached: how many boards and fans, and what it can be told. */
+/** The boards, fans and controls of a miner, as last read. */
 export interface Shape {
   readonly boards: Readings["boards"];
   readonly fans: Readings["fans"];
@@ -12,22 +12,22 @@ export interface Shape {
 
 const shapeless: Shape = { boards: [], fans: [], controls: [] };
 
-/** The same with everything unknown. */
+/** The same shape with all values unknown. */
 export const emptied = ({ boards, fans, controls }: Shape) => ({
   boards: boards.map(({ slot }) => unknownBoard(slot)),
   fans: fans.map(() => ({ rpm: null, percent: null })),
   controls: controls.map((control): Control => ({ ...control, value: null })),
 });
 
-/** What is remembered of a foreign server's miners for as long as the client is open. */
+/** State of a foreign server's miners, kept as long as the client is open. */
 export class MinerMemory {
   readonly #starts = new Map<number, number>();
   readonly #reasons = new Map<number, Reason>();
   readonly #shapes = new Map<number, Shape>();
 
   /**
-   * When a miner started mining, in epoch ms, from when it was read (epoch ms) and its run time then (s); null where
-   * that is not known. It moves only when mining really starts anew.
+   * The start of mining in epoch ms, from the time of a read (epoch ms) and the run time at that time (s); null if that
+   * is unknown. It changes only when mining really restarts.
    */
   start(minerId: number, at: number, uptime: number | null): number | null {
     if (uptime === null) return null;
@@ -38,7 +38,7 @@ export class MinerMemory {
     return start;
   }
 
-  /** Why a miner does not hash, since when that was first read (`at`, epoch ms); `halt` null = it does. */
+  /** The reason why a miner is not hashing, with its first occurrence (`at`, epoch ms); `halt` is null if it is. */
   reason(minerId: number, at: number, halt: Omit<Reason, "since"> | null): Reason | null {
     const known = this.#reasons.get(minerId);
     const since = known?.code === halt?.code ? known?.since : undefined;
@@ -48,7 +48,7 @@ export class MinerMemory {
     return reason;
   }
 
-  /** A miner that is off keeps its shape. */
+  /** The last known shape of a miner, which it keeps while it is off. */
   shape(minerId: number): Shape {
     return this.#shapes.get(minerId) ?? shapeless;
   }

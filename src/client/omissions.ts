@@ -1,14 +1,21 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** Told of each element of a list that could not be read, and so is left out. */
+/** Receives each list element that cannot be read and is therefore left out. */
 export interface Omitting {
   omit(why: RigbridgeError): void;
 }
 
-/** Elements that are named one by one; of more only the number is said. */
-const namedAtMost = 5;
+/** Leaves nothing out: the first element that cannot be read fails the whole reply. */
+export const strict: Omitting = {
+  omit: (why) => {
+    throw why;
+  },
+};
 
-/** What is left out of a reply. */
+/** Elements that are named individually; the others are only counted. */
+const maxNamed = 5;
+
+/** The elements left out of a reply. */
 export class Omissions implements Omitting {
   readonly #reasons: RigbridgeError[] = [];
 
@@ -16,7 +23,7 @@ export class Omissions implements Omitting {
     this.#reasons.push(why);
   }
 
-  /** Throws the first reason where nothing could be read: this is then no list of such things. */
+  /** Throws the first reason if no element could be read: the list is then of something else. */
   check(kept: number): void {
     const [first] = this.#reasons;
     if (first !== undefined && kept === 0) throw first;
@@ -24,18 +31,17 @@ export class Omissions implements Omitting {
 
   /** For people. */
   get notes(): string[] {
-    const more = this.#reasons.length - namedAtMost;
+    const more = this.#reasons.length - maxNamed;
     return [
-      ...this.#reasons.slice(0, namedAtMost).map(omitted),
-      ...(more > 0 ? [`${more} more entries are left out, which cannot be read either`] : []),
+      ...this.#reasons.slice(0, maxNamed).map(omitted),
+      ...(more > 0 ? [`${more} more entries cannot be read and are left out`] : []),
     ];
   }
 }
 
-export const omitted = ({ message }: RigbridgeError): string =>
-  `An entry is left out, which cannot be read: ${message}`;
+export const omitted = ({ message }: RigbridgeError): string => `An entry cannot be read and is left out: ${message}`;
 
-/** What is read of each, without those of which something is garbled. */
+/** Reads all elements; those that are garbled are left out. */
 export function readable<E, T>(elements: readonly E[], read: (element: E) => T, omitting: Omitting): T[] {
   return elements.flatMap((element) => {
     try {

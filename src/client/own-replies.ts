@@ -1,53 +1,51 @@
 import type { z } from "zod";
 import { type Operation, type OperationName, operations } from "../contract/operations.ts";
-import { Miner, type MinerGroup, MinerList } from "../contract/resources.ts";
+import { isRecord } from "../contract/record.ts";
+import { Miner, MinerList } from "../contract/resources.ts";
 import { wording } from "../contract/wording.ts";
-import { type Asked, garbled } from "./answers.ts";
+import { type ErrorContext, garbled } from "./answers.ts";
 import { Fields } from "./fields.ts";
+import { strict } from "./omissions.ts";
+import { readGroups } from "./read-groups.ts";
 import { oneLine } from "./secrets.ts";
 
 /**
- * What a Rigbridge answered, checked. Replies go through their schema, which drops what a newer version sends beside;
- * the list of miners, of which the schema would take as long as the reading of its JSON, is looked over instead: its
- * groups, each miner's parts that are objects or lists, and the first miner of each group in full.
- * Throws `service.garbled` with the path.
+ * Checks a reply of a Rigbridge. Replies go through their schema, which drops fields that a newer version adds. The list of
+ * miners is spot-checked, since its schema would take as long as parsing its JSON: its groups, the objects and lists of
+ * each miner, and the first miner of each group in full. Throws `service.garbled` with the path.
  */
-export function checkedReply(name: OperationName, json: unknown, asked: Asked): unknown {
+export function checkedReply(name: OperationName, json: unknown, context: ErrorContext): unknown {
   const operation: Operation = operations[name];
-  if (name === "listMiners") return lookedOver(json, asked);
-  return parsed(operation.reply, json, asked);
+  if (name === "listMiners") return spotChecked(json, context);
+  return parsed(operation.reply, json, context);
 }
 
-function parsed<S extends z.ZodType>(schema: S, json: unknown, { wire, request }: Asked, root = ""): z.output<S> {
+function parsed<S extends z.ZodType>(
+  schema: S,
+  json: unknown,
+  { wire, request }: ErrorContext,
+  root = "",
+): z.output<S> {
   const { data, error } = schema.safeParse(json, { error: wording });
   if (error === undefined) return data;
   const [issue] = error.issues;
   const path = [root, ...(issue?.path ?? [])].filter((part) => part !== "").join(".");
   const where = path === "" ? "the reply" : oneLine(path, 120);
   const what = wire.scrub(oneLine(issue?.message ?? ""));
-  throw garbled(`${wire.origin} answers ${request} with something else than documented: ${where}: ${what}`);
+  throw garbled(`${wire.origin} answers ${request} with a reply that is not as documented: ${where}: ${what}`);
 }
 
 const Head = MinerList.omit({ groupList: true });
 
-function lookedOver(json: unknown, asked: Asked): MinerList {
-  const head = parsed(Head, json, asked);
-  const groupList = new Fields(json, "the reply").objects("groupList").map((group) => lookOverGroup(group, asked, 1));
+function spotChecked(json: unknown, context: ErrorContext): MinerList {
+  const head = parsed(Head, json, context);
+  const groupList = readGroups(new Fields(json, "the reply"), strict, (group) =>
+    group.list("minerList").map((miner, index) => {
+      if (index > 0 && isMiner(miner)) return miner;
+      return parsed(Miner, miner, context, group.path(`minerList[${index}]`));
+    }),
+  );
   return { ...head, groupList };
-}
-
-/** Groups in groups are followed this far. */
-const deepest = 32;
-
-function lookOverGroup(group: Fields, asked: Asked, depth: number): MinerGroup {
-  if (depth > deepest) throw group.odd("groupList", "no further group");
-  const minerList = group.list("minerList").map((miner, index) => {
-    if (index === 0) return parsed(Miner, miner, asked, group.path("minerList[0]"));
-    if (isMiner(miner)) return miner;
-    return parsed(Miner, miner, asked, group.path(`minerList[${index}]`));
-  });
-  const inner = group.objects("groupList").map((each) => lookOverGroup(each, asked, depth + 1));
-  return { id: group.id(), name: group.text("name"), minerList, ...(inner.length === 0 ? {} : { groupList: inner }) };
 }
 
 type Kind = "number" | "string" | "boolean" | "list" | "object" | "uid";
@@ -79,9 +77,9 @@ const readingKinds = new Map<string, Kind>(
   Object.entries({ boards: "list", fans: "list", errors: "list", notes: "list", shares: "object", stale: "boolean" }),
 );
 
-/** Everything that is reached into is there; single figures are taken as they are. */
+/** Checks the objects and lists that are accessed; plain values are accepted as they are. */
 const isMiner = (value: unknown): value is Miner =>
-  isObject(value) && hasKinds(value, kinds) && isObject(value.readings) && hasKinds(value.readings, readingKinds);
+  isRecord(value) && hasKinds(value, kinds) && isRecord(value.readings) && hasKinds(value.readings, readingKinds);
 
 function hasKinds(value: Readonly<Record<string, unknown>>, wanted: ReadonlyMap<string, Kind>): boolean {
   for (const [key, kind] of wanted) if (!isOf(kind, value[key])) return false;
@@ -90,10 +88,7 @@ function hasKinds(value: Readonly<Record<string, unknown>>, wanted: ReadonlyMap<
 
 function isOf(kind: Kind, value: unknown): boolean {
   if (kind === "list") return Array.isArray(value);
-  if (kind === "object") return isObject(value);
+  if (kind === "object") return isRecord(value);
   if (kind === "uid") return value === null || typeof value === "string";
   return typeof value === kind;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operations.ts";
 import { type Mistake, notFound, RigbridgeError } from "../contract/problems.ts";
 import { wording } from "../contract/wording.ts";
 
-/** Where an operation's input goes. */
+/** The parts of a request. */
 export interface RequestParts {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -11,8 +11,8 @@ export interface RequestParts {
 }
 
 /**
- * An operation's flat input as path, query and body, by its entry in the table.
- * Throws `input.invalid` for what the operation does not take, before anything is sent.
+ * Splits an operation's flat input into path, query and body, according to its entry in the table.
+ * Throws `input.invalid` for invalid input before anything is sent.
  */
 export function requestOf({ path, params, query, body }: Operation, input: object): RequestParts {
   const values = new Map<string, unknown>(Object.entries(input));
@@ -38,7 +38,7 @@ export function requestOf({ path, params, query, body }: Operation, input: objec
 const fieldsOf = (schema: z.ZodType | undefined): Readonly<Record<string, z.core.$ZodType>> =>
   schema instanceof z.ZodObject ? schema.shape : {};
 
-/** As the field's codec writes it; what has a transform instead (times, ids or uids) is written as it reads. */
+/** The value as its codec encodes it; values with a transform instead (times, ids or uids) become plain text. */
 function textOf(schema: z.core.$ZodType, value: unknown, path: string, mistakes: Mistake[]): string | undefined {
   if (value === undefined) return undefined;
   try {
@@ -52,7 +52,7 @@ function textOf(schema: z.core.$ZodType, value: unknown, path: string, mistakes:
   }
 }
 
-/** No address has a part that is a dot or two: they would be taken out of it. */
+/** A path segment cannot be `.` or `..`, which URLs remove. */
 function segment(name: string, text: string): string {
   if (/^\.{0,2}$/.test(text)) throw notFound(name, `"${text}"`);
   return encodeURIComponent(text);

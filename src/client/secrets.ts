@@ -1,4 +1,4 @@
-/** Takes the key out of texts, as it is and as a URL or a header may write it. */
+/** Removes the key from texts, both in plain form and as encoded in a URL. */
 export function withoutKey(key: string | undefined): (text: string) => string {
   if (key === undefined || key === "") return (text) => text;
   const forms = [key, encodeURIComponent(key), new URLSearchParams({ key }).toString().slice("key=".length)];
@@ -6,7 +6,7 @@ export function withoutKey(key: string | undefined): (text: string) => string {
   return (text) => longestFirst.reduce((rest, form) => rest.replaceAll(form, "***"), text);
 }
 
-/** A foreign text as one short line: no control characters, no line ends, no marks that turn its direction. */
+/** A foreign text as one short line, without control characters, line ends and direction marks. */
 export function oneLine(text: string, longest = 200): string {
   const line = text
     .slice(0, longest * 4)

@@ -1,35 +1,35 @@
 import { z } from "zod";
 import { type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import { type Asked, garbled, isPage, jsonOf, problemIn, refusal, succeeded, tryJson } from "./answers.ts";
+import { type ErrorContext, garbled, isPage, jsonOf, problemIn, refusal, succeeded, tryJson } from "./answers.ts";
 import type { Answer, Wire } from "./wire.ts";
 
-/** What a server is, and how it takes the key. */
+/** What a server is, and how it expects the key. */
 export interface Server {
-  readonly kind: "rigbridge" | "reference";
+  readonly kind: "rigbridge" | "foreign";
   readonly features: ReadonlySet<OperationName>;
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
 }
 
 /** Bytes. The OpenAPI document of a Rigbridge, or a summary. */
-const longest = 8_000_000;
+const maxBytes = 8_000_000;
 
-export interface Place {
+export interface Probe {
   readonly wire: Wire;
   readonly key: string | undefined;
   /** ms */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Finds out what a server is. The key goes in the header to what has shown itself to be a Rigbridge, and in the query,
- * the only place that the reference product knows, to what has shown that it is something else that answers like one.
- * Throws `service.unreachable`, `service.garbled`, `service.refused`, and the refusals of the server, as `key.wrong`.
+ * Identifies a server. A Rigbridge gets the key in the header; any other server that answers like a mining service gets it
+ * in the query, the only place that the documented API has for it. Throws `service.unreachable`, `service.garbled`,
+ * `service.refused`, and the server's own refusals, for example `key.wrong`.
  */
-export async function learn(place: Place): Promise<Server> {
-  return (await askRigbridge(place)) ?? (await askReference(place));
+export async function identifyServer(place: Probe): Promise<Server> {
+  return (await probeRigbridge(place)) ?? (await probeForeign(place));
 }
 
 const OpenApi = z.object({
@@ -37,26 +37,26 @@ const OpenApi = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
-async function askRigbridge(place: Place): Promise<Server | undefined> {
+async function probeRigbridge(place: Probe): Promise<Server | undefined> {
   const path = "/openapi.json";
   const headers = place.key === undefined ? {} : { "x-api-key": place.key };
-  const asked = { wire: place.wire, request: `GET ${path}` };
+  const context = { wire: place.wire, request: `GET ${path}` };
   let answer = await get(place, path, {}, {});
-  const problem = problemIn(answer, asked);
+  const problem = problemIn(answer, context);
   if (problem?.status === 401 && place.key !== undefined) answer = await get(place, path, headers, {});
   if (succeeded(answer)) {
     const document = OpenApi.safeParse(tryJson(answer.body)).data;
     if (document === undefined) return undefined;
     return { kind: "rigbridge", features: featuresIn(document.paths), headers, query: {} };
   }
-  if (problem !== undefined || redirects(answer) || isOff(answer)) throw refusal(answer, asked);
+  if (problem !== undefined || redirects(answer) || isGatewayError(answer)) throw refusal(answer, context);
   return undefined;
 }
 
 const redirects = ({ status }: Answer): boolean => status >= 300 && status < 400;
 
-/** A proxy or a server that is starting says nothing of what is behind it. */
-const isOff = ({ status }: Answer): boolean => status === 502 || status === 503 || status === 504;
+/** The answer of a proxy, or of a server that is starting, does not identify the server. */
+const isGatewayError = ({ status }: Answer): boolean => status === 502 || status === 503 || status === 504;
 
 function featuresIn(paths: z.infer<typeof OpenApi>["paths"]): ReadonlySet<OperationName> {
   const ids = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).map(operationId)));
@@ -66,55 +66,55 @@ function featuresIn(paths: z.infer<typeof OpenApi>["paths"]): ReadonlySet<Operat
 const operationId = (entry: unknown): unknown =>
   typeof entry === "object" && entry !== null && "operationId" in entry ? entry.operationId : undefined;
 
-/** What the document has, and events, which come from comparing polls. */
+/** The documented operations, and events, which come from comparing polls. */
 const documented: ReadonlySet<OperationName> = new Set(
-  operationNames.filter((name) => !("ours" in operations[name]) || name === "watchEvents"),
+  operationNames.filter((name) => !("extension" in operations[name]) || name === "watchEvents"),
 );
 
 const Summary = z.object({ totalCount: z.number(), coinList: z.array(z.unknown()) });
 
-async function askReference(place: Place): Promise<Server> {
+async function probeForeign(place: Probe): Promise<Server> {
   const { wire, key } = place;
   const { path } = operations.getSummary;
-  const asked = { wire, request: `GET ${path}` };
+  const context = { wire, request: `GET ${path}` };
   const query = key === undefined ? {} : { key };
-  const server = { kind: "reference", features: documented, headers: {}, query } as const;
+  const server = { kind: "foreign", features: documented, headers: {}, query } as const;
   const open = await get(place, path, {}, {});
-  if (isSummary(open, asked)) return server;
-  if (isOther(open) || key === undefined) throw notTheApi(open, asked);
+  if (isSummary(open, context)) return server;
+  if (isNotService(open) || key === undefined) throw notTheApi(open, context);
   const keyed = await get(place, path, {}, query);
-  if (isSummary(keyed, asked)) return server;
-  throw notTheApi(keyed, asked);
+  if (isSummary(keyed, context)) return server;
+  throw notTheApi(keyed, context);
 }
 
-/** What is certainly no mining service is never shown the key. */
-const isOther = (answer: Answer): boolean =>
-  answer.status === 404 || redirects(answer) || isOff(answer) || (succeeded(answer) && isPage(answer));
+/** A server that is certainly not a mining service never gets the key. */
+const isNotService = (answer: Answer): boolean =>
+  answer.status === 404 || redirects(answer) || isGatewayError(answer) || (succeeded(answer) && isPage(answer));
 
-const isSummary = (answer: Answer, asked: Asked): boolean =>
-  succeeded(answer) && !isPage(answer) && Summary.safeParse(jsonOf(answer, asked)).success;
+const isSummary = (answer: Answer, context: ErrorContext): boolean =>
+  succeeded(answer) && !isPage(answer) && Summary.safeParse(jsonOf(answer, context)).success;
 
-function notTheApi(answer: Answer, asked: Asked): RigbridgeError {
-  const { wire, request } = asked;
+function notTheApi(answer: Answer, context: ErrorContext): RigbridgeError {
+  const { wire, request } = context;
   if (answer.status === 404)
-    return garbled(`What answers at ${wire.origin} has no ${request}: it is no mining service`);
-  if (!succeeded(answer)) return refusal(answer, asked);
+    return garbled(`What answers at ${wire.origin} has no ${request}: it is not a mining service`);
+  if (!succeeded(answer)) return refusal(answer, context);
   if (!isPage(answer)) return garbled(`${wire.origin} answers ${request}, but not with a dashboard summary`);
-  return garbled(`${wire.origin} answers ${request} with a web page: it is no mining service`);
+  return garbled(`${wire.origin} answers ${request} with a web page: it is not a mining service`);
 }
 
 const get = (
-  { wire, timeout, signal }: Place,
+  { wire, timeoutMs, signal }: Probe,
   path: string,
   headers: Readonly<Record<string, string>>,
   query: Readonly<Record<string, string>>,
-): Promise<Answer> => wire.exchange({ method: "GET", path, query, headers, deadline: timeout, longest, signal });
+): Promise<Answer> => wire.exchange({ method: "GET", path, query, headers, timeoutMs: timeoutMs, maxBytes, signal });
 
-/** Asked for what a server does not offer. */
-export const unsupported = (what: string, { wire }: Pick<Asked, "wire">, { kind }: Server): RigbridgeError =>
+/** The error for something that a server does not offer. */
+export const unsupported = (what: string, { wire }: Pick<ErrorContext, "wire">, { kind }: Server): RigbridgeError =>
   new RigbridgeError(
     "service.unsupported",
     kind === "rigbridge"
-      ? `The Rigbridge at ${wire.origin} does not offer ${what}; it is of another version`
-      : `The service at ${wire.origin} is no Rigbridge and does not offer ${what}`,
+      ? `The Rigbridge at ${wire.origin} does not offer ${what}; it has another version`
+      : `The service at ${wire.origin} is not a Rigbridge and does not offer ${what}`,
   );

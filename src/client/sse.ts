@@ -9,28 +9,28 @@ import type { ServerSession } from "./server-session.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
-/** s. The server says something at least every 15. */
-const longestSilence = 45;
+/** The server sends at least a comment every 15 s. */
+const longestSilenceSeconds = 45;
 
 /**
- * The server's own events behind the one with this number. Resolves once the server has begun to answer.
- * Throws what refuses the request, `service.unreachable`, and `service.garbled` where these are no events.
+ * The server's own events after the one with this number. Resolves once the server begins to answer.
+ * Throws the server's refusal, `service.unreachable`, and `service.garbled` if the answer is not a stream of events.
  */
 export async function openEvents(
-  connection: ServerSession,
+  session: ServerSession,
   after: number | undefined,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<Received>> {
-  const { wire } = connection;
-  const { status, type, stream } = await connection.events(after, caller, signal);
+  const { wire } = session;
+  const { status, type, stream } = await session.events(after, caller, signal);
   if (status === 200 && type.startsWith("text/event-stream")) return serverSentEvents(stream, wire.origin);
-  const asked = { wire, request: `GET ${operations.watchEvents.path}` };
-  // Another server may have taken the place of the one that was learnt.
-  connection.forget();
+  const context = { wire, request: `GET ${operations.watchEvents.path}` };
+  // Another server may have replaced the identified one.
+  session.forget();
   const body = await beginningOf(stream);
-  if (status !== 200) throw refusal({ status, type, location: "", retryAfter: "", body }, asked);
-  throw garbled(`${wire.origin} answers ${asked.request} with something else than events`);
+  if (status !== 200) throw refusal({ status, type, location: "", retryAfter: "", body }, context);
+  throw garbled(`${wire.origin} answers ${context.request} with something other than events`);
 }
 
 /** Bytes of a refusal. */
@@ -46,17 +46,17 @@ async function beginningOf(stream: Readable): Promise<Buffer> {
       if (length > longestRefusal) break;
     }
   } catch {
-    // What came until then has to do.
+    // The part received so far has to suffice.
   }
   return Buffer.concat(chunks);
 }
 
-/** An event, or that one came which cannot be read. */
+/** An event, or the mark of one that cannot be read. */
 export type Received = ServiceEvent | "unreadable";
 
 /**
- * The events of a stream as they come; those of a type that is not known are left out, for a newer server may have more.
- * Throws `service.unreachable` when it breaks off or falls silent, `service.garbled` where an event has no end.
+ * The events of a stream as they arrive; those of unknown types are skipped, since a newer server may have more.
+ * Throws `service.unreachable` if the stream breaks off or falls silent, `service.garbled` if an event has no end.
  */
 async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerator<Received> {
   const events: Received[] = [];
@@ -69,7 +69,7 @@ async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerat
     },
   });
   const decoder = new TextDecoder();
-  const silence = setTimeout(() => stream.destroy(), longestSilence * 1000);
+  const silence = setTimeout(() => stream.destroy(), longestSilenceSeconds * 1000);
   try {
     for await (const chunk of stream) {
       silence.refresh();
@@ -79,7 +79,7 @@ async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerat
     }
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
-    // What the stream throws has the request in it.
+    // The stream's own error contains the request.
     throw new RigbridgeError("service.unreachable", `The events of ${origin} broke off`);
   } finally {
     clearTimeout(silence);

@@ -1,4 +1,4 @@
-/** What tells a foreign server's miners apart, beside their ids there. */
+/** What identifies a foreign server's miner. */
 export interface MinerSigns {
   readonly id: number;
   /** As the server writes it; "" when unknown. */
@@ -6,8 +6,8 @@ export interface MinerSigns {
 }
 
 /**
- * Uids of a foreign server's miners: the MAC address as 12 lower-case hex digits, else `<server name>-<id>`. Of two
- * miners with one address the lower id has it, and whoever has a uid keeps it for as long as the client is open.
+ * Uids of a foreign server's miners: the MAC address as 12 lower-case hex digits, else `<server name>-<id>`. If two miners
+ * have the same address, the lower id gets it; a miner keeps its uid as long as the client is open.
  */
 export class Uids {
   readonly #server: string;
@@ -18,13 +18,13 @@ export class Uids {
     this.#server = slug(serverName);
   }
 
-  /** Of miners that are read together; `complete` when these are all that there are. */
+  /** Assigns uids to miners that were read together; `complete` if these are all miners of the server. */
   assign(miners: readonly MinerSigns[], complete: boolean): void {
     const here = complete ? new Set(miners.map(({ id }) => id)) : undefined;
     for (const miner of miners.filter(({ id }) => !this.#uids.has(id)).toSorted((a, b) => a.id - b.id)) {
       const mac = plainMac(miner.macAddress);
       const holder = this.#holders.get(mac);
-      // Miners that were removed there and added anew have another id.
+      // A miner that was removed and added again has another id.
       const isFree = holder === undefined || here?.has(holder) === false;
       if (mac === "") continue;
       if (isFree) this.#holders.set(mac, miner.id);

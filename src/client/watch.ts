@@ -12,20 +12,19 @@ import type { ServerSession } from "./server-session.ts";
 import { openEvents } from "./sse.ts";
 
 export interface WatchContext {
-  readonly connection: ServerSession;
+  readonly session: ServerSession;
   readonly calls: Pick<MiningService, CallName>;
-  /** s between two looks. */
-  readonly poll: number;
+  readonly pollSeconds: number;
   readonly log: Pick<Logger, "warn"> | undefined;
-  /** Says `change` when something was changed through this client. */
+  /** Fires `change` after each write through this client. */
   readonly changes: EventTarget;
-  /** What the watcher was told last by the lists it asked for. */
-  readonly told: () => LastLists;
+  /** The lists that the watcher received last. */
+  readonly lastLists: () => LastLists;
   readonly reach: ((error: RigbridgeError | null) => void) | undefined;
 }
 
-/** What only a person can mend. */
-const final: ReadonlySet<string> = new Set([
+/** Errors that only a person can resolve. */
+const permanent: ReadonlySet<string> = new Set([
   "key.missing",
   "key.wrong",
   "user.forbidden",
@@ -34,16 +33,16 @@ const final: ReadonlySet<string> = new Set([
   "input.invalid",
   "service.unsupported",
 ]);
-const isFinal = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
-  final.has(code) || (code === "not.found" && userId !== undefined);
+const isPermanent = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
+  permanent.has(code) || (code === "not.found" && userId !== undefined);
 
-/** How many polls may be missed until nothing is known any more; a hair less, as a timer may be early. */
-const missable = 1.9;
+/** Missed polls after which the server counts as lost; slightly less, since a timer may fire early. */
+const pollsUntilLost = 1.9;
 
 /**
- * What changes at a server, until aborted: its own events, or what comparing polls gives. While it cannot be reached the
- * stream goes on; after three missed polls' time each miner is told once as out of reach. Throws what only a person can
- * mend, as `key.wrong`.
+ * The events of a server until aborted: its own, or those from comparing polls. The stream continues while the server
+ * cannot be reached; after three missed polls, each miner is reported once as out of reach. Throws errors that only a
+ * person can resolve, for example `key.wrong`.
  */
 export async function* watchServer(
   context: WatchContext,
@@ -54,10 +53,10 @@ export async function* watchServer(
   const watch = new Watch(context, caller, signal, input.after);
   while (!signal.aborted) {
     try {
-      yield* watch.session();
+      yield* watch.run();
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof RigbridgeError) || isFinal(error, caller)) throw error;
+      if (!(error instanceof RigbridgeError) || isPermanent(error, caller)) throw error;
       yield* watch.missed(error);
     }
     await watch.pause();
@@ -68,24 +67,24 @@ class Watch {
   readonly #context: WatchContext;
   readonly #caller: Caller;
   readonly #signal: AbortSignal;
-  /** The server's events up to this one are told. */
+  /** The last event of the server that was passed on. */
   #last: number | undefined;
-  /** Counts what the server did not number itself. */
+  /** Counts events that the server did not number. */
   #count: number;
   #kind: Server["kind"] | undefined;
-  /** What the watcher knows by now; undefined where that is what it was told last. */
+  /** The miners as the watcher knows them; undefined if those are the last lists. */
   #miners: Map<number, Miner> | undefined;
   #notifications: ReadonlySet<number> | undefined;
   #summary: LastLists["summary"];
   /** The list that `#miners` began with. */
   #base: LastLists["miners"];
-  /** ms, since when the server is missed; its tries since then, and whether the watcher knows. */
+  /** ms since when the server cannot be reached, the attempts since then, and whether the watcher was informed. */
   #lostAt: number | undefined;
   #tries = 0;
   #isAway = false;
-  /** Who wants to know has been told that the server is missed. */
-  #isToldAway = false;
-  /** Something was missed that the server will not tell again. */
+  /** Whether `reach` was called because the server is lost. */
+  #isReportedLost = false;
+  /** An event was missed that the server will not send again. */
   #hasMissed = false;
   /** ms */
   #resetAt = Number.NEGATIVE_INFINITY;
@@ -98,31 +97,31 @@ class Watch {
     this.#count = after ?? 0;
   }
 
-  /** One stream of the server's own events until it ends, or one look at a server that has none. */
-  async *session(): AsyncGenerator<ServiceEvent> {
-    const { kind } = await this.#unlessAborted(this.#context.connection.serverFor("watchEvents"));
+  /** One stream of the server's own events until it ends, or one poll of a server that has none. */
+  async *run(): AsyncGenerator<ServiceEvent> {
+    const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
     this.#kind = kind;
     if (isOther) yield this.#reset();
-    if (kind === "reference") yield* this.#look();
+    if (kind === "foreign") yield* this.#poll();
     else yield* this.#stream();
   }
 
-  /** The server could not be asked, or broke off. */
+  /** The server could not be reached, or broke off. */
   *missed(error: RigbridgeError): Generator<ServiceEvent> {
-    const { poll, log } = this.#context;
+    const { pollSeconds, log } = this.#context;
     if (this.#lostAt === undefined) log?.warn({ code: error.code }, error.message);
     this.#lostAt ??= performance.now();
     this.#tries += 1;
     this.#hasMissed ||= error.code === "service.garbled";
-    // A stream that was cut comes back with the next try.
-    if (!this.#isToldAway && (this.#kind === "reference" || this.#tries > 1)) {
-      this.#isToldAway = true;
+    // An interrupted stream usually returns with the next attempt.
+    if (!this.#isReportedLost && (this.#kind === "foreign" || this.#tries > 1)) {
+      this.#isReportedLost = true;
       this.#context.reach?.(error);
     }
-    if (this.#isAway || performance.now() - this.#lostAt < missable * poll * 1000) return;
+    if (this.#isAway || performance.now() - this.#lostAt < pollsUntilLost * pollSeconds * 1000) return;
     this.#isAway = true;
-    const known = this.#known();
+    const known = this.#currentMiners();
     for (const miner of [...known.values()]) {
       const gone = outOfReach(miner, error.message);
       known.set(miner.id, gone);
@@ -130,16 +129,16 @@ class Watch {
     }
   }
 
-  /** Until the next look, or the next try: twice as long each time, up to two polls, with some chance. */
+  /** Waits until the next poll or attempt; attempts back off exponentially, up to one poll, with jitter. */
   async pause(): Promise<void> {
-    const { poll, changes } = this.#context;
+    const { pollSeconds, changes } = this.#context;
     const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
-    const tried = Math.min((poll / 15) * 2 ** this.#tries, poll) * (0.5 + Math.random() / 2);
+    const tried = Math.min((pollSeconds / 15) * 2 ** this.#tries, pollSeconds) * (0.5 + Math.random() / 2);
     const changed = new AbortController();
     const wake = () => changed.abort();
     if (!isTry) changes.addEventListener("change", wake, { once: true });
     const signal = AbortSignal.any([this.#signal, changed.signal]);
-    await pause((isTry ? tried : poll) * 1000, undefined, { signal }).catch(() => undefined);
+    await pause((isTry ? tried : pollSeconds) * 1000, undefined, { signal }).catch(() => undefined);
     changes.removeEventListener("change", wake);
   }
 
@@ -148,57 +147,57 @@ class Watch {
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
       const isResumed = this.#last !== undefined;
-      const events = await openEvents(this.#context.connection, this.#last, this.#caller, signal);
-      // What the watcher was told of rigs that were away is undone only by reading anew.
-      if (this.#found() || this.#hasMissed) yield this.#reset();
+      const events = await openEvents(this.#context.session, this.#last, this.#caller, signal);
+      // Rigs reported as out of reach are corrected only by reading the lists again.
+      if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();
-      this.#tellBack();
+      this.#reportReached();
       for await (const event of events) {
         if (event === "unreadable") yield* this.#resetNowAndThen();
-        else yield this.#taken(event);
+        else yield this.#remember(event);
       }
     } finally {
       done.abort();
     }
   }
 
-  #taken(event: ServiceEvent): ServiceEvent {
+  #remember(event: ServiceEvent): ServiceEvent {
     this.#last = event.id;
-    if (event.type === "miner") this.#known().set(event.data.id, event.data);
-    if (event.type === "miner-removed") this.#known().delete(event.data.id);
+    if (event.type === "miner") this.#currentMiners().set(event.data.id, event.data);
+    if (event.type === "miner-removed") this.#currentMiners().delete(event.data.id);
     return event;
   }
 
-  /** A newer server may send many events that cannot be read, and reading all lists anew for each is too much. */
+  /** At most one reset per poll interval: a newer server may send many events that cannot be read. */
   *#resetNowAndThen(): Generator<ServiceEvent> {
-    if (performance.now() - this.#resetAt < this.#context.poll * 1000) return;
+    if (performance.now() - this.#resetAt < this.#context.pollSeconds * 1000) return;
     this.#resetAt = performance.now();
     const last = this.#last;
     yield this.#reset();
     this.#last = last;
   }
 
-  /** What changed between the list that the watcher has and the beginning of the events. */
+  /** The changes between the watcher's list and the start of the events. */
   async *#catchUp(): AsyncGenerator<ServiceEvent> {
-    const before = this.#miners ?? this.#context.told().miners;
+    const before = this.#miners ?? this.#context.lastLists().miners;
     if (before === undefined) return;
-    const { groupList } = await this.#unlessAborted(this.#context.calls.listMiners({}, this.#caller));
+    const { groupList } = await this.#untilAborted(this.#context.calls.listMiners({}, this.#caller));
     yield* this.#changesOf(before, byId(minersIn(groupList)));
   }
 
-  async *#look(): AsyncGenerator<ServiceEvent> {
-    const { calls, told } = this.#context;
-    // Nobody keeps the events of an earlier watch.
+  async *#poll(): AsyncGenerator<ServiceEvent> {
+    const { calls, lastLists } = this.#context;
+    // The events of an earlier watch are not kept.
     if (this.#last !== undefined) yield this.#reset();
-    const [list, { notificationList }, summary] = await this.#unlessAborted(
+    const [list, { notificationList }, summary] = await this.#untilAborted(
       Promise.all([
         calls.listMiners({}, this.#caller),
         calls.listNotifications({}, this.#caller),
         calls.getSummary({}, this.#caller),
       ]),
     );
-    this.#found();
-    const before = told();
+    this.#reconnect();
+    const before = lastLists();
     const notifications = this.#notifications ?? before.notifications;
     const shown = this.#summary ?? before.summary;
     this.#notifications = new Set(notificationList.map(({ id }) => id));
@@ -207,21 +206,21 @@ class Watch {
     for (const each of notificationList)
       if (notifications?.has(each.id) === false) yield { id: this.#next(), type: "notification", data: each };
     if (shown !== undefined && !sameButTime(shown, summary)) yield { id: this.#next(), type: "summary", data: summary };
-    this.#tellBack();
+    this.#reportReached();
   }
 
   *#changesOf(before: ReadonlyMap<number, Miner> | undefined, after: Map<number, Miner>): Generator<ServiceEvent> {
     this.#miners = after;
-    this.#base = this.#context.told().miners;
+    this.#base = this.#context.lastLists().miners;
     if (before === undefined) return;
     const { changed, removed } = differences(before, after);
     for (const { id, uid } of removed) yield { id: this.#next(), type: "miner-removed", data: { id, uid } };
     for (const miner of changed) yield { id: this.#next(), type: "miner", data: miner };
   }
 
-  /** What the watcher knows: the list that it asked for last, and the events since. */
-  #known(): Map<number, Miner> {
-    const { miners } = this.#context.told();
+  /** The watcher's view: the list that it received last, and the events since. */
+  #currentMiners(): Map<number, Miner> {
+    const { miners } = this.#context.lastLists();
     if (this.#miners === undefined || miners !== this.#base) {
       this.#base = miners;
       this.#miners = new Map(miners);
@@ -229,8 +228,8 @@ class Watch {
     return this.#miners;
   }
 
-  /** As `promise`, and over at once when the watch is. */
-  async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
+  /** Awaits `promise`, and rejects at once when the watch ends. */
+  async #untilAborted<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     const end = () => over.reject(new RigbridgeError("service.unreachable", "The watch is over"));
     this.#signal.addEventListener("abort", end);
@@ -241,8 +240,8 @@ class Watch {
     }
   }
 
-  /** The server answers; whether it had been given up. */
-  #found(): boolean {
+  /** The server answers again; returns whether it was reported as lost. */
+  #reconnect(): boolean {
     const wasAway = this.#isAway;
     this.#lostAt = undefined;
     this.#isAway = false;
@@ -250,14 +249,14 @@ class Watch {
     return wasAway;
   }
 
-  /** Once the watcher knows again how things are. */
-  #tellBack(): void {
-    if (!this.#isToldAway) return;
-    this.#isToldAway = false;
+  /** Called once the watcher is up to date again. */
+  #reportReached(): void {
+    if (!this.#isReportedLost) return;
+    this.#isReportedLost = false;
     this.#context.reach?.(null);
   }
 
-  /** What was told before holds no longer. */
+  /** Discards all state. */
   #reset(): ServiceEvent {
     this.#last = undefined;
     this.#miners = undefined;
@@ -267,7 +266,7 @@ class Watch {
     return { id: this.#next(), type: "reset", data: {} };
   }
 
-  /** Of an event that is not the server's: that of its last one, to resume from, else a number that counts up. */
+  /** The id of an event that the server did not send: that of its last one, to resume from, else a counter. */
   #next(): number {
     if (this.#last !== undefined) return this.#last;
     this.#count += 1;

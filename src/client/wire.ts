@@ -7,22 +7,22 @@ import { oneLine, withoutKey } from "./secrets.ts";
 
 export interface WireRequest {
   readonly method: string;
-  /** Behind the server's URL, with a slash in front. */
+  /** Appended to the server's URL, with a leading slash. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** ms until the answer must have come as a whole. */
-  readonly deadline: number;
-  /** Bytes that the answer may have, unpacked. */
-  readonly longest: number;
+  /** Until the answer must be complete. */
+  readonly timeoutMs: number;
+  /** Of the answer, decompressed. */
+  readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a server answered, whatever its status. */
+/** A server's answer with any status. */
 export interface Answer {
   readonly status: number;
-  /** Lower case; "" where it says none. */
+  /** In lower case; "" if there is none. */
   readonly type: string;
   readonly location: string;
   readonly retryAfter: string;
@@ -36,24 +36,24 @@ export interface AnswerStream {
 }
 
 export interface Wire {
-  /** As errors quote it: never with a path, a user or a key. */
+  /** For error messages: without path, user and key. */
   readonly origin: string;
-  /** Throws `service.unreachable`, and `service.garbled` where what answers speaks no HTTP or says too much. */
+  /** Throws `service.unreachable`, and `service.garbled` if the answer is not HTTP or too long. */
   exchange(request: WireRequest): Promise<Answer>;
-  /** The body as it comes; the deadline is for its beginning. */
+  /** The body as it arrives; the timeout applies to the start of the answer. */
   open(request: WireRequest): Promise<AnswerStream>;
-  /** Takes the key out of a text. */
+  /** Removes the key from a text. */
   scrub(text: string): string;
   close(): void;
   isClosed(): boolean;
 }
 
-/** Connections at once; a server of a home need not bear more. */
+/** Concurrent connections; a home server need not handle more. */
 const maxSockets = 8;
 
 /**
- * Requests to one server: no proxy, no redirect, few sockets that are kept. Nothing that axios throws goes further
- * than this file, for its errors hold the request with its key. Throws `input.invalid` where the URL is none.
+ * Requests to one server, without proxy and redirects, over a few persistent sockets. Axios errors never leave this file,
+ * since they contain the request with its key. Throws `input.invalid` if the URL is invalid.
  */
 export function openWire(url: string, key: string | undefined): Wire {
   const base = baseOf(url);
@@ -88,7 +88,7 @@ export function openWire(url: string, key: string | undefined): Wire {
     origin,
     scrub,
     exchange: async (request) => {
-      const signals = [closing.signal, AbortSignal.timeout(request.deadline), request.signal];
+      const signals = [closing.signal, AbortSignal.timeout(request.timeoutMs), request.signal];
       const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
       const { status, headers, data } = await send<Buffer>(request, "arraybuffer", signal);
       const header = (name: string) => String(headers[name] ?? "");
@@ -102,7 +102,7 @@ export function openWire(url: string, key: string | undefined): Wire {
     },
     open: async (request) => {
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), request.deadline);
+      const timer = setTimeout(() => late.abort(), request.timeoutMs);
       const signals = [closing.signal, late.signal, request.signal];
       const signal = AbortSignal.any(signals.filter((each) => each !== undefined));
       try {
@@ -131,7 +131,7 @@ function baseOf(url: string): URL {
 function ask<T>(
   http: AxiosInstance,
   root: string,
-  { method, path, query, body, headers, deadline, longest }: WireRequest,
+  { method, path, query, body, headers, timeoutMs, maxBytes }: WireRequest,
   responseType: "arraybuffer" | "stream",
   signal: AbortSignal,
 ): Promise<AxiosResponse<T>> {
@@ -146,34 +146,34 @@ function ask<T>(
     },
     data: body === undefined ? undefined : JSON.stringify(body),
     responseType,
-    // A stream has no end; its lines have a cap of their own.
-    ...(responseType === "stream" ? {} : { timeout: deadline, maxContentLength: longest }),
+    // A stream has no end; its events have their own limit.
+    ...(responseType === "stream" ? {} : { timeout: timeoutMs, maxContentLength: maxBytes }),
     signal,
   });
 }
 
 const unreachable = (message: string) => new RigbridgeError("service.unreachable", message);
 
-/** Why there is no connection, in words; the codes are those of Node and OpenSSL. */
+/** Reasons for a failed connection; the codes are those of Node and OpenSSL. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, "no program listens there"],
   [/^(ENOTFOUND|EAI_)/, "the host name is not known"],
-  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "there is no way to it"],
-  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "it broke the connection off"],
+  [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, "there is no route to it"],
+  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "it closed the connection"],
   [/^(ETIMEDOUT|ECONNABORTED|ERR_CANCELED)$/, "it did not answer in time"],
   [/CERT|SELF_SIGNED|ISSUER|ALTNAME|UNABLE_TO_/, "its certificate is not trusted"],
-  [/^(EPROTO|ERR_SSL|ERR_TLS)/, "no TLS connection came about"],
+  [/^(EPROTO|ERR_SSL|ERR_TLS)/, "the TLS connection failed"],
 ];
 
-/** Axios's error as one of ours: only its code is kept. */
-function failure(error: unknown, origin: string, { longest, deadline, method, path }: WireRequest): RigbridgeError {
+/** Converts an Axios error to a RigbridgeError, keeping only its code. */
+function failure(error: unknown, origin: string, { maxBytes, timeoutMs, method, path }: WireRequest): RigbridgeError {
   const { code, message } = codeOf(error);
   if (/^(HPE_|Z_|ERR_BUFFER|ERR__)/.test(code) || /^(incorrect header|unexpected end of file)/.test(message))
     return garbled(`What answers at ${origin} speaks broken HTTP (${code})`);
   if (/maxContentLength/.test(message))
-    return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(longest / 1e6)} MB`);
+    return garbled(`${origin} answers ${method} ${path} with more than ${Math.round(maxBytes / 1e6)} MB`);
   const reason = reasons.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
-  const within = reason === "it did not answer in time" ? `within ${deadline / 1000} s` : code;
+  const within = reason === "it did not answer in time" ? `within ${timeoutMs / 1000} s` : code;
   return unreachable(`The service at ${origin} cannot be reached: ${reason} (${within})`);
 }
 

@@ -3,11 +3,11 @@ import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
 import type { Finding, Path } from "./document.ts";
-import { isRecord } from "./environment.ts";
 import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 

@@ -1,3 +1,4 @@
+import { isRecord } from "../contract/record.ts";
 import type { Finding, Path } from "./document.ts";
 
 /** The environment variables of a process. */
@@ -32,6 +33,3 @@ function substitute(text: string, env: Environment, mistake: (message: string) =
     return value ?? written;
   });
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { isRecord } from "../contract/record.ts";
 import type { Path } from "./document.ts";
-import { isRecord } from "./environment.ts";
 import { Config } from "./schema.ts";
 
 /** JSON Schema of the configuration file, in draft 7, which editors support. */

@@ -1,5 +1,5 @@
+import { isRecord } from "../contract/record.ts";
 import { isBelow, matches } from "../contract/topic.ts";
-import { isRecord } from "./environment.ts";
 
 /** The topics that `mqtt` reserves; absent settings have their defaults. */
 export interface OwnTopics {

@@ -3,27 +3,27 @@ import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({
-    id: z.int().describe("where to resume: counts up; `reset` has that of the event before"),
+    id: z.int().describe("number of the event, for resuming: counts up; a `reset` carries that of the event before it"),
     type: z.literal(type),
     data,
   });
 
-/** Named, since generators of clients need a name for each shape. */
+/** Exported because generators of clients need a name for each schema. */
 export const RemovedMiner = z.object({ id: z.int(), uid: Uid.nullable() });
-/** Something that happens to a miner in a moment. `value` is the reading named as the event, `before` what it was. */
+/** A momentary event of a miner. `value` is the reading that the event is about, `before` its previous value. */
 export const MinerEvent = z.object({
   id: z.int(),
   uid: Uid.nullable(),
   event: z.enum(["best_share", "block_found"]),
-  value: z.number().describe("difficulty of the best share, or how many blocks were found"),
+  value: z.number().describe("difficulty of the best share, or number of blocks found"),
   before: z.number(),
 });
 export type MinerEvent = z.infer<typeof MinerEvent>;
 export const ResetData = z.object({});
 
 /**
- * What a service tells without being asked (`additions` of the API, GET /api/events). Passing time alone is no event.
- * `reset`: what was missed is no longer known, or another set of miners is to be seen; read the lists anew.
+ * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
+ * event. `reset`: missed events are no longer available, or the set of visible miners has changed; read the lists again.
  */
 export const ServiceEvent = z.discriminatedUnion("type", [
   event("miner", Miner),

@@ -2,23 +2,24 @@ import { z } from "zod";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
+import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { wording } from "./wording.ts";
 
 /**
- * What requests carry. Queries and path parameters arrive as text and become numbers through codecs, so that "",
- * "0x10" and "1,5" are mistakes and not numbers. Bodies are tolerant of null where text is empty, as real clients send it.
+ * The inputs of operations. Query and path parameters arrive as text and become numbers through codecs, so that "",
+ * "0x10" and "1,5" are mistakes and not numbers. Bodies accept null for empty text, since real clients send it.
  */
 
-/** A parameter of a path or query: what it is, and a value that it may have. */
+/** A path or query parameter with its description and an example. */
 export const parameter = <const T extends z.ZodType>(
   type: T,
   description: string,
   example: string | number | boolean,
 ) => type.meta({ description, examples: [example] });
 
-/** Text that is one or more of these words with commas between them; read as a list, each word once. */
+/** One or more of these words, separated by commas; read as a list of unique words. */
 const someOf = <const T extends string>(words: readonly T[], what: string) =>
   z
     .string()
@@ -29,7 +30,7 @@ const someOf = <const T extends string>(words: readonly T[], what: string) =>
           .split(",")
           .filter((word) => !words.some((each) => each === word));
         const hint = wrong[0] === undefined ? "" : didYouMean(wrong[0], words);
-        return `must be one or more ${what}, with commas between them: ${words.join(", ")}${hint}`;
+        return `must be one or more ${what}, separated by commas: ${words.join(", ")}${hint}`;
       },
     })
     .transform((text) =>
@@ -46,7 +47,7 @@ const digits = (most: number) =>
     { decode: (text) => Number(text), encode: (id) => String(id) },
   );
 
-/** Digits only, as in every path of the document. */
+/** An id: digits only, as in every path of the API document. */
 export const Id = digits(10);
 
 /** The number of an event. */
@@ -62,7 +63,7 @@ export const Decimal = z.codec(
   { decode: (digits) => Number(digits), encode: (number) => String(number) },
 );
 
-/** The same, and negative too. */
+/** A decimal number that may be negative. */
 export const Signed = z.codec(
   z
     .string()
@@ -77,20 +78,20 @@ export const Flag = z.codec(z.enum(["true", "false"]), z.boolean(), {
   encode: (flag) => (flag ? "true" : "false"),
 });
 
-/** Spelled out, since not every language that a client is written in knows \p{Cc}; nor what turns text around. */
+/** Control characters and direction marks, spelled out because not every client's language supports \p{Cc}. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const oneLine = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/;
 
-/** A line of text that people read: no control characters. */
+/** One line of text, without control characters. */
 export const Line = (max: number) => z.string().max(max).regex(oneLine, "must be one line without control characters");
 
-/** Text of a body that a client may send as null when it is empty; absent means "leave as it is". */
+/** Text in a body: null means empty, absent means unchanged. */
 const optionalLine = (max: number) =>
   Line(max)
     .nullish()
     .transform((line) => (line === null ? "" : line));
 
-/** id 0 or absent adds; a known id updates. */
+/** An id that is 0 or absent adds; any other updates. */
 const BodyId = z
   .int()
   .min(0)
@@ -119,7 +120,7 @@ export const minerActions = [
 ] as const;
 export type MinerAction = (typeof minerActions)[number];
 
-/** Which parameters an action cannot do without. */
+/** The required parameters of each action. */
 const needed = {
   reboot: [],
   stop: [],
@@ -142,37 +143,44 @@ const actionParameters = {
   pool_id: parameter(Id, "for add_pool and change_pool: Static ID of the pool or pool group", 3).optional(),
   pool_type: parameter(
     z.enum(["single", "group"]),
-    "for add_pool and change_pool: what pool_id names",
+    "for add_pool and change_pool: whether pool_id is a pool or a pool group",
     "single",
   ).optional(),
   template_id: parameter(Id, "for apply_template: id of the managed template", 2).optional(),
   rule_id: parameter(Id, "for rule: id of the rule, as in manualActionList", 4).optional(),
   property: parameter(
     z.string().max(40),
-    "for set: a control's key, as in `controls` of the miner (ours)",
+    "for set: the key of a control, as in the miner's `controls` (Rigbridge extension)",
     "fan",
   ).optional(),
-  value: parameter(z.string().max(200), "for set: what the control is set to, as text (ours)", "60").optional(),
-  watts: parameter(Decimal, "W, for set_power_limit (ours)", 2400).optional(),
-  mode: parameter(z.string().max(100), "for set_mode: one of the control's `options` (ours)", "low").optional(),
-  on: parameter(Flag, "for locate: whether the rig shows where it is (ours)", true).optional(),
+  value: parameter(
+    z.string().max(200),
+    "for set: the control's new value, as text (Rigbridge extension)",
+    "60",
+  ).optional(),
+  watts: parameter(Decimal, "for set_power_limit: W (Rigbridge extension)", 2400).optional(),
+  mode: parameter(
+    z.string().max(100),
+    "for set_mode: one of the control's `options` (Rigbridge extension)",
+    "low",
+  ).optional(),
+  on: parameter(Flag, "for locate: whether the rig signals its location (Rigbridge extension)", true).optional(),
   temperature: parameter(
     Signed,
-    "°C, for set_target_temperature (5 to 35: what the room that this miner heats should have; survives a restart) and " +
-      "set_room_temperature (-40 to 60: what it has, where the configuration leaves that to the API) (ours)",
+    "°C: for set_target_temperature, the target of the room that this miner heats (5 to 35; survives a restart); for " +
+      "set_room_temperature, the room's temperature (-40 to 60), if the configuration expects it from the API (Rigbridge extension)",
     21.5,
   ).optional(),
   surplus: parameter(
     Signed,
-    "W, for set_surplus: what there is for the group that this miner follows the sun with, negative = drawn from the " +
-      "grid; said to any miner of the group it is for all of it (ours)",
+    "for set_surplus: W of solar surplus for the miner's whole group; negative = drawn from the grid (Rigbridge extension)",
     1500,
   ).optional(),
 };
 
-/** Each missing parameter is a mistake of its own, beside whatever else is wrong. */
+/** Each missing parameter is reported as a separate mistake. */
 export const MinerActionQuery = z
-  .object({ action: parameter(z.enum(minerActions), "what is done", "restart"), ...actionParameters })
+  .object({ action: parameter(z.enum(minerActions), "the action", "restart"), ...actionParameters })
   .check(...Object.entries(actionParameters).map(([name]) => isThereWhenNeeded(name)));
 
 function isThereWhenNeeded(name: string) {
@@ -191,14 +199,14 @@ function actionsThatNeed(name: string): MinerAction[] {
 }
 
 export const PoolActionQuery = z.object({
-  action: parameter(z.enum(["remove", "disable", "enable", "prioritize"]), "what is done", "prioritize"),
+  action: parameter(z.enum(["remove", "disable", "enable", "prioritize"]), "the action", "prioritize"),
 });
 export const AllNotificationsQuery = z.object({
-  action: parameter(z.enum(["ack_all", "clear_all"]), "what is done", "ack_all"),
+  action: parameter(z.enum(["ack_all", "clear_all"]), "the action", "ack_all"),
 });
-export const NotificationQuery = z.object({ action: parameter(z.enum(["ack", "clear"]), "what is done", "ack") });
+export const NotificationQuery = z.object({ action: parameter(z.enum(["ack", "clear"]), "the action", "ack") });
 
-/** Schemes that a pool URL may have; everything else could make a rig, or us, call somewhere it should not. */
+/** Schemes of pool URLs; any other could make a rig or the service connect where it should not. */
 const poolSchemes =
   /^(stratum(2)?\+(tcp|ssl|tls|tcps|udp)|stratum2?|stratum\+ssl|stratums|ssl|tls|tcp|daemon\+https?|daemon|https?):\/\//i;
 
@@ -206,7 +214,7 @@ export const PoolUrl = Line(512)
   .min(1, "is required")
   .refine(
     (url) => !url.includes("://") || poolSchemes.test(url),
-    "must start with stratum+tcp://, stratum+ssl:// or the like",
+    "must start with stratum+tcp://, stratum+ssl:// or a similar scheme",
   )
   .refine(
     (url) => /^([a-z0-9+]+:\/\/)?(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(:\d{1,5})?(\/\S*)?$/i.test(url),
@@ -257,10 +265,10 @@ export const TemplateBody = z.object({ id: BodyId, name: Line(200).min(1) });
 
 export const CoinQuery = z.object({
   profit: parameter(Decimal, "BTC per MH/s per day", 0.00000042).optional(),
-  name: parameter(Line(100), "for a user-defined coin", "Invented coin").optional(),
-  algorithm: parameter(z.string().max(64), "for a user-defined coin; by id or name", "SHA-256").optional(),
-  difficulty: parameter(Decimal, "of the network, for a user-defined coin", 120_000).optional(),
-  reward: parameter(Decimal, "of a block, in coins, for a user-defined coin", 3.125).optional(),
+  name: parameter(Line(100), "name, for a user-defined coin", "Invented coin").optional(),
+  algorithm: parameter(z.string().max(64), "algorithm, for a user-defined coin; id or name", "SHA-256").optional(),
+  difficulty: parameter(Decimal, "network difficulty, for a user-defined coin", 120_000).optional(),
+  reward: parameter(Decimal, "block reward in coins, for a user-defined coin", 3.125).optional(),
   btc: parameter(Decimal, "price of one coin in BTC, for a user-defined coin", 0.00002).optional(),
   usd: parameter(Decimal, "price of one coin in US dollars, for a user-defined coin", 1.35).optional(),
 });
@@ -269,10 +277,10 @@ const place = Line(64).nullable();
 const tag = Line(64).min(1);
 const seconds = z.number().min(1).max(86_400);
 
-/** What a person says of a miner; the same in a body and in the configuration file. */
+/** The settings of a miner; the same in a body and in the configuration file. */
 export const minerFields = {
   name: Line(200).min(1).optional(),
-  driver: z.string().max(32).optional().describe("only this driver is tried; absent = recognise"),
+  driver: z.string().max(32).optional().describe("use only this driver; absent = detect it"),
   username: z.string().max(200).optional(),
   password: secret(z.string().max(200).optional()),
   token: secret(z.string().max(1000).optional()),
@@ -286,30 +294,30 @@ export const minerFields = {
     })
     .optional(),
   tags: z.array(tag).max(50).optional(),
-  offlineExpected: z.boolean().optional().describe("off is no alarm"),
+  offlineExpected: z.boolean().optional().describe("being off does not raise a notification"),
 };
 
 const groupName = Line(400).min(1);
-const group = z.union([z.int().min(0), groupName]).describe("id or name of a group; 0 = none");
+const group = z.union([z.int().min(0), groupName]).describe("id or name of a group; 0 = no group");
 
 export const minerFieldNames = Miner.keyof().options;
 
-/** Which miners of the list, and what of them. All that is given has to fit. */
+/** Filters of the list of miners, all of which must match, and the fields to return. */
 export const MinerListQuery = z.object({
   status: parameter(
     someOf(minerStatuses, "statuses"),
-    "only miners with one of these statuses, with commas between them (ours)",
+    "only miners with one of these statuses, separated by commas (Rigbridge extension)",
     "Mining,Idle",
   ).optional(),
   group: parameter(
     z.union([Id, groupName]),
-    "only the miners of this group and of the groups inside it, by id or name; 0 = the miners in no group (ours)",
+    "only the miners of this group and its nested groups, by id or name; 0 = miners without a group (Rigbridge extension)",
     1,
   ).optional(),
-  tag: parameter(tag, "only miners with this tag (ours)", "hall-1").optional(),
+  tag: parameter(tag, "only miners with this tag (Rigbridge extension)", "hall-1").optional(),
   fields: parameter(
     someOf(minerFieldNames, "fields of a miner"),
-    "each miner of the reply has only its id and these of its fields, with commas between them (ours)",
+    "return only the id and these fields of each miner, separated by commas (Rigbridge extension)",
     "name,statusInfo,readings",
   ).optional(),
 });
@@ -318,7 +326,7 @@ export const AddMinerBody = z.object({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   group: group.optional(),
   ...minerFields,
-  supply: PlugSettings.optional().describe("the plug that it draws its power through"),
+  supply: PlugSettings.optional().describe("the plug that supplies it"),
 });
 
 export const ChangeMinerBody = z
@@ -328,19 +336,17 @@ export const ChangeMinerBody = z
       .min(1)
       .max(300)
       .optional()
-      .describe("another host, port or scheme drops username, password and token, unless they are given here too"),
+      .describe("a new host, port or scheme clears username, password and token unless they are given as well"),
     group: group.optional(),
     ...minerFields,
-    supply: PlugSettings.nullable()
-      .optional()
-      .describe("the plug that it draws its power through; null = none any more"),
+    supply: PlugSettings.nullable().optional().describe("the plug that supplies it; null removes it"),
   })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), "names nothing to change");
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
 
 export const GroupBody = z.object({ name: Line(200).min(1), parentId: z.int().min(0).default(0) });
 export const ChangeGroupBody = z
   .object({ name: Line(200).min(1).optional(), parentId: z.int().min(0).optional() })
-  .refine((body) => body.name !== undefined || body.parentId !== undefined, "names nothing to change");
+  .refine((body) => body.name !== undefined || body.parentId !== undefined, "has nothing to change");
 
 /** An ISO 8601 time with zone, or epoch milliseconds. */
 export const Instant = z.union(
@@ -358,7 +364,7 @@ export const CommandsQuery = z.object({
   miner: parameter(z.union([Id, Uid]), "id or uid", 1).optional(),
   actor: parameter(
     z.string().max(200),
-    "the user's name, or a front end: http, mqtt, node-red, homebridge, service",
+    "a user's name, or a front end: http, mqtt, node-red, homebridge, service",
     "anna",
   ).optional(),
   since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
@@ -368,16 +374,16 @@ const Key = z
   .string()
   .min(16, "needs at least 16 characters")
   .max(200)
-  .regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces");
+  .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces");
 
-/** What the audit calls those who are no user; nobody else may be called so. */
+/** Names of the front ends in the audit trail; no user may have one of them. */
 export const frontEnds = ["http", "mqtt", "node-red", "homebridge", "service"] as const;
 
 export const UserName = Line(200)
   .min(1)
   .refine((name) => !looksLikeFrontEnd(name), "is the name of a front end");
 
-/** As people read it: "HTTP ", "http for anna" and full-width letters too. */
+/** Compares as people read: "HTTP ", "http for anna" and full-width letters match too. */
 function looksLikeFrontEnd(name: string): boolean {
   const plain = name
     .normalize("NFKC")
@@ -387,21 +393,29 @@ function looksLikeFrontEnd(name: string): boolean {
   return frontEnds.some((taken) => plain === taken || plain.startsWith(`${taken} for `));
 }
 
-/** Of the query parameter `user_id`, which every operation takes. */
+/** Describes the query parameter `user_id`, which every operation accepts. */
 export const userIdDescription =
-  "The reply holds only what this user may see, and only what this user may do is done; GET /api/user/{username} " +
-  "gives the id, and an unknown one is answered with 404. It is a filter, not a proof: whoever has the service's key " +
-  "may look through anyone's eyes. A user's own API key implies it; another user_id beside such a key is unknown.";
+  "Restricts the request to what this user may see and do; GET /api/user/{username} returns the id, and an unknown id " +
+  "is answered with 404. It is a filter, not authentication: a client with the service's key may name any user. A " +
+  "user's own API key implies their user_id; any other user_id with such a key is answered with 404.";
 
 export const UserBody = z.object({
   id: BodyId,
   name: UserName.optional(),
-  key: secret(Key.nullable().optional()).describe(
-    "the user's own API key; null takes it away; it is never shown again",
-  ),
-  privilege: z.enum(privileges).optional().describe("view when a user is added without"),
-  groups: z.array(z.int().min(1)).max(1000).nullable().optional().describe("ids of what the user sees; null = all"),
-  pools: z.array(z.int().min(1)).max(1000).nullable().optional().describe("Static IDs; null = all"),
+  key: secret(Key.nullable().optional()).describe("the user's own API key; null removes it; it is never returned"),
+  privilege: z.enum(privileges).optional().describe("default for a new user: view"),
+  groups: z
+    .array(z.int().min(1))
+    .max(1000)
+    .nullable()
+    .optional()
+    .describe("ids of the groups that the user sees; null = all"),
+  pools: z
+    .array(z.int().min(1))
+    .max(1000)
+    .nullable()
+    .optional()
+    .describe("Static IDs of the pools that the user sees; null = all"),
 });
 
 export const HistoryQuery = z.object({
@@ -413,13 +427,13 @@ export const HistoryQuery = z.object({
   to: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds; default: now", "2026-02-01T12:00:00Z").optional(),
   step: parameter(
     Decimal,
-    "seconds between two points, counted from 1970 and each given whole; 0 = every reading, at most 10,000; default: some 500 points",
+    "seconds between two points, aligned to 1970; only whole steps are returned; 0 = every reading, at most 10,000; default: about 500 points",
     3600,
   ).optional(),
 });
 
 export const EventsQuery = z.object({
-  after: parameter(EventId, "resume behind this event, as the header Last-Event-ID does", 1204).optional(),
+  after: parameter(EventId, "resume after this event, as with the header Last-Event-ID", 1204).optional(),
 });
 
 export const DiscoveryBody = z.object({
@@ -428,15 +442,15 @@ export const DiscoveryBody = z.object({
     .max(64)
     .optional()
     .describe(
-      "like 192.168.1.0/24, or 192.168.1.0/24:8080 for one more port; default: scan.networks, else the machine's own",
+      "like 192.168.1.0/24, or 192.168.1.0/24:8080 for an additional port; default: scan.networks, else the machine's networks",
     ),
-  yes: z.boolean().default(false).describe("also networks that are larger than /16 or not private"),
+  yes: z.boolean().default(false).describe("also scan networks that are larger than /16 or not private"),
 });
 
 const isListedId = (id: unknown): id is number => Number.isSafeInteger(id) && Number(id) >= 0;
 const isGroup = (group: unknown): group is number | string => isListedId(group) || groupName.safeParse(group).success;
 
-/** Of which there may be 100,000. Where many are wrong the first ones are named; a list of zod's own names them all. */
+/** Up to 100,000 entries. Reports only the first wrong ones; zod's own list would report them all. */
 const some = <T>(isOne: (each: unknown) => each is T, message: string, items: object) =>
   z
     .array(z.unknown())
@@ -460,14 +474,11 @@ const someGroups = some(isGroup, "must be an id, a whole number from 0 on, or th
   anyOf: [idItem, { type: "string", minLength: 1, maxLength: 400 }],
 });
 
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export type MinerActionInput = z.output<typeof MinerActionQuery>;
 
 const actionParameterNames = Object.keys(actionParameters);
 
-/** The action of a bulk action by the same schema as for one miner, whose parameters come as text; or what is wrong. */
+/** Checks a bulk action with the schema for one miner, whose parameters are text; returns the action or the mistakes. */
 export function bulkAction({ action, parameters, orReboot }: BulkActionInput): {
   readonly action: MinerActionInput | null;
   readonly mistakes: readonly Mistake[];
@@ -485,7 +496,7 @@ export function bulkAction({ action, parameters, orReboot }: BulkActionInput): {
       path: `parameters.${name}`,
       message: `is not known; there are ${actionParameterNames.join(", ")}`,
     })),
-    ...(orReboot && action !== "restart" ? [{ path: "orReboot", message: "is for the action restart" }] : []),
+    ...(orReboot && action !== "restart" ? [{ path: "orReboot", message: "is only for the action restart" }] : []),
   ];
   return { action: mistakes.length === 0 ? data : null, mistakes };
 }
@@ -496,21 +507,24 @@ interface BulkActionInput {
   readonly orReboot?: boolean | undefined;
 }
 
-/** An action for many miners; exactly one of `miners`, `groups` and `all` says which. */
+/** An action for many miners, which exactly one of `miners`, `groups` and `all` selects. */
 export const BulkBody = z
   .object({
     action: z.enum(minerActions),
     parameters: z
       .record(z.string().max(40), z.union([z.string().max(200), z.number(), z.boolean()]))
       .default({})
-      .describe("what the action takes beside, as in the query of POST /api/miners/{id}"),
-    orReboot: z.boolean().optional().describe("for restart: rigs that cannot restart their miner are rebooted"),
+      .describe("further parameters of the action, as in the query of POST /api/miners/{id}"),
+    orReboot: z
+      .boolean()
+      .optional()
+      .describe("for restart: reboot rigs that cannot restart only their mining software"),
     miners: someIds.optional().describe("ids"),
-    groups: someGroups.optional().describe("ids or names; with the groups inside them; 0 = the miners in no group"),
+    groups: someGroups.optional().describe("ids or names, nested groups included; 0 = miners without a group"),
     all: z.literal(true).optional(),
-    parallel: z.int().min(1).max(256).default(16).describe("rigs told at once"),
+    parallel: z.int().min(1).max(256).default(16).describe("rigs that are sent the action at once"),
     delay: z.number().min(0).max(3600).default(0).describe("seconds between two starts"),
-    dryRun: z.boolean().default(false).describe("says what would be done, and does nothing"),
+    dryRun: z.boolean().default(false).describe("report what would be done, and do nothing"),
   })
   .superRefine(
     (body, context) => {
@@ -519,7 +533,7 @@ export const BulkBody = z
     },
     {
       when: ({ value, issues }) =>
-        isObject(value) && !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters"),
+        isRecord(value) && !issues.some(({ path }) => path?.[0] === "action" || path?.[0] === "parameters"),
     },
   )
   .refine(

@@ -1,22 +1,22 @@
-/** What was said at a topic. */
+/** A message received on a topic. */
 export interface ReceivedMessage {
   readonly payload: string;
-  /** Epoch ms at which it came in here. */
+  /** Time of reception, in epoch ms. */
   readonly at: number;
-  /** It was kept for those who come later: nobody knows how old it is. */
+  /** A retained message, whose age is unknown. */
   readonly retained: boolean;
 }
 
-/** A place where devices say things under topics, as an MQTT broker is one. */
+/** Publish and subscribe by topic, as an MQTT broker offers it. */
 export interface Messages {
   /**
-   * Hears what is said at a topic from now on, and what was said last where that is known. The same retained message
-   * is heard once, not again after each reconnect. Call what is given back to hear no more.
+   * Subscribes to a topic. A retained message is delivered first, and once, not again after each reconnect. Call the
+   * returned function to unsubscribe.
    */
-  listen(topic: string, heard: (message: ReceivedMessage) => void): () => void;
-  /** Says something within seconds or never; false when there is nobody to say it to. */
+  listen(topic: string, handle: (message: ReceivedMessage) => void): () => void;
+  /** Publishes within seconds or not at all; false without a connection. */
   publish(topic: string, payload: string): boolean;
 }
 
-/** For people, where something wants messages and there are none. */
+/** The message if a setting requires the MQTT bridge and there is none. */
 export const needsMessages = "needs the MQTT bridge: set mqtt in the configuration";

@@ -1,16 +1,17 @@
 import type { OperationName } from "./operations.ts";
+import { isRecord } from "./record.ts";
 
 /**
- * The reply as it leaves the process: a list of miners of which only some fields were asked for is cut down to each
- * miner's `id` and these. Inside, the list stays whole, as its type says.
+ * The reply as it leaves the process: if the caller requested certain fields of a list of miners, each miner is reduced
+ * to its `id` and these. Within the process the list stays complete, as its type says.
  */
-export function withFieldsAskedFor(name: OperationName, input: object, reply: unknown): unknown {
+export function withRequestedFields(name: OperationName, input: object, reply: unknown): unknown {
   if (name !== "listMiners" || !("fields" in input) || !Array.isArray(input.fields)) return reply;
   return withFields(reply, new Set(["id", ...input.fields.map(String)]));
 }
 
 function withFields(holder: unknown, fields: ReadonlySet<string>): unknown {
-  if (!isObject(holder)) return holder;
+  if (!isRecord(holder)) return holder;
   const { groupList, minerList } = holder;
   const isWanted = ([name]: [string, unknown]) => fields.has(name);
   const miners = listIn(minerList).map((miner) => Object.fromEntries(Object.entries(miner).filter(isWanted)));
@@ -21,7 +22,4 @@ function withFields(holder: unknown, fields: ReadonlySet<string>): unknown {
   };
 }
 
-const listIn = (value: unknown): object[] => (Array.isArray(value) ? value.filter(isObject) : []);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
+const listIn = (value: unknown): object[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -1,5 +1,15 @@
-import type { Miner, MinerGroup } from "./resources.ts";
+/** A list of miners, or of something else about each miner, by group. */
+export interface Grouped<M> {
+  readonly id: number;
+  readonly name: string;
+  readonly minerList: M[];
+  readonly groupList?: Grouped<M>[] | undefined;
+}
 
-/** The miners of these groups and of those inside them, in the order in which they are listed. */
-export const minersIn = (groups: readonly MinerGroup[]): Miner[] =>
-  groups.flatMap(({ minerList, groupList = [] }) => [...minerList, ...minersIn(groupList)]);
+/** These groups and the groups inside them, in the order in which they are listed. */
+export const groupsIn = <M>(groups: readonly Grouped<M>[]): Grouped<M>[] =>
+  groups.flatMap((group) => [group, ...groupsIn(group.groupList ?? [])]);
+
+/** The miners of these groups and of the groups inside them, in the order in which they are listed. */
+export const minersIn = <M>(groups: readonly Grouped<M>[]): M[] =>
+  groupsIn(groups).flatMap(({ minerList }) => minerList);

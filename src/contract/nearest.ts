@@ -1,4 +1,4 @@
-/** The word that was probably meant: one of those known that differs in few letters, if there is one. */
+/** The known word that was probably meant: the closest one, if it differs in only a few letters. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
   let best: { word: string; distance: number } | undefined;
@@ -17,7 +17,7 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
-/** Letters put in, left out or changed on the way from one word to the other (Levenshtein), row by row. */
+/** The Levenshtein distance, row by row. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [index, letter] of [...from].entries()) {

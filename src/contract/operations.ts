@@ -57,310 +57,335 @@ import {
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
 
-/** One operation: where it is, what it takes and what it answers. */
+/** What a user must have to call an operation. */
+export interface OperationAccess {
+  readonly privilege: Privilege;
+  /** `all`: the user must see all groups and pools. `visible`: the operation covers what the user sees. */
+  readonly scope: "visible" | "all";
+}
+
+/** One operation: its path, who may call it, its input and its reply. */
 export interface Operation {
-  /** A call has one reply; a stream goes on until it is aborted, and `reply` is what it consists of. */
+  /** A call has one reply; a stream yields `reply` again and again until it is aborted. */
   readonly kind: "call" | "stream";
   readonly method: Method;
   /** With `:name` for path parameters, as in `params`. */
   readonly path: string;
-  /** Another path of the same operation, which some clients of the reference product ask. */
+  /** A second path, which some clients of the documented API use. */
   readonly alias?: string;
   readonly summary: string;
   readonly params?: Fields;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   readonly reply: z.ZodType;
-  /** What a user needs for it; usually view for GET and administrator for all else. */
-  readonly needs?: Privilege;
-  /** Success status where it is not 200. */
+  readonly access: OperationAccess;
+  /** Success status if it is not 200. */
   readonly status?: number;
-  /** Not in the documented API: an addition. */
-  readonly ours?: true;
+  /** A Rigbridge extension: not part of the documented API. */
+  readonly extension?: true;
 }
 
-type Rest = Omit<Operation, "kind" | "method" | "path">;
-const kind = "call" as const;
-const get = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "GET", path, ...rest }) as const;
-const post = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "POST", path, ...rest }) as const;
-const patch = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "PATCH", path, ...rest }) as const;
-const remove = <const T extends Rest>(path: string, rest: T) => ({ kind, method: "DELETE", path, ...rest }) as const;
-const stream = <const T extends Rest>(path: string, rest: T) =>
-  ({ kind: "stream", method: "GET", path, ...rest }) as const;
+const viewers = { privilege: "view", scope: "visible" } as const;
+const operators = { privilege: "control", scope: "visible" } as const;
+const administrators = { privilege: "administrator", scope: "visible" } as const;
+const closed = { privilege: "administrator", scope: "all" } as const;
+
+type Rest = Omit<Operation, "kind" | "method" | "path" | "access">;
+const call =
+  <const M extends Method>(method: M) =>
+  <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
+    ({ kind: "call", method, path, access, ...rest }) as const;
+const [get, post, patch, remove] = [call("GET"), call("POST"), call("PATCH"), call("DELETE")];
+const stream = <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
+  ({ kind: "stream", method: "GET", path, access, ...rest }) as const;
 
 const byIdOf = (resource: string) => ({ id: parameter(Id, `id of the ${resource}`, 1) }) as const;
 const poolOfMiner = {
   ...byIdOf("miner"),
-  poolId: parameter(Id, "id of the active pool, as in the miner's pools", 2),
+  poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
-const ours = true as const;
+const extension = true as const;
 
-/** The table of operations: the 28 of the API document in its order, then ours. */
+/** The table of operations: the 28 of the API document in its order, then the Rigbridge extensions. */
 export const operations = {
-  listMiners: get("/api/miners", {
+  listMiners: get("/api/miners", viewers, {
     summary: "All miners, by group",
     alias: "/webapi/miners",
     query: MinerListQuery,
     reply: MinerList,
   }),
-  getMiner: get("/api/miners/:id", {
+  getMiner: get("/api/miners/:id", viewers, {
     summary: "One miner, with its pools and devices",
     params: byIdOf("miner"),
     reply: MinerDetail,
   }),
-  minerAction: post("/api/miners/:id", {
+  minerAction: post("/api/miners/:id", operators, {
     summary: "Reboots, stops, starts, restarts a miner, changes its pool, or sets one of its controls",
     params: byIdOf("miner"),
     query: MinerActionQuery,
     reply: ActionReply,
-    needs: "control",
   }),
-  listAddPools: get("/api/miners/:id/pools", {
-    summary: "The pools that can be added to a miner or changed to",
+  listAddPools: get("/api/miners/:id/pools", viewers, {
+    summary: "The pools that can be added to a miner, or that it can change to",
     params: byIdOf("miner"),
     reply: z.object({ addPoolList: z.array(AddPoolEntry) }),
   }),
-  getMinerPool: get("/api/miners/:id/pools/:poolId", {
+  getMinerPool: get("/api/miners/:id/pools/:poolId", viewers, {
     summary: "One active pool of a miner",
     params: poolOfMiner,
     reply: MinerPool,
   }),
-  minerPoolAction: post("/api/miners/:id/pools/:poolId", {
+  minerPoolAction: post("/api/miners/:id/pools/:poolId", operators, {
     summary: "Removes, disables, enables or prioritizes a pool of a miner",
     params: poolOfMiner,
     query: PoolActionQuery,
     reply: ActionReply,
-    needs: "control",
   }),
-  listPools: get("/api/pools", { summary: "All pool definitions", reply: PoolList }),
-  getPool: get("/api/pools/:id", { summary: "One pool definition", params: byIdOf("pool"), reply: Pool }),
-  savePool: post("/api/pools", { summary: "Adds or updates a pool definition", body: PoolBody, reply: Pool }),
-  deletePool: remove("/api/pools/:id", {
+  listPools: get("/api/pools", viewers, { summary: "All pool definitions", reply: PoolList }),
+  getPool: get("/api/pools/:id", viewers, { summary: "One pool definition", params: byIdOf("pool"), reply: Pool }),
+  savePool: post("/api/pools", closed, { summary: "Adds or updates a pool definition", body: PoolBody, reply: Pool }),
+  deletePool: remove("/api/pools/:id", closed, {
     summary: "Removes a pool definition",
     params: byIdOf("pool"),
     reply: ActionReply,
   }),
-  listPoolGroups: get("/api/poolgroups", { summary: "All pool groups", reply: z.array(PoolGroup) }),
-  listHosts: get("/api/hosts", { summary: "All hosts", reply: z.array(Host) }),
-  getHost: get("/api/hosts/:id", { summary: "One host", params: byIdOf("host"), reply: Host }),
-  saveHost: post("/api/hosts", { summary: "Adds or updates a host", body: HostBody, reply: Host }),
-  getHostSystemInfo: get("/api/hosts/:id/systeminfo", {
+  listPoolGroups: get("/api/poolgroups", viewers, { summary: "All pool groups", reply: z.array(PoolGroup) }),
+  listHosts: get("/api/hosts", viewers, { summary: "All hosts", reply: z.array(Host) }),
+  getHost: get("/api/hosts/:id", viewers, { summary: "One host", params: byIdOf("host"), reply: Host }),
+  saveHost: post("/api/hosts", closed, { summary: "Adds or updates a host", body: HostBody, reply: Host }),
+  getHostSystemInfo: get("/api/hosts/:id/systeminfo", viewers, {
     summary: "The GPUs of a host",
     params: byIdOf("host"),
     reply: z.object({ gpuStatusList: z.array(GpuStatus) }),
   }),
-  listManagedMiners: get("/api/managedminers", { summary: "All managed miners", reply: z.array(ManagedMiner) }),
-  getManagedMiner: get("/api/managedminers/:id", {
+  listManagedMiners: get("/api/managedminers", viewers, {
+    summary: "All managed miners",
+    reply: z.array(ManagedMiner),
+  }),
+  getManagedMiner: get("/api/managedminers/:id", viewers, {
     summary: "One managed miner",
     params: byIdOf("managed miner"),
     reply: ManagedMiner,
   }),
-  saveManagedMiner: post("/api/managedminers", {
+  saveManagedMiner: post("/api/managedminers", closed, {
     summary: "Adds or updates a managed miner",
     body: ManagedMinerBody,
     reply: ManagedMiner,
   }),
-  listMiningSoftware: get("/api/miningsoftware", { summary: "Known mining software", reply: z.array(CatalogueEntry) }),
-  listAlgorithms: get("/api/algorithms", { summary: "Known algorithms", reply: z.array(CatalogueEntry) }),
-  listNotifications: get("/api/notifications", { summary: "All notifications", reply: NotificationList }),
-  allNotificationsAction: post("/api/notifications", {
+  listMiningSoftware: get("/api/miningsoftware", viewers, {
+    summary: "The catalogue of mining software",
+    reply: z.array(CatalogueEntry),
+  }),
+  listAlgorithms: get("/api/algorithms", viewers, {
+    summary: "The catalogue of algorithms",
+    reply: z.array(CatalogueEntry),
+  }),
+  listNotifications: get("/api/notifications", viewers, { summary: "All notifications", reply: NotificationList }),
+  allNotificationsAction: post("/api/notifications", operators, {
     summary: "Acknowledges or removes all notifications",
     query: AllNotificationsQuery,
     reply: ActionReply,
-    needs: "control",
   }),
-  notificationAction: post("/api/notifications/:id", {
+  notificationAction: post("/api/notifications/:id", operators, {
     summary: "Acknowledges or removes one notification",
     params: byIdOf("notification"),
     query: NotificationQuery,
     reply: ActionReply,
-    needs: "control",
   }),
-  listManagedTemplates: get("/api/managedtemplates", { summary: "Managed templates", reply: ManagedTemplateList }),
-  getSummary: get("/api/summary", { summary: "The dashboard's figures", reply: Summary }),
-  saveCoin: post("/api/coins/:shortName", {
+  listManagedTemplates: get("/api/managedtemplates", viewers, {
+    summary: "Managed templates",
+    reply: ManagedTemplateList,
+  }),
+  getSummary: get("/api/summary", viewers, { summary: "Dashboard totals", reply: Summary }),
+  saveCoin: post("/api/coins/:shortName", closed, {
     summary: "Sets a coin's profitability, or adds a user-defined coin",
     params: coin,
     query: CoinQuery,
     reply: ActionReply,
   }),
-  deleteCoin: remove("/api/coins/:shortName", {
+  deleteCoin: remove("/api/coins/:shortName", closed, {
     summary: "Removes a user-defined coin",
     params: coin,
     reply: ActionReply,
   }),
-  getUser: get("/api/user/:username", {
+  getUser: get("/api/user/:username", viewers, {
     summary: "The id of a user",
     params: { username: parameter(z.string().min(1).max(200), "the user's name", "anna") },
     reply: z.object({ userId: z.int() }),
   }),
 
-  addMiner: post("/api/miners", {
-    summary: "Adds a miner by its address; it is identified in the background",
+  addMiner: post("/api/miners", administrators, {
+    summary: "Adds a miner by its address and identifies it in the background",
     body: AddMinerBody,
     reply: MinerDetail,
     status: 201,
-    ours,
+    extension,
   }),
-  changeMiner: patch("/api/miners/:id", {
-    summary: "Changes what was said of a miner",
+  changeMiner: patch("/api/miners/:id", administrators, {
+    summary: "Changes the settings of a miner",
     params: byIdOf("miner"),
     body: ChangeMinerBody,
     reply: MinerDetail,
-    ours,
+    extension,
   }),
-  deleteMiner: remove("/api/miners/:id", {
-    summary: "Forgets a miner and its history",
+  deleteMiner: remove("/api/miners/:id", administrators, {
+    summary: "Removes a miner and its history",
     params: byIdOf("miner"),
     reply: ActionReply,
-    ours,
+    extension,
   }),
-  pollMiner: post("/api/miners/:id/poll", {
+  pollMiner: post("/api/miners/:id/poll", operators, {
     summary: "Reads a miner now",
     params: byIdOf("miner"),
     reply: MinerDetail,
-    needs: "control",
-    ours,
+    extension,
   }),
-  listGroups: get("/api/groups", { summary: "All groups of miners", reply: z.array(Group), ours }),
-  addGroup: post("/api/groups", { summary: "Adds a group", body: GroupBody, reply: Group, status: 201, ours }),
-  changeGroup: patch("/api/groups/:id", {
+  listGroups: get("/api/groups", viewers, { summary: "All groups of miners", reply: z.array(Group), extension }),
+  addGroup: post("/api/groups", closed, {
+    summary: "Adds a group",
+    body: GroupBody,
+    reply: Group,
+    status: 201,
+    extension,
+  }),
+  changeGroup: patch("/api/groups/:id", closed, {
     summary: "Renames or moves a group",
     params: byIdOf("group"),
     body: ChangeGroupBody,
     reply: Group,
-    ours,
+    extension,
   }),
-  deleteGroup: remove("/api/groups/:id", {
-    summary: "Removes a group; its miners and groups go to its parent",
+  deleteGroup: remove("/api/groups/:id", closed, {
+    summary: "Removes a group; its miners and groups move to its parent",
     params: byIdOf("group"),
     reply: ActionReply,
-    ours,
+    extension,
   }),
-  listCommands: get("/api/commands", {
-    summary: "What was sent to rigs, by whom, and what came of it; newest first, at most 1,000",
+  listCommands: get("/api/commands", viewers, {
+    summary: "Commands sent to rigs, with sender and result; newest first, at most 1,000",
     query: CommandsQuery,
     reply: CommandList,
-    ours,
+    extension,
   }),
-  cancelCommand: remove("/api/commands/:id", {
+  cancelCommand: remove("/api/commands/:id", operators, {
     summary: "Cancels a command that has not been sent yet",
     params: byIdOf("command"),
     reply: ActionReply,
-    needs: "control",
-    ours,
+    extension,
   }),
-  savePoolGroup: post("/api/poolgroups", {
+  savePoolGroup: post("/api/poolgroups", closed, {
     summary: "Adds or updates a pool group",
     body: PoolGroupBody,
     reply: PoolGroup,
-    ours,
+    extension,
   }),
-  deletePoolGroup: remove("/api/poolgroups/:id", {
+  deletePoolGroup: remove("/api/poolgroups/:id", closed, {
     summary: "Removes a pool group",
     params: byIdOf("pool group"),
     reply: ActionReply,
-    ours,
+    extension,
   }),
-  deleteHost: remove("/api/hosts/:id", { summary: "Removes a host", params: byIdOf("host"), reply: ActionReply, ours }),
-  deleteManagedMiner: remove("/api/managedminers/:id", {
+  deleteHost: remove("/api/hosts/:id", closed, {
+    summary: "Removes a host",
+    params: byIdOf("host"),
+    reply: ActionReply,
+    extension,
+  }),
+  deleteManagedMiner: remove("/api/managedminers/:id", closed, {
     summary: "Removes a managed miner",
     params: byIdOf("managed miner"),
     reply: ActionReply,
-    ours,
+    extension,
   }),
-  saveManagedTemplate: post("/api/managedtemplates", {
+  saveManagedTemplate: post("/api/managedtemplates", closed, {
     summary: "Adds or updates a managed template",
     body: TemplateBody,
     reply: ManagedTemplate,
-    ours,
+    extension,
   }),
-  deleteManagedTemplate: remove("/api/managedtemplates/:id", {
+  deleteManagedTemplate: remove("/api/managedtemplates/:id", closed, {
     summary: "Removes a managed template",
     params: byIdOf("managed template"),
     reply: ActionReply,
-    ours,
+    extension,
   }),
-  listUsers: get("/api/users", {
-    summary: "All users; for an administrator of some groups or pools, that one alone",
+  listUsers: get("/api/users", administrators, {
+    summary: "All users; an administrator of some groups or pools sees only themselves",
     reply: z.array(User),
-    needs: "administrator",
-    ours,
+    extension,
   }),
-  saveUser: post("/api/users", { summary: "Adds or updates a user", body: UserBody, reply: User, ours }),
-  deleteUser: remove("/api/users/:id", { summary: "Removes a user", params: byIdOf("user"), reply: ActionReply, ours }),
-  startDiscovery: post("/api/discovery", {
-    summary: "Looks for rigs in networks; one search at a time",
+  saveUser: post("/api/users", closed, { summary: "Adds or updates a user", body: UserBody, reply: User, extension }),
+  deleteUser: remove("/api/users/:id", closed, {
+    summary: "Removes a user",
+    params: byIdOf("user"),
+    reply: ActionReply,
+    extension,
+  }),
+  startDiscovery: post("/api/discovery", closed, {
+    summary: "Scans networks for rigs; one scan at a time",
     body: DiscoveryBody,
     reply: JobStarted,
     status: 202,
-    ours,
+    extension,
   }),
-  getDiscovery: get("/api/discovery/:id", {
-    summary: "How far a search is, and what it has found; forgotten an hour after its end, and by a restart",
-    params: byIdOf("search"),
+  getDiscovery: get("/api/discovery/:id", closed, {
+    summary: "Progress and results of a scan; kept until an hour after its end or a restart",
+    params: byIdOf("scan"),
     reply: Discovery,
-    needs: "administrator",
-    ours,
+    extension,
   }),
-  cancelDiscovery: remove("/api/discovery/:id", {
-    summary: "Ends a search",
-    params: byIdOf("search"),
+  cancelDiscovery: remove("/api/discovery/:id", closed, {
+    summary: "Cancels a scan",
+    params: byIdOf("scan"),
     reply: ActionReply,
-    ours,
+    extension,
   }),
-  startBulkAction: post("/api/actions", {
+  startBulkAction: post("/api/actions", operators, {
     summary:
-      "Does one action to many miners, as a job that survives a restart; at most 20 run at once, 5 of a user, and 4 are " +
-      "kept for the service's own key",
+      "Starts one action for many miners, as a job that survives a restart; at most 20 jobs run at once, 5 per user, " +
+      "and 4 are reserved for the service's own key",
     body: BulkBody,
     reply: JobStarted,
     status: 202,
-    needs: "control",
-    ours,
+    extension,
   }),
-  listBulkActions: get("/api/actions", {
+  listBulkActions: get("/api/actions", viewers, {
     summary:
-      "The actions for many miners, newest first: the caller's own; all of them for callers who see all groups and pools",
+      "The actions for many miners, newest first: the caller's own, or all for callers who see all groups and pools",
     reply: z.array(BulkJob),
-    ours,
+    extension,
   }),
-  getBulkAction: get("/api/actions/:id", {
-    summary: "How far an action for many miners is; of those that have ended the last 1,000 are kept, for 30 days",
+  getBulkAction: get("/api/actions/:id", viewers, {
+    summary: "Progress and results of an action for many miners; the last 1,000 that have ended are kept for 30 days",
     params: byIdOf("job"),
     reply: BulkAction,
-    ours,
+    extension,
   }),
-  cancelBulkAction: remove("/api/actions/:id", {
-    summary: "Cancels what has not been sent yet",
+  cancelBulkAction: remove("/api/actions/:id", operators, {
+    summary: "Cancels the commands that have not been sent yet",
     params: byIdOf("job"),
     reply: ActionReply,
-    needs: "control",
-    ours,
+    extension,
   }),
-  watchEvents: stream("/api/events", {
-    summary: "What changes, as it changes (server-sent events)",
+  watchEvents: stream("/api/events", viewers, {
+    summary: "Changes as they happen (server-sent events)",
     query: EventsQuery,
     reply: ServiceEvent,
-    ours,
+    extension,
   }),
-  getHistory: get("/api/miners/:id/history", {
+  getHistory: get("/api/miners/:id/history", viewers, {
     summary: "A miner's hash rate, power, temperature and energy over time",
     params: byIdOf("miner"),
     query: HistoryQuery,
     reply: History,
-    ours,
+    extension,
   }),
 } as const satisfies Record<string, Operation>;
 
-/** Every operation that has a path and a reply of its own, by name. */
+/** The names of all operations. */
 export const operationNames = Object.keys(operations).filter((name): name is OperationName =>
   Object.hasOwn(operations, name),
 );
-
-/** What a user needs for an operation. */
-export const privilegeFor = ({ needs, method }: Operation): Privilege =>
-  needs ?? (method === "GET" ? "view" : "administrator");
 
 export type OperationName = keyof typeof operations;

@@ -1,10 +1,10 @@
 import type { Board, Control, ControlKey, Fan, ReasonCode } from "./readings.ts";
 import type { Miner } from "./resources.ts";
 
-/** What a property's value may be; null is unknown. */
+/** The value of a property; null if unknown. */
 export type PropertyValue = string | number | boolean | null;
 
-/** What a value is, for front ends that have their own names for such things. */
+/** The kind of a value, which each front end maps to its own types. */
 export type PropertyKind =
   | "hashrate"
   | "power"
@@ -23,38 +23,38 @@ export type PropertyKind =
   | "switch"
   | "trigger";
 
-/** One thing of a miner that can be shown, or told it, or both. Units are those of `readings` and of the control. */
+/** A property of a miner that can be read, written, or both. Units are those of `readings` and of the control. */
 export interface Property {
-  /** For people, in English. */
+  /** The display name, in English. */
   readonly name: string;
   readonly kind: PropertyKind;
   readonly unit: string | null;
-  /** Of the miner itself, or of each of its boards or fans. */
+  /** Whether the miner itself has it, or each of its boards or fans. */
   readonly of: "miner" | "board" | "fan";
-  /** Of interest to who looks after the rig, not to who lives with it. */
+  /** For the operator of the rig rather than for everyday use. */
   readonly diagnostic: boolean;
   readonly read: (miner: Miner, part: Part) => PropertyValue;
-  /** What writes it, where this miner has that control. */
+  /** The control that writes it, if this miner has that control. */
   readonly control: ((part: Part) => ControlKey) | null;
 }
 
-/** Which board, by its slot, or which fan, from 0; of the miner itself it means nothing. */
+/** The slot of a board or the index of a fan, from 0; not used for the miner itself. */
 export type Part = number;
 
-type Shown = Pick<Property, "name" | "kind" | "unit"> & Partial<Property>;
+type PropertyFields = Pick<Property, "name" | "kind" | "unit"> & Partial<Property>;
 
-const shown = (property: Shown & Pick<Property, "read">): Property => ({
+const readOnly = (property: PropertyFields & Pick<Property, "read">): Property => ({
   of: "miner",
   diagnostic: false,
   control: null,
   ...property,
 });
 
-/** Reasons that somebody has to do something about. That a rig cannot be reached is no problem of its own. */
+/** Reasons that require action. That a rig cannot be reached is shown by its status. */
 const troubles: ReadonlySet<ReasonCode> = new Set(["hot", "cold", "pools", "licence", "hardware", "login"]);
 
-/** A control of the miner; its value is what the rig reports of it. */
-const told = (key: ControlKey, property: Shown): Property => ({
+/** A property with a control, whose value is the one that the rig reports. */
+const controlled = (key: ControlKey, property: PropertyFields): Property => ({
   of: "miner",
   diagnostic: false,
   read: (miner) => controlOf(miner, key)?.value ?? null,
@@ -63,185 +63,185 @@ const told = (key: ControlKey, property: Shown): Property => ({
 });
 
 /**
- * Every property of a miner that front ends map, in the order in which they are shown. A front end says of each what
- * becomes of it (`satisfies Record<PropertyKey, ... | null>`), so a new one does not compile until all have decided.
+ * Every property of a miner that front ends map, in display order. Each front end maps all of them
+ * (`satisfies Record<PropertyKey, ... | null>`), so a new property does not compile until every front end has decided.
  */
 export const properties = {
-  status: shown({
+  status: readOnly({
     name: "Status",
     kind: "status",
     unit: null,
     read: ({ statusInfo }) => statusInfo.statusDisplay.toLowerCase(),
   }),
-  reason: shown({
+  reason: readOnly({
     name: "Reason for not hashing",
     kind: "status",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.reason?.code ?? null,
   }),
-  mining: told("mining", {
+  mining: controlled("mining", {
     name: "Mining",
     kind: "switch",
     unit: null,
     read: (miner) => controlOf(miner, "mining")?.value ?? miner.readings.mining,
   }),
-  hashrate: shown({ name: "Hash rate", kind: "hashrate", unit: "H/s", read: ({ readings }) => readings.hashrate }),
-  hashrate_average: shown({
+  hashrate: readOnly({ name: "Hash rate", kind: "hashrate", unit: "H/s", read: ({ readings }) => readings.hashrate }),
+  hashrate_average: readOnly({
     name: "Average hash rate",
     kind: "hashrate",
     unit: "H/s",
     diagnostic: true,
     read: ({ readings }) => readings.hashrateAverage,
   }),
-  hashrate_expected: shown({
+  hashrate_expected: readOnly({
     name: "Expected hash rate",
     kind: "hashrate",
     unit: "H/s",
     diagnostic: true,
     read: ({ readings }) => readings.hashrateExpected,
   }),
-  algorithm: shown({
+  algorithm: readOnly({
     name: "Algorithm",
     kind: "text",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.algorithm,
   }),
-  power: shown({ name: "Power", kind: "power", unit: "W", read: ({ readings }) => readings.power }),
-  energy: shown({ name: "Energy", kind: "energy", unit: "Wh", read: ({ readings }) => readings.energy }),
-  efficiency: shown({
+  power: readOnly({ name: "Power", kind: "power", unit: "W", read: ({ readings }) => readings.power }),
+  energy: readOnly({ name: "Energy", kind: "energy", unit: "Wh", read: ({ readings }) => readings.energy }),
+  efficiency: readOnly({
     name: "Efficiency",
     kind: "efficiency",
     unit: "J/H",
     diagnostic: true,
     read: ({ readings }) => readings.efficiency,
   }),
-  power_target: told("power_target", { name: "Power target", kind: "power", unit: "W" }),
-  power_limit: told("power_limit", {
+  power_target: controlled("power_target", { name: "Power target", kind: "power", unit: "W" }),
+  power_limit: controlled("power_limit", {
     name: "Power limit",
     kind: "power",
     unit: "W",
     read: (miner) => controlOf(miner, "power_limit")?.value ?? miner.readings.powerLimit,
   }),
-  throttle: told("throttle", { name: "Throttle", kind: "percent", unit: "%" }),
-  mode: told("mode", {
+  throttle: controlled("throttle", { name: "Throttle", kind: "percent", unit: "%" }),
+  mode: controlled("mode", {
     name: "Mode",
     kind: "text",
     unit: null,
     read: (miner) => controlOf(miner, "mode")?.value ?? miner.readings.mode,
   }),
-  frequency: told("frequency", { name: "Frequency", kind: "frequency", unit: "MHz", diagnostic: true }),
-  voltage: told("voltage", { name: "Core voltage", kind: "voltage", unit: "mV", diagnostic: true }),
-  fan: told("fan", { name: "Fan", kind: "percent", unit: "%" }),
-  temperature_target: told("temperature_target", {
+  frequency: controlled("frequency", { name: "Frequency", kind: "frequency", unit: "MHz", diagnostic: true }),
+  voltage: controlled("voltage", { name: "Core voltage", kind: "voltage", unit: "mV", diagnostic: true }),
+  fan: controlled("fan", { name: "Fan", kind: "percent", unit: "%" }),
+  temperature_target: controlled("temperature_target", {
     name: "Temperature target",
     kind: "temperature",
     unit: "°C",
     diagnostic: true,
   }),
-  temperature: shown({
+  temperature: readOnly({
     name: "Temperature",
     kind: "temperature",
     unit: "°C",
     read: ({ readings }) => readings.temperature,
   }),
-  temperature_in: shown({
+  temperature_in: readOnly({
     name: "Temperature in",
     kind: "temperature",
     unit: "°C",
     diagnostic: true,
     read: ({ readings }) => readings.temperatureIn,
   }),
-  temperature_out: shown({
+  temperature_out: readOnly({
     name: "Temperature out",
     kind: "temperature",
     unit: "°C",
     diagnostic: true,
     read: ({ readings }) => readings.temperatureOut,
   }),
-  pool: shown({
+  pool: readOnly({
     name: "Pool",
     kind: "text",
     unit: null,
     read: ({ pool }) => pool || null,
   }),
-  started_at: shown({
+  started_at: readOnly({
     name: "Started",
     kind: "time",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.startedAt,
   }),
-  best_share: shown({
+  best_share: readOnly({
     name: "Best share",
     kind: "count",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.bestShare,
   }),
-  found_blocks: shown({
+  found_blocks: readOnly({
     name: "Found blocks",
     kind: "count",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.foundBlocks,
   }),
-  shares_accepted: shown({
+  shares_accepted: readOnly({
     name: "Accepted shares",
     kind: "count",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.shares.accepted,
   }),
-  shares_rejected: shown({
+  shares_rejected: readOnly({
     name: "Rejected shares",
     kind: "count",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.shares.rejected,
   }),
-  hardware_errors: shown({
+  hardware_errors: readOnly({
     name: "Hardware errors",
     kind: "count",
     unit: null,
     diagnostic: true,
     read: ({ readings }) => readings.shares.hardwareErrors,
   }),
-  revenue: shown({
+  revenue: readOnly({
     name: "Revenue per day",
     kind: "money",
     unit: "money/d",
     diagnostic: true,
     read: ({ money }) => money.revenuePerDay,
   }),
-  profit: shown({
+  profit: readOnly({
     name: "Profit per day",
     kind: "money",
     unit: "money/d",
     diagnostic: true,
     read: ({ money }) => money.profitPerDay,
   }),
-  room_temperature: shown({
+  room_temperature: readOnly({
     name: "Room temperature",
     kind: "temperature",
     unit: "°C",
     read: ({ heating }) => heating?.room ?? null,
   }),
-  room_target: shown({
+  room_target: readOnly({
     name: "Room target",
     kind: "temperature",
     unit: "°C",
     read: ({ heating }) => heating?.target ?? null,
   }),
-  heat_demand: shown({
+  heat_demand: readOnly({
     name: "Heat demand",
     kind: "percent",
     unit: "1",
     diagnostic: true,
     read: ({ heating }) => heating?.demand ?? null,
   }),
-  problem: shown({
+  problem: readOnly({
     name: "Problem",
     kind: "text",
     unit: null,
@@ -251,10 +251,10 @@ export const properties = {
       (reason !== null && troubles.has(reason.code) ? reason.text : null) ??
       (statusInfo.statusDisplay === "Error" ? (notes[0] ?? "error") : null),
   }),
-  locate: told("locate", { name: "Locate", kind: "switch", unit: null, diagnostic: true }),
-  restart: told("restart", { name: "Restart mining", kind: "trigger", unit: null, diagnostic: true }),
-  reboot: told("reboot", { name: "Reboot", kind: "trigger", unit: null, diagnostic: true }),
-  board: shown({
+  locate: controlled("locate", { name: "Locate", kind: "switch", unit: null, diagnostic: true }),
+  restart: controlled("restart", { name: "Restart mining", kind: "trigger", unit: null, diagnostic: true }),
+  reboot: controlled("reboot", { name: "Reboot", kind: "trigger", unit: null, diagnostic: true }),
+  board: readOnly({
     name: "Board",
     kind: "switch",
     unit: null,
@@ -263,7 +263,7 @@ export const properties = {
     read: (miner, slot) => controlOf(miner, `board_${slot}`)?.value ?? null,
     control: (slot) => `board_${slot}`,
   }),
-  board_hashrate: shown({
+  board_hashrate: readOnly({
     name: "Board hash rate",
     kind: "hashrate",
     unit: "H/s",
@@ -271,7 +271,7 @@ export const properties = {
     diagnostic: true,
     read: (miner, slot) => boardOf(miner, slot)?.hashrate ?? null,
   }),
-  board_temperature: shown({
+  board_temperature: readOnly({
     name: "Board temperature",
     kind: "temperature",
     unit: "°C",
@@ -279,7 +279,7 @@ export const properties = {
     diagnostic: true,
     read: (miner, slot) => boardOf(miner, slot)?.temperature ?? null,
   }),
-  board_chip_temperature: shown({
+  board_chip_temperature: readOnly({
     name: "Board chip temperature",
     kind: "temperature",
     unit: "°C",
@@ -287,7 +287,7 @@ export const properties = {
     diagnostic: true,
     read: (miner, slot) => boardOf(miner, slot)?.chipTemperature ?? null,
   }),
-  fan_rpm: shown({
+  fan_rpm: readOnly({
     name: "Fan speed",
     kind: "speed",
     unit: "rpm",
@@ -295,7 +295,7 @@ export const properties = {
     diagnostic: true,
     read: (miner, index) => fanOf(miner, index)?.rpm ?? null,
   }),
-  fan_percent: shown({
+  fan_percent: readOnly({
     name: "Fan power",
     kind: "percent",
     unit: "%",
@@ -307,14 +307,14 @@ export const properties = {
 
 export type PropertyKey = keyof typeof properties;
 
-/** What writes this property on this miner now; undefined where nothing does. */
+/** The control that writes this property on this miner; undefined if there is none. */
 export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control | undefined {
   const property: Property = properties[key];
   if (property.control === null) return undefined;
   return controlOf(miner, property.control(part));
 }
 
-/** The parts of a miner that a property has: its boards, its fans, or itself alone (0). */
+/** The parts of a miner that have this property: its boards, its fans, or the miner itself (0). */
 export function partsOf({ readings }: Miner, key: PropertyKey): readonly Part[] {
   const property: Property = properties[key];
   if (property.of === "miner") return [0];

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * What a rig says of itself, in SI units, null where it does not say. H/s stands for Sol/s and G/s on algorithms
- * that count those. Source: `additions` of the API, "On every miner".
+ * What a rig reports, in SI units; null if it does not. H/s stands for Sol/s and G/s on algorithms that are measured in
+ * those. Source: `additions` of the API, "On every miner".
  */
 const measured = z.number().nullable();
 const count = z.int().nullable();
@@ -36,11 +36,11 @@ export const Shares = z.object({ accepted: count, rejected: count, hardwareError
 
 export const PowerSource = z.enum(["measured", "reported", "nameplate"]);
 
-/** The part of the readings that comes from the rig itself; a driver fills it. */
+/** The readings that a driver fills in from the rig itself. */
 export const RigReadings = z.object({
-  hashrate: measured.describe("H/s, now"),
+  hashrate: measured.describe("H/s, current"),
   hashrateAverage: measured.describe("H/s, since mining started"),
-  hashrateExpected: measured.describe("H/s, at the present settings"),
+  hashrateExpected: measured.describe("H/s, at the current settings"),
   algorithm: text,
   power: measured.describe("W"),
   powerLimit: measured.describe("W"),
@@ -59,7 +59,7 @@ export const RigReadings = z.object({
   foundBlocks: count,
   shares: Shares,
   errors: z.array(z.object({ code: z.string(), text: z.string() })),
-  notes: z.array(z.string()).describe("what could not be read, what was repaired"),
+  notes: z.array(z.string()).describe("what could not be read or was corrected"),
 });
 export type RigReadings = z.infer<typeof RigReadings>;
 
@@ -82,7 +82,7 @@ export const ReasonCode = z.enum([
 ]);
 export type ReasonCode = z.infer<typeof ReasonCode>;
 
-/** Why a rig does not hash. */
+/** Why a rig is not hashing. */
 export const Reason = z.object({
   code: ReasonCode,
   text: z.string(),
@@ -92,16 +92,16 @@ export type Reason = z.infer<typeof Reason>;
 
 export const Readings = z.object({
   at: z.iso.datetime().nullable().describe("when the rig was last read"),
-  stale: z.boolean().describe("these are not of now: the last read was missed, or there was none yet"),
+  stale: z.boolean().describe("the readings are out of date: the last read failed, or there was none yet"),
   ...RigReadings.shape,
-  energy: z.int().nullable().describe("Wh, integrated by the service; never falls"),
+  energy: z.int().nullable().describe("Wh, integrated by the service; never decreases"),
   efficiency: measured.describe("J/H: W divided by H/s"),
-  startedAt: z.iso.datetime().nullable().describe("moves only when mining restarts"),
-  reason: Reason.nullable().describe("why it does not hash; null while it does, and while nobody knows"),
+  startedAt: z.iso.datetime().nullable().describe("when mining started; changes only when mining restarts"),
+  reason: Reason.nullable().describe("why the rig is not hashing; null while it is, or if the reason is unknown"),
 });
 export type Readings = z.infer<typeof Readings>;
 
-/** Readings of a rig that says nothing: every figure unknown. */
+/** Readings of a rig that reports nothing. */
 export const unknownReadings = (): RigReadings => ({
   hashrate: null,
   hashrateAverage: null,
@@ -127,7 +127,7 @@ export const unknownReadings = (): RigReadings => ({
   notes: [],
 });
 
-/** A board of which nothing is known but its slot. */
+/** A board of which only the slot is known. */
 export const unknownBoard = (slot: number): Board => ({
   slot,
   hashrate: null,
@@ -161,10 +161,10 @@ export const ControlKey = z
     ]),
     z.templateLiteral(["board_", z.int().min(0).max(99)]),
   ])
-  .describe("what is steered; a board by its slot");
+  .describe("the setting or function that it controls; a board by its slot");
 export type ControlKey = z.infer<typeof ControlKey>;
 
-/** One thing that this rig can be told now. */
+/** A setting or function that this rig offers at present. */
 export const Control = z.object({
   key: ControlKey,
   kind: z.enum(["switch", "range", "choice", "trigger"]),
@@ -175,15 +175,15 @@ export const Control = z.object({
   options: z
     .array(z.union([z.string(), z.object({ watts: z.number(), label: z.string() })]))
     .nullable()
-    .describe("the words a choice takes; a range may take some beside its numbers (fan: auto)"),
-  value: ControlValue.nullable().describe("as the rig reports it now; null where it does not say"),
-  lasting: z.boolean().describe("still set after the rig restarts"),
+    .describe("the values of a choice; a range may accept some besides numbers (fan: auto)"),
+  value: ControlValue.nullable().describe("the value that the rig reports; null if it does not"),
+  lasting: z.boolean().describe("whether the value survives a restart of the rig"),
   restartsMining: z.boolean(),
-  seconds: z.number().describe("how long it takes until the rig works that way"),
+  seconds: z.number().describe("seconds until the rig runs with the new value"),
 });
 export type Control = z.infer<typeof Control>;
 
-/** What a rig is; null where it does not say. */
+/** What a rig is; null if it does not report it. */
 export const Identity = z.object({
   make: text,
   model: text,

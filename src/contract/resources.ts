@@ -3,8 +3,8 @@ import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
 
 /**
- * The resources of the API document, part 2, with what the reference product sends beyond it (`decisions`) and what
- * we add (`additions`). Display strings are formatted for the operator's locale; numbers with `Value` are numbers.
+ * The resources of the API document, part 2, with the fields that Awesome Miner sends beyond it (`decisions`) and those
+ * that Rigbridge adds (`additions`). Display strings use the operator's locale; fields named `...Value` are numbers.
  */
 const text = z.string();
 const int = z.int();
@@ -13,8 +13,10 @@ export const MetaData = z.object({
   updated: text.describe("local time, yyyy-MM-dd HH:mm:ss"),
   edition: text,
   version: text,
-  infoList: z.array(text).describe("what else is good to know, as that demo miners are among the miners"),
-  warningList: z.array(text).describe("what is wrong or missing, as the profit of miners that do not say their power"),
+  infoList: z.array(text).describe("remarks, for example that the list contains demo miners"),
+  warningList: z
+    .array(text)
+    .describe("warnings, for example that profit is incomplete because some miners do not report their power"),
 });
 export type MetaData = z.infer<typeof MetaData>;
 
@@ -25,7 +27,7 @@ export const StatusInfo = z.object({ statusDisplay: text, statusLine3: text.null
 
 export const MinerStatusInfo = z.object({
   statusDisplay: z.enum(minerStatuses),
-  statusLine3: text.nullable().describe("run time, null when the miner cannot be reached"),
+  statusLine3: text.nullable().describe("run time; null if the miner cannot be reached"),
   secondsSinceStart: int,
 });
 
@@ -62,17 +64,17 @@ export const CoinInfo = z.object({
   isActualPowerUsage: z.boolean(),
 });
 
-/** Unknown is null here, where the documented fields say 0. */
+/** Unknown values are null here; the documented fields are 0 then. */
 export const Money = z.object({
   revenuePerDay: z.number().nullable(),
-  costPerDay: z.number().nullable().describe("electricity; 0 where no price of it is set"),
-  profitPerDay: z.number().nullable().describe("null where revenue or cost is unknown"),
-  currency: text.nullable().describe("ISO 4217; null where the server does not say"),
+  costPerDay: z.number().nullable().describe("cost of electricity; 0 if no price is set"),
+  profitPerDay: z.number().nullable().describe("null if revenue or cost is unknown"),
+  currency: text.nullable().describe("ISO 4217; null if the server does not report it"),
 });
 export type Money = z.infer<typeof Money>;
 
 export const MinerPool = z.object({
-  id: int.describe("Active ID of the pool on that miner; never reused"),
+  id: int.describe("Active ID: identifies the pool on this miner; never reused"),
   name: text,
   statusInfo: StatusInfo,
   additionalInfo: z.object({ displayUrl: text.describe("host:port"), worker: text }),
@@ -118,26 +120,28 @@ export const Uid = z.string().regex(/^[a-z0-9-]{1,64}$/, "must be 1 to 64 of a-z
 
 export const Heating = z.object({
   name: text,
-  target: z.number().describe("°C that the room should have"),
-  room: z.number().nullable().describe("°C that it has; null before it is known, and when that was too long ago"),
-  at: z.iso.datetime().nullable().describe("when that was known"),
-  demand: z.number().nullable().describe("how much of all its heat it wants, 0 to 1; null before that is known"),
-  held: z.boolean().describe("whether this miner is left alone, since somebody has stopped it or set its power"),
+  target: z.number().describe("target temperature of the room, in °C"),
+  room: z.number().nullable().describe("room temperature in °C; null if it is unknown or too old"),
+  at: z.iso.datetime().nullable().describe("when the room temperature was reported"),
+  demand: z.number().nullable().describe("the room's heat demand, 0 to 1; null if it is unknown"),
+  held: z
+    .boolean()
+    .describe("true while heating control leaves this miner alone because a user stopped it or set its power"),
 });
 export type Heating = z.infer<typeof Heating>;
 
 export const Miner = z.object({
-  id: int.describe("external miners count from 1000000001, managed miners from 1"),
+  id: int.describe("external miners start at 1000000001, managed miners at 1"),
   uid: Uid.nullable(),
   name: text,
-  hostname: text.describe("where the miner is reached: the host of its address; its own name is in `identity`"),
+  hostname: text.describe("the host of the miner's address; the name that the rig reports is in `identity`"),
   hostDescription: text.describe("host:port"),
-  groupId: int.describe("0 = in no group"),
+  groupId: int.describe("0 = no group"),
   groupID: int.describe("the same as groupId"),
   hardware: text,
   softwareType: text,
-  macAddress: text.describe("12 hex digits, empty when unknown"),
-  pool: text.describe("host name of the pool in use"),
+  macAddress: text.describe("12 hex digits; empty if unknown"),
+  pool: text.describe("host name of the active pool"),
   temperature: text,
   maxTemperatureValue: int,
   avgTemperatureValue: int,
@@ -167,14 +171,16 @@ export const Miner = z.object({
   canPool: z.boolean(),
   canPoolSwitch: z.boolean(),
   canPoolSave: z.boolean(),
-  hasFirmwareLicense: z.boolean().describe("false unless the firmware says that it has one"),
+  hasFirmwareLicense: z.boolean().describe("true only if the firmware reports a licence"),
   location: Location,
   tags: z.array(text),
   readings: Readings,
   controls: z.array(Control),
-  money: Money.describe("what it earns and costs (ours)"),
-  heating: Heating.nullable().describe("the room that this miner heats, null for none (ours)"),
-  identity: Identity.nullable().describe("what the rig says that it is, null before it was first read (ours)"),
+  money: Money.describe("revenue and cost (Rigbridge extension)"),
+  heating: Heating.nullable().describe("the room that this miner heats; null if none (Rigbridge extension)"),
+  identity: Identity.nullable().describe(
+    "what the rig reports about itself; null until it is first read (Rigbridge extension)",
+  ),
 });
 export type Miner = z.infer<typeof Miner>;
 
@@ -185,11 +191,11 @@ export const ManualAction = z.object({ id: int, name: text });
 export type ManualAction = z.infer<typeof ManualAction>;
 
 export const MinerGroup = z.object({
-  id: int.describe("0 = the miners in no group"),
+  id: int.describe("0 = miners without a group"),
   name: text,
   minerList: z.array(Miner),
   get groupList() {
-    return z.array(MinerGroup).optional().describe("groups inside this one");
+    return z.array(MinerGroup).optional().describe("nested groups");
   },
 });
 export type MinerGroup = z.infer<typeof MinerGroup>;
@@ -217,7 +223,7 @@ export const Pool = z.object({
   url: text,
   workerName: text,
   walletAddress: text,
-  plainWorkerPassword: secret(z.string()).describe("empty for users who may only view"),
+  plainWorkerPassword: secret(z.string()).describe("empty for users with the privilege view"),
 });
 export type Pool = z.infer<typeof Pool>;
 
@@ -228,7 +234,7 @@ export const AddPoolEntry = z.object({ name: text, type: z.enum(["single", "grou
 export const PoolGroup = z.object({
   id: text,
   name: text,
-  pools: z.array(int).describe("Static IDs, first is tried first (ours)"),
+  pools: z.array(int).describe("Static IDs, in order of priority (Rigbridge extension)"),
 });
 export type PoolGroup = z.infer<typeof PoolGroup>;
 
@@ -243,13 +249,13 @@ export const ManagedMiner = z.object({
   hostId: int,
   isPoolGroup: z.boolean(),
   poolId: int,
-  commandLineParams: secret(z.string()).describe("may hold a password; empty for users who may only view"),
+  commandLineParams: secret(z.string()).describe("may contain a password; empty for users with the privilege view"),
   softwareAutoDownload: z.boolean(),
   softwareType: text,
   softwarePath: text,
   algorithm: text,
   dualAlgorithm: text,
-  note: text.nullable().describe("what keeps it from running (ours)"),
+  note: text.nullable().describe("why it cannot run (Rigbridge extension)"),
 });
 export type ManagedMiner = z.infer<typeof ManagedMiner>;
 
@@ -259,7 +265,7 @@ export const Notification = z.object({
   id: int,
   minerId: int
     .nullable()
-    .describe("the miner that it is about; null for none, or where the server does not say (ours)"),
+    .describe("the miner concerned; null if there is none or the server does not report it (Rigbridge extension)"),
   minerName: text,
   title: text.nullable(),
   timeUtc: z.iso.datetime(),
@@ -308,7 +314,7 @@ export type Summary = z.infer<typeof Summary>;
 export const Group = z.object({
   id: int,
   name: text,
-  parentId: int.describe("0 = at the top, or inside one that the user does not see"),
+  parentId: int.describe("0 = at the top level, or inside a group that the user cannot see"),
 });
 export type Group = z.infer<typeof Group>;
 
@@ -320,33 +326,33 @@ export const Command = z.object({
   minerId: int,
   minerName: text,
   actor: text.describe(
-    "the user whose own key it was, or the front end that asked; `http for anna`: with anna's user_id",
+    "the user whose API key was used, or the front end; `http for anna` means a request with anna's user_id",
   ),
   action: text,
-  parameters: z.record(text, z.union([text, z.number(), z.boolean()])).describe("without secrets"),
+  parameters: z.record(text, z.union([text, z.number(), z.boolean()])).describe("parameters, without secrets"),
   state: z.enum(commandStates),
-  message: text.describe("the rig's words"),
-  time: z.iso.datetime().describe("when it was asked for"),
+  message: text.describe("the rig's response"),
+  time: z.iso.datetime().describe("when it was requested"),
   updated: z.iso.datetime(),
 });
 export type Command = z.infer<typeof Command>;
 
 export const CommandList = z.object({ commandList: z.array(Command) });
 
-/** The answer to every action: 2xx only when the rig, or the store, has taken it. */
+/** The reply to every action: 2xx only once the rig, or the store, has accepted it. */
 export const ActionReply = z.object({
   success: z.literal(true),
-  message: text.describe("what the rig answered"),
-  commandId: int.optional().describe("the row in GET /api/commands, for what went to a rig"),
+  message: text.describe("the rig's response"),
+  commandId: int.optional().describe("the command in GET /api/commands, if one was sent to a rig"),
   state: z
     .enum(commandStates)
     .optional()
-    .describe("`sent`: the rig has not answered yet (202), or has taken a restart that it has not shown yet (200)"),
-  taken: z.literal(true).optional().describe("with `sent`: the rig has taken it"),
+    .describe("`sent`: the rig has not answered yet (202), or has accepted a restart and not confirmed it yet (200)"),
+  taken: z.literal(true).optional().describe("with `sent`: the rig has accepted the action"),
 });
 export type ActionReply = z.infer<typeof ActionReply>;
 
-/** What a user may do: look; tell miners what to do as well; change what the service knows as well. */
+/** What a user may do: view; also control miners; also change the service's configuration. */
 export const privileges = ["view", "control", "administrator"] as const;
 export type Privilege = (typeof privileges)[number];
 
@@ -354,21 +360,21 @@ export const User = z.object({
   id: int,
   name: text,
   privilege: z.enum(privileges),
-  groups: z.array(int).nullable().describe("ids of the groups whose miners the user sees; null = all"),
+  groups: z.array(int).nullable().describe("ids of the groups that the user sees; null = all"),
   pools: z.array(int).nullable().describe("Static IDs of the pools that the user sees; null = all"),
-  hasKey: z.boolean().describe("has an API key of their own"),
+  hasKey: z.boolean().describe("whether the user has an API key"),
 });
 export type User = z.infer<typeof User>;
 
 const figure = z.number().nullable();
 
 export const History = z.object({
-  step: z.number().describe("s between two points; 0 = every reading as it was"),
+  step: z.number().describe("seconds between two points; 0 = every single reading"),
   points: z
     .array(z.tuple([int, figure, figure, figure, figure]))
     .describe(
-      "[time, hashrate, power, temperature, energy]: epoch ms of the step's beginning; means in H/s, W and °C; Wh, " +
-        "the counter as it first stood in the step. A step without a reading has no point",
+      "[time, hashrate, power, temperature, energy]: start of the step in epoch ms; means in H/s, W and °C; energy " +
+        "counter in Wh at the step's first reading. A step without readings has no point",
     ),
 });
 export type History = z.infer<typeof History>;
@@ -377,15 +383,15 @@ export const jobStates = ["running", "done", "cancelled"] as const;
 
 export const Discovery = z.object({
   state: z.enum(jobStates),
-  scanned: int.describe("addresses looked at"),
-  total: int.describe("addresses to look at"),
+  scanned: int.describe("addresses scanned"),
+  total: int.describe("addresses to scan"),
   found: z.array(
     z.object({
-      address: text.describe("as POST /api/miners takes it"),
-      driver: text.nullable().describe("null for a device that this version cannot read"),
+      address: text.describe("address, as accepted by POST /api/miners"),
+      driver: text.nullable().describe("null if this version cannot read the device"),
       identity: Identity,
-      known: z.boolean().describe("is a miner already"),
-      note: text.nullable().describe("what keeps it from being read, as a missing token, or what its login adds"),
+      known: z.boolean().describe("whether it is among the miners already"),
+      note: text.nullable().describe("why it cannot be read, for example a missing token, or what a login would add"),
     }),
   ),
 });
@@ -393,25 +399,25 @@ export type Discovery = z.infer<typeof Discovery>;
 
 export const JobStarted = z.object({ id: int });
 
-/** `possible`: what a dry run says of a miner that would take the action. `cancelled`: not sent. */
+/** `possible`: in a dry run, the miner would accept the action. `cancelled`: not sent. */
 export const bulkStates = [...commandStates, "cancelled", "possible"] as const;
 
-/** An action for many miners, without what came of it. */
+/** An action for many miners, without its results. */
 export const BulkJob = z.object({
   id: int,
   action: text,
   state: z.enum(jobStates),
   dryRun: z.boolean(),
-  actor: text.describe("who asked: a user, or a front end"),
-  time: z.iso.datetime().describe("when it was asked for"),
-  total: int.describe("miners that it is for"),
+  actor: text.describe("the user or front end that requested it"),
+  time: z.iso.datetime().describe("when it was requested"),
+  total: int.describe("number of miners"),
 });
 export type BulkJob = z.infer<typeof BulkJob>;
 
 export const BulkAction = BulkJob.extend({
-  done: int.describe("miners that have taken it, or would"),
-  failed: int.describe("miners that have not"),
-  unknown: int.describe("miners that may have taken it: it was sent, and nothing shows the result"),
-  results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's words") })),
+  done: int.describe("miners that accepted it, or would accept it"),
+  failed: int.describe("miners that did not"),
+  unknown: int.describe("miners that may have accepted it: it was sent, but nothing confirms the result"),
+  results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's response") })),
 });
 export type BulkAction = z.infer<typeof BulkAction>;

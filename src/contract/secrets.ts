@@ -3,8 +3,8 @@ import { z } from "zod";
 const secrets = z.registry<{ readonly isSecret: true }>();
 
 /**
- * Marks a field that holds a password, token or key, in what an operation takes, in what it answers and in the
- * configuration. Nothing else says which fields those are.
+ * Marks a field of an input, a reply or the configuration that holds a password, token or key. No other list of such
+ * fields exists.
  */
 export const secret = <T extends z.ZodType>(schema: T): T => {
   secrets.add(schema, { isSecret: true });
@@ -13,9 +13,7 @@ export const secret = <T extends z.ZodType>(schema: T): T => {
 
 export const isSecret = (schema: z.core.$ZodType): boolean => secrets.get(schema)?.isSecret === true;
 
-/**
- * What an operation answers, with "" for every secret of its schema. What holds none is returned as it is.
- */
+/** A reply with "" in place of every secret of its schema; a reply without secrets is returned unchanged. */
 export function withoutSecrets(schema: z.core.$ZodType, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   if (isSecret(schema)) return "";
@@ -29,7 +27,7 @@ export function withoutSecrets(schema: z.core.$ZodType, value: unknown): unknown
         return [name, field === undefined ? each : withoutSecrets(field, each)];
       }),
     );
-  // Of a union each part takes out its own.
+  // Each part of a union removes its own secrets.
   return partsOf(schema).reduce((rest: unknown, part) => withoutSecrets(part, rest), value);
 }
 
@@ -40,19 +38,19 @@ function fieldOf(schema: z.ZodObject | z.ZodRecord, name: string): z.core.$ZodTy
 
 const known = new WeakMap<z.core.$ZodType, boolean>();
 
-/** Whether a schema is a secret, or has one in it at any depth. */
+/** Whether a schema is a secret or contains one at any depth. */
 export function holdsSecrets(schema: z.core.$ZodType): boolean {
   const before = known.get(schema);
   if (before !== undefined) return before;
   const seen = new Set<z.core.$ZodType>([schema]);
-  // The set grows while it is walked; a schema that stands inside itself is in it once.
+  // The set grows during iteration; a recursive schema is in it once.
   for (const each of seen) for (const part of partsOf(each)) seen.add(part);
   const holds = [...seen].some(isSecret);
   known.set(schema, holds);
   return holds;
 }
 
-/** The schemas that a schema is made of. */
+/** The schemas that a schema consists of. */
 function partsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
   if (schema instanceof z.ZodObject) return Object.values(schema.shape);
   if (schema instanceof z.ZodArray) return [schema.element];

@@ -11,35 +11,35 @@ type Body<O> = O extends { body: infer B extends z.ZodType } ? Readonly<z.output
 
 type InputOf<O extends Operation> = Params<O> & Query<O> & Body<O>;
 
-/** What an operation takes: path parameters, query and body in one flat object, already checked and decoded. */
+/** The input of an operation: path parameters, query and body in one flat object, checked and decoded. */
 export type Input<K extends OperationName> = InputOf<(typeof operations)[K]>;
 export type Reply<K extends OperationName> = z.output<(typeof operations)[K]["reply"]>;
 
-/** Operations that go on until they are aborted. */
+/** Operations that continue until they are aborted. */
 export type StreamName = {
   [K in OperationName]: (typeof operations)[K]["kind"] extends "stream" ? K : never;
 }[OperationName];
 export type CallName = Exclude<OperationName, StreamName>;
 
-/** Who asks. */
+/** The caller of an operation. */
 export interface Caller {
-  /** For the audit: the key's user, or the front end. Never a key. */
+  /** For the audit trail: the user whose key was used, or the front end. Never a key. */
   readonly actor: string;
-  /** Whose eyes to look through: the `user_id` of the request, or the user whose key it is. */
+  /** The user whose access applies: the `user_id` of the request, or the user whose key was used. */
   readonly userId?: number | undefined;
-  /** What the caller may do at most, whoever's eyes are looked through; absent: as much as those. */
+  /** An upper limit of the privilege; absent: that of the user. */
   readonly privilege?: Privilege | undefined;
 }
 
-/** Ready-made bytes of a reply, so that lists are never serialised again. */
+/** A reply as bytes, so that lists are not serialised again. */
 export interface Encoded {
-  /** The same as long as nothing but time has passed. */
+  /** Changes only if more than the time has changed. */
   readonly etag: string;
   readonly length: number;
   readonly chunks: readonly Uint8Array[];
 }
 
-/** An event with its data as JSON, ready made. */
+/** An event with its data as JSON. */
 export interface EncodedEvent {
   readonly id: number;
   readonly type: EventType;
@@ -47,8 +47,8 @@ export interface EncodedEvent {
 }
 
 /**
- * The one interface behind every front end: a method for each operation of the table. The service itself, in this
- * process, and the client of a service elsewhere both are one. Methods reject with a RigbridgeError and nothing else.
+ * The one interface behind every front end: a method for each operation of the table. Both the service in this process
+ * and the client of a remote service implement it. Methods reject only with a RigbridgeError.
  */
 export type MiningService = {
   readonly [K in CallName]: (input: Input<K>, caller: Caller) => Promise<Reply<K>>;
@@ -56,24 +56,24 @@ export type MiningService = {
   /** A stream ends when the signal is aborted, or throws a RigbridgeError. */
   readonly [K in StreamName]: (input: Input<K>, caller: Caller, signal: AbortSignal) => AsyncIterable<Reply<K>>;
 } & {
-  /** What is offered; anything else rejects with `service.unsupported`. A foreign server may not be reached. */
+  /** The supported operations; others reject with `service.unsupported`. Rejects if a remote server cannot be reached. */
   features(): Promise<ReadonlySet<OperationName>>;
-  /** Bytes of a read, where the service keeps them ready. */
+  /** The reply to a read as bytes, if the service keeps them. */
   encoded?(operation: OperationName, input: object, caller: Caller): Encoded | undefined;
-  /** The events of `watchEvents` from bytes kept ready, as many at a time as there are. */
+  /** The events of `watchEvents` as bytes, in batches of all that are available. */
   encodedEvents?(
     input: Input<"watchEvents">,
     caller: Caller,
     signal: AbortSignal,
   ): AsyncIterable<readonly EncodedEvent[]>;
-  /** Each miner in turn, presented as it is asked for, so that who reads many can let others have their turn. */
+  /** Each miner, presented when the iterator reaches it, so that a caller that reads many can yield in between. */
   eachMiner?(caller: Caller): Iterable<Miner>;
   /**
-   * Throws what this caller would be refused an operation with whatever its input is: `not.found` for an unknown user,
-   * `user.forbidden`. So nobody's body is read who may not send it.
+   * Throws if this caller may not call the operation with any input: `not.found` for an unknown user, or
+   * `user.forbidden`. Called before the body is read.
    */
   checkAccess?(operation: OperationName, caller: Caller): void;
-  /** Who has this API key of their own, by its SHA-256 in hex. */
+  /** The user whose API key has this SHA-256, in hex. */
   keyHolder?(digest: string): KeyHolder | undefined;
   close(): Promise<void>;
 };

@@ -1,15 +1,15 @@
 import { z } from "zod";
 
-/** One topic of an MQTT broker, as something is published to it. */
+/** An MQTT topic to publish to. */
 export const Topic = z
   .string()
   .min(1)
   .max(500)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   .regex(/^[^+#\u0000-\u001f\u007f-\u009f]*$/, "must be one topic, without + and #")
-  .refine((topic) => !topic.startsWith("$"), "must not begin with $: a broker keeps such topics for itself");
+  .refine((topic) => !topic.startsWith("$"), "must not begin with $: such topics are reserved for the broker");
 
-/** Several topics: `+` is any one level, `#` at the end everything below (MQTT 5, 4.7). */
+/** A topic filter: `+` matches one level, a final `#` everything below (MQTT 5, 4.7). */
 export const TopicFilter = z
   .string()
   .min(1)
@@ -18,9 +18,9 @@ export const TopicFilter = z
     /^(?:\+|[^+#\p{Cc}/]*)(?:\/(?:\+|[^+#\p{Cc}/]*))*(?:\/#)?$|^#$/u,
     "must be a topic, with + or # as whole levels",
   )
-  .refine((filter) => !filter.startsWith("$"), "must not begin with $: a broker keeps such topics for itself");
+  .refine((filter) => !filter.startsWith("$"), "must not begin with $: such topics are reserved for the broker");
 
-/** Whether a topic is one of those that a filter stands for (MQTT 5, 4.7): `+` is one level, `#` at the end all below. */
+/** Whether a filter matches a topic (MQTT 5, 4.7). */
 export function matches(filter: string, topic: string): boolean {
   if (topic.startsWith("$") && !filter.startsWith("$")) return false;
   const wanted = filter.split("/");
@@ -32,11 +32,11 @@ export function matches(filter: string, topic: string): boolean {
   return wanted.length === levels.length;
 }
 
-/** Whether a topic has these first levels, or is them. */
+/** Whether a topic equals these levels or is below them. */
 export const isBelow = (topic: string, levels: string): boolean => topic === levels || topic.startsWith(`${levels}/`);
 
-/** Where in a JSON document a value stands. */
+/** The path of a value in a JSON document. */
 export const JsonPath = z
   .string()
-  .regex(/^[^.]+(\.[^.]+)*$/, "must be names and places in lists with dots between, like sensors.0.value")
+  .regex(/^[^.]+(\.[^.]+)*$/, "must be names and list positions separated by dots, like sensors.0.value")
   .max(500);

@@ -1,10 +1,10 @@
 import { invalid } from "./problems.ts";
 
-/** Words for on, in whatever a front end sends. */
+/** The words for on that front ends send. */
 export const onWords: readonly string[] = ["true", "on", "1"];
 
-/** What is done once can only be asked for: there is no off. Throws `input.invalid` at `path`. */
+/** A trigger can only be set to on. Throws `input.invalid` at `path`. */
 export function checkTrigger(key: string, text: string, path: string): void {
   if (!onWords.includes(text.toLowerCase()))
-    throw invalid(path, `"${key}" takes true alone: it is done once, and cannot be switched off`);
+    throw invalid(path, `"${key}" accepts only true: it is a one-time action and cannot be switched off`);
 }

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { didYouMean } from "./nearest.ts";
 
 /**
- * For zod: what is wrong with a request, in our words, where the schema has none of its own. Values are never quoted.
- * Of a union nothing is said: its alternatives say it.
+ * Messages for zod issues in requests, if the schema has no message of its own. Values are never quoted. A union gets
+ * no message: its alternatives have theirs.
  */
 export function wording(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -20,7 +20,7 @@ export function wording(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What keeps a value of the right type from being taken. */
+/** Why a value of the right type is refused. */
 export function boundSentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "too_small":
@@ -30,29 +30,29 @@ export function boundSentence(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_format":
-      return formats[issue.format] ?? "is not written as it should be";
+      return formats[issue.format] ?? "has the wrong format";
     case "unrecognized_keys":
-      return `has keys that are not known: ${issue.keys.slice(0, 5).join(", ")}`;
+      return `has unknown keys: ${issue.keys.slice(0, 5).join(", ")}`;
     case "invalid_key":
     case "invalid_element":
-      return "has a key or a value that is not as it should be";
+      return "has an invalid key or value";
     default:
       return undefined;
   }
 }
 
-/** Which of several kinds an object is, where one of its keys has to say it. */
+/** The message for an object whose discriminating key has no valid value. */
 export function discriminatorSentence({ discriminator, options, input }: z.core.$ZodRawIssue): string | undefined {
   if (typeof discriminator !== "string" || !Array.isArray(options)) return undefined;
-  const said = typeof input === "object" && input !== null ? Reflect.get(input, discriminator) : undefined;
-  return oneOf(options.map(String), said);
+  const value = typeof input === "object" && input !== null ? Reflect.get(input, discriminator) : undefined;
+  return oneOf(options.map(String), value);
 }
 
 /** `must be one of shelly, tasmota, mqtt; did you mean "shelly"?` */
 export const oneOf = (values: readonly string[], input: unknown): string =>
   `must be ${values.length > 1 ? "one of " : ""}${values.join(", ")}${typeof input === "string" ? didYouMean(input, values) : ""}`;
 
-/** What the types of zod and of JavaScript are called. */
+/** The names of zod and JavaScript types in messages. */
 export type TypeNames = Readonly<Record<string, string>>;
 
 const jsonTypes: TypeNames = {

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { succeeded, tryJson } from "../client/answers.ts";
-import { learn } from "../client/server.ts";
+import { identifyServer } from "../client/server.ts";
 import { openWire, type Wire } from "../client/wire.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 
 export interface ProbeResult {
-  readonly kind: "rigbridge" | "reference";
+  readonly kind: "rigbridge" | "foreign";
   /** null if it reports none. */
   readonly version: string | null;
 }
@@ -21,7 +21,7 @@ export const probeRigbridge = (url: string, signal: AbortSignal): Promise<ProbeR
 export const probeService = async (url: string, signal: AbortSignal): Promise<ProbeResult | null> =>
   (await probeRigbridge(url, signal)) ??
   (await probe(url, async (wire) => {
-    const { kind } = await learn({ wire, key: undefined, timeout: timeoutMs, signal });
+    const { kind } = await identifyServer({ wire, key: undefined, timeoutMs, signal });
     return { kind, version: null };
   }));
 
@@ -36,8 +36,8 @@ async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null
     method: "GET",
     path: "/health",
     query: {},
-    deadline: timeoutMs,
-    longest: maxBytes,
+    timeoutMs,
+    maxBytes,
     signal,
   });
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;

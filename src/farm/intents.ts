@@ -2,12 +2,13 @@ import { bulkAction, type MinerActionInput, MinerActionQuery, minerActions } fro
 import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { type Part, type Property, type PropertyKey, properties } from "../contract/properties.ts";
 import type { ControlKey } from "../contract/readings.ts";
+import { isRecord } from "../contract/record.ts";
 import type { ActionReply, Miner } from "../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../contract/service.ts";
 import { checkTrigger } from "../contract/triggers.ts";
 import { wording } from "../contract/wording.ts";
 import { listedPools, poolInUse } from "./pools.ts";
-import { isObject, scalar } from "./values.ts";
+import { scalar } from "./values.ts";
 
 /** What a user wants of a miner. */
 export type Intent =
@@ -25,7 +26,7 @@ export type ServiceCall =
 
 /** Reads a payload at `action`: a word, or JSON with parameters. Throws `input.invalid`. */
 export function actionIntents(value: unknown): Intent[] {
-  const { action, transaction: _, ...parameters } = isObject(value) ? value : { action: value };
+  const { action, transaction: _, ...parameters } = isRecord(value) ? value : { action: value };
   if (typeof action !== "string") throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
   const texts = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
   const checked = bulkAction({ action, parameters: Object.fromEntries(texts) });
@@ -37,7 +38,7 @@ const unprefixed = ({ path, message }: Mistake): Mistake => ({ path: path.replac
 
 /** Reads a payload at `<property>/set`: plain text, a JSON value, or JSON with `value`. Throws `input.invalid`. */
 export function settingIntents(property: string, value: unknown): Intent[] {
-  if (!isObject(value)) return [settingOf(property, value)];
+  if (!isRecord(value)) return [settingOf(property, value)];
   const { value: wanted, transaction: _, ...others } = value;
   refuseUnknown(Object.keys(others), "value and transaction");
   return [settingOf(property, wanted)];
@@ -45,7 +46,7 @@ export function settingIntents(property: string, value: unknown): Intent[] {
 
 /** Reads a payload at `set`: JSON with properties. Throws `input.invalid`. */
 export function settingsIntents(value: unknown): Intent[] {
-  if (!isObject(value)) throw invalid("payload", 'must be a JSON object like {"power_limit": 900}');
+  if (!isRecord(value)) throw invalid("payload", 'must be a JSON object like {"power_limit": 900}');
   const { transaction: _, ...wanted } = value;
   const intents = Object.entries(wanted).map(([property, each]) => settingOf(property, each));
   if (intents.length === 0) throw invalid("payload", "contains no property to set");

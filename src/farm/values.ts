@@ -2,9 +2,6 @@ import { invalid } from "../contract/problems.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** A value as text, as controls and actions take it. Throws `input.invalid`. */
 export function scalar(value: unknown, path: string): string {
   if (typeof value === "string" && value.length <= 1000) return value;

@@ -249,7 +249,7 @@ export const sameButTime = (a: Reading, b: Reading): boolean => same(a, b, "upti
 /** Copies nothing, since it runs with every read. Ignores a field called `except`. */
 export function same(a: unknown, b: unknown, except?: string): boolean {
   if (Object.is(a, b)) return true;
-  if (!isObject(a) || !isObject(b)) return false;
+  if (!isObjectOrArray(a) || !isObjectOrArray(b)) return false;
   let keys = 0;
   for (const key in a) {
     keys += 1;
@@ -259,7 +259,7 @@ export function same(a: unknown, b: unknown, except?: string): boolean {
   return keys === 0;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObjectOrArray = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /** A rig's permanent name: its MAC, else its serial, else the configured uid, else its host and port. */

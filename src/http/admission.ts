@@ -17,15 +17,15 @@ import {
   privateNetworks,
   targetHost,
 } from "./security.ts";
-import { bytesPerChange, type ChangeLimits, changeRate } from "./write-rate-limit.ts";
+import { bytesPerWrite, type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
-/** Whom a request comes from. */
+/** The client that a request comes from. */
 export interface Admitted {
-  /** The user whose own key came with it. */
+  /** The user whose API key came with it. */
   readonly holder?: KeyHolder | undefined;
   /** The service's own key came with it. */
   readonly isOwner?: true;
-  /** Let in by `keylessRead` alone, and so no more than somebody who may look. */
+  /** Admitted only by `keylessRead`, and therefore limited to the privilege view. */
   readonly isKeyless?: true;
 }
 
@@ -33,17 +33,17 @@ const owner: Admitted = { isOwner: true };
 const guest: Admitted = { isKeyless: true };
 const anyone: Admitted = {};
 
-/** Says whom a request comes from. Throws the problem when it may not come in, and sets the headers that belong to it. */
+/** Identifies the client of a request. Throws the problem if it is refused, and sets the matching headers. */
 export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => Admitted;
 
 type KeyHolders = Pick<MiningService, "keyHolder">;
 
-export function admission(settings: HttpSettings, users: KeyHolders, limits: ChangeLimits): Admission {
+export function admission(settings: HttpSettings, users: KeyHolders, limits: WriteLimits): Admission {
   const proxies = addressSet(settings.trustedProxies);
   const names = ownNames(settings);
   const address = addressRule(settings);
   const key = keyRule(settings, users);
-  const changes = changeRule(limits);
+  const writes = writeRule(limits);
 
   return (request, query, reply) => {
     checkFraming(request.raw);
@@ -56,14 +56,14 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Cha
     const admitted = key(request, peer, query, reply);
     if (!reads(request)) {
       const client = clientOf(admitted.holder, peer);
-      changes.request(client, reply);
-      request.payForBody = (bytes) => changes.body(client, reply, bytes);
+      writes.request(client, reply);
+      request.chargeForBody = (bytes) => writes.body(client, reply, bytes);
     }
     return isGuest && admitted.holder === undefined ? guest : admitted;
   };
 }
 
-/** The host name with and without its domain, as `<host name>.local`, and what the configuration names. */
+/** The host name with and without its domain, with `.local`, and the names of the configuration. */
 function ownNames(settings: HttpSettings): readonly string[] {
   const own = hostname().toLowerCase();
   const [short = own] = own.split(".", 1);
@@ -82,13 +82,13 @@ function checkHost(request: FastifyRequest, names: readonly string[]): void {
   if (!agreed || !hostAllowed(host, names) || (target !== undefined && !hostAllowed(target, names)))
     throw new RigbridgeError(
       "host.unknown",
-      "This service is not known under the host name of this request; use an IP address, or add the name to http.hosts",
+      "The host name of this request is not allowed; use an IP address, or add the name to http.hosts",
     );
 }
 
 interface Peer {
   readonly address: string;
-  /** Passed on by a proxy that is not trusted: who asked is not known. */
+  /** Forwarded by a proxy that is not trusted: the client's address is unknown. */
   readonly hidden: boolean;
 }
 
@@ -102,21 +102,21 @@ function peerOf(request: FastifyRequest, proxies: AddressSet): Peer {
 const reads = (request: FastifyRequest): boolean => request.method === "GET" || request.method === "HEAD";
 const within = (peer: Peer, set: AddressSet): boolean => !peer.hidden && set.has(peer.address);
 
-/** Without a key only this machine is served; true for somebody else who may look all the same. */
+/** Without a key only this machine is served; true for another client that `keylessRead` admits. */
 function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Peer) => boolean {
   return (request, peer) => {
     if (settings.key !== undefined || settings.open || within(peer, loopback)) return false;
     if (settings.keylessRead && reads(request) && within(peer, privateNetworks)) return true;
     throw new RigbridgeError(
       "address.forbidden",
-      "Without an API key only this machine itself is served. Set http.key in the configuration, or http.open: true to let everybody in",
+      "Without an API key only this machine is served. Set http.key in the configuration, or http.open: true to admit every client",
     );
   };
 }
 
 type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => Admitted;
 
-/** A user's own key comes first: should the service's be the same one day, it opens no more than that user's. */
+/** Users' keys come first: if the service's key is ever the same, it grants no more than that user's. */
 function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   const check = settings.key === undefined ? undefined : keyCheck(settings.key);
 
@@ -138,15 +138,15 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
   };
 }
 
-interface ChangeRule {
-  /** Throws `too.many` where a client has asked for too many changes. */
+interface WriteRule {
+  /** Throws `too.many` if a client has sent too many writes. */
   request(client: string, reply: FastifyReply): void;
-  /** Likewise, for so many bytes of the body of a request that has passed. */
+  /** The same for bytes of the body of an admitted request. */
   body(client: string, reply: FastifyReply, bytes: number): void;
 }
 
-function changeRule(limits: ChangeLimits): ChangeRule {
-  const rate = changeRate(limits);
+function writeRule(limits: WriteLimits): WriteRule {
+  const rate = writeRateLimit(limits);
   const refuse = (reply: FastifyReply, seconds: number, what: string): void => {
     if (seconds === 0) return;
     reply.header("retry-after", String(seconds));
@@ -161,15 +161,15 @@ function changeRule(limits: ChangeLimits): ChangeRule {
         "many requests that change something (POST /api/actions acts on many miners with one)",
       ),
     body: (client, reply, bytes) =>
-      refuse(reply, rate.charge(client, bytes / bytesPerChange), "many large requests that change something"),
+      refuse(reply, rate.charge(client, bytes / bytesPerWrite), "many large requests that change something"),
   };
 }
 
-/** A user is the same from everywhere, and many users may sit behind the address of one proxy. */
+/** A user counts as one client from any address, since many users may share the address of a proxy. */
 const clientOf = (holder: KeyHolder | undefined, { address }: Peer): string =>
   holder === undefined ? address : `user ${holder.id}`;
 
-/** The key of the query, else of the header. Throws `input.invalid` when it is given twice or broken. */
+/** The key from the query, else from the header. Throws `input.invalid` if it is given twice or malformed. */
 export function presentedKey(request: FastifyRequest, query: QueryText): string | undefined {
   const flaw = query.repeated.has("key")
     ? "is given more than once"
@@ -183,8 +183,8 @@ export function presentedKey(request: FastifyRequest, query: QueryText): string 
 }
 
 /**
- * Refuses what another site makes a browser send (actions have no body, so any page could; and streams, which it could
- * hold without reading them), and answers CORS.
+ * Answers CORS, and refuses writes and streams that another site makes a browser send: actions have no body, so any page
+ * could send one, and a page could hold streams open without reading them.
  */
 function checkOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers;
@@ -198,7 +198,7 @@ function checkOrigin(request: FastifyRequest, reply: FastifyReply, origins: read
   if (guarded && crossSite({ origin, fetchSite: site, own }, origins))
     throw new RigbridgeError(
       "request.cross-site",
-      "This request was sent by a web page of another site; list its origin under http.origins to allow it",
+      "A web page of another site sent this request; add its origin to http.origins to allow it",
     );
 }
 

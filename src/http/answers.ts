@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Encoded } from "../contract/service.ts";
 import { groupSize, pour, streamOf } from "./encoded.ts";
 import { clientHolds, tagged, weak } from "./etag.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
 
 const jsonType = "application/json; charset=utf-8";
-/** Bytes that compressing takes until its answer is read; zstd takes the most. */
+/** Bytes of memory that compression needs until the answer is read; zstd needs the most. */
 const compressor = 1_500_000;
 
-/** What was read: JSON with a tag, or 304 when the client holds it already. */
+/** The reply to a read: JSON with a tag, or 304 if the client's copy is current. */
 export function sendRead(request: FastifyRequest, reply: FastifyReply, value: unknown): FastifyReply {
   const { text, etag } = tagged(value);
   reply.header("cache-control", "private, no-cache");
@@ -19,24 +19,24 @@ export function sendRead(request: FastifyRequest, reply: FastifyReply, value: un
   return reply.header("content-type", jsonType).send(text);
 }
 
-/** How the answer is asked for again once its turn has come: what waits holds nothing. */
+/** `again` makes the answer anew after the wait, so that a waiting request holds no bytes. */
 export interface Sending {
-  readonly underWay: UnderWay;
+  readonly pending: PendingAnswers;
   again(): Encoded | undefined;
 }
 
-/** Ready-made bytes, written piece by piece; big ones wait for their turn. */
+/** A reply as bytes, written in pieces; large replies wait until there is room. */
 export function sendEncoded(
   request: FastifyRequest,
   reply: FastifyReply,
   encoded: Encoded,
-  { underWay, again }: Sending,
+  { pending, again }: Sending,
 ): FastifyReply | Promise<FastifyReply> {
   if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)) || request.method === "HEAD")
     return sendHead(request, reply, encoded);
   const bytes = encoded.length + (isCompressible(request) ? compressor : 0);
-  if (underWay.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
-  return underWay.turn(request, reply, bytes).then((isHere) => {
+  if (pending.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
+  return pending.turn(request, reply, bytes).then((isHere) => {
     const now = isHere ? again() : undefined;
     return now === undefined ? reply.hijack() : sendBytes(request, reply, now);
   });
@@ -47,7 +47,7 @@ const isCompressible = ({ headers }: FastifyRequest): boolean => headers["accept
 function sendHead(request: FastifyRequest, reply: FastifyReply, { etag, length }: Encoded): FastifyReply {
   reply.headers({ etag: weak(etag), "cache-control": "private, no-cache" });
   if (clientHolds(request.headers["if-none-match"], weak(etag))) return reply.code(304).send();
-  // The length of a compressed body is not known before it is made.
+  // The length of a compressed body is unknown in advance.
   if (!isCompressible(request)) reply.header("content-length", length);
   return reply.header("content-type", jsonType).send();
 }
@@ -68,15 +68,15 @@ async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: 
 }
 
 /**
- * Counts an answer that was made in one piece as under way, and sends a long one in pieces, so that it shows whether a
- * slow reader takes any. Streams are counted where they are made.
+ * Counts an answer made in one piece as pending, and sends a long one in pieces, so that a stalled reader is noticed.
+ * Streams are counted where they are made.
  */
-export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
+export function countAnswers(app: FastifyInstance, pending: PendingAnswers): void {
   app.addHook("onSend", (request, reply, payload, done) => {
     if ((typeof payload !== "string" && !Buffer.isBuffer(payload)) || request.method === "HEAD") return done();
     const length = Buffer.byteLength(payload);
     const isLong = length > groupSize;
-    const refusal = underWay.hold(request, reply, length + (isLong && isCompressible(request) ? compressor : 0));
+    const refusal = pending.hold(request, reply, length + (isLong && isCompressible(request) ? compressor : 0));
     if (refusal !== undefined) return done(refusal);
     if (!isLong) return done();
     reply.header("content-length", length);
@@ -84,6 +84,6 @@ export function countAnswers(app: FastifyInstance, underWay: UnderWay): void {
   });
 }
 
-/** What an operation did. */
+/** The reply to a write. */
 export const sendDone = (reply: FastifyReply, status: number, value: unknown): FastifyReply =>
   reply.code(status).headers({ "content-type": jsonType, "cache-control": "no-store" }).send(JSON.stringify(value));

@@ -9,7 +9,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type Admitted, admission } from "./admission.ts";
 import { countAnswers, sendRead } from "./answers.ts";
-import { hasBody, leftOfBody } from "./body.ts";
+import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
@@ -17,21 +17,21 @@ import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
 import { healthPath, methodsAt, pathOf } from "./paths.ts";
+import { PendingAnswers } from "./pending-answers.ts";
 import { problemDocument, problemType } from "./problem.ts";
 import { readQuery } from "./query.ts";
+import { RequestQueues } from "./request-queue.ts";
 import { addRoutes } from "./routes.ts";
 import { addressSet } from "./security.ts";
-import { Turns } from "./turns.ts";
-import { UnderWay } from "./under-way.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The query as text; Fastify's own `query` stays empty. */
-    asked: QueryText;
+    queryText: QueryText;
     admitted: Admitted;
-    /** Counts bytes of the body as changes of this client. Throws `too.many`. */
-    payForBody: (bytes: number) => void;
-    /** Why it was not answered with what was asked for. */
+    /** Charges bytes of the body to this client's write limit. Throws `too.many`. */
+    chargeForBody: (bytes: number) => void;
+    /** The problem with which the request was refused. */
     refusal: RigbridgeError | undefined;
   }
 }
@@ -44,12 +44,12 @@ export interface AppOptions {
   readonly limits: HttpLimits;
 }
 
-/** The Fastify instance with every route, check and error answer; it does not listen yet. */
+/** The Fastify instance with all routes, checks and error answers; it does not listen yet. */
 export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
-  const turns = new Turns(limits);
+  const queues = new RequestQueues(limits);
   const app = fastify({
-    serverFactory: (handle) => serverOf(handle, turns, limits, log),
+    serverFactory: (handle) => serverOf(handle, queues, limits, log),
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -65,11 +65,11 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 }, brotliOptions: quickBrotli });
   addHooks(app, { settings, service, limits });
   app.addHook("preClose", (done) => {
-    turns.close();
+    queues.close();
     done();
   });
-  const underWay = new UnderWay(limits);
-  countAnswers(app, underWay);
+  const pending = new PendingAnswers(limits);
+  countAnswers(app, pending);
   logAnswers(app, log);
   app.setErrorHandler(fail);
   app.setNotFoundHandler(notFound);
@@ -79,26 +79,26 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
     handler: (request, reply) => sendRead(request, reply, { status: "ok", version }),
   });
   addDocs(app, version);
-  addMetrics(app, { service, version, underWay });
-  addRoutes(app, { service, limits, underWay });
+  addMetrics(app, { service, version, pending });
+  addRoutes(app, { service, limits, pending });
   addEventStream(app, { service, limits, log });
   return app;
 }
 
-function serverOf(handle: RequestListener, turns: Turns, limits: HttpLimits, log: FastifyBaseLogger): Server {
+function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLimits, log: FastifyBaseLogger): Server {
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.checkInterval,
-    // Asked for in admission, where the answer is a problem document.
+    // Admission checks it, and answers with a problem document.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
-  server.on("clientError", (error, socket) => refuseClient(error, socket, turns.current(socket), log));
-  turns.serve(server, handle);
+  server.on("clientError", (error, socket) => refuseClient(error, socket, queues.current(socket), log));
+  queues.serve(server, handle);
   return server;
 }
 
@@ -108,13 +108,13 @@ function trustedBy({ trustedProxies }: HttpSettings): false | ((address: string)
   return (address) => proxies.has(address);
 }
 
-/** Which body is read, and how, depends on the operation (body.ts); Fastify would refuse types that are to be ignored. */
+/** The operation decides how its body is read (body.ts); Fastify would refuse content types that must be ignored. */
 function takeOverBodies(app: FastifyInstance): void {
   for (const method of ["POST", "PATCH", "DELETE", "PUT", "OPTIONS", "QUERY"])
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 }
 
-/** The quality that is usual for answers costs three times as much as gzip, and for a list of miners saves little. */
+/** Brotli's usual quality costs three times as much as gzip and saves little on a list of miners. */
 const quickBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 const always = {
@@ -135,16 +135,16 @@ function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting
   app.decorateRequest("refusal");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);
-    // Nobody reads what comes with these; it may be endless.
+    // Bodies of these methods are not read, and may be endless.
     if (hasBody(request.raw) && readsOnly.has(request.method)) reply.header("connection", "close");
-    request.asked = readQuery(request.url);
+    request.queryText = readQuery(request.url);
     request.admitted = {};
-    request.admitted = admit(request, request.asked, reply);
+    request.admitted = admit(request, request.queryText, reply);
     done();
   });
 }
 
-/** 405 and OPTIONS for paths of the table, 404 for others; nothing of the request is repeated. */
+/** 405 and OPTIONS for known paths, 404 for others; the answer repeats nothing of the request. */
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = methodsAt(pathOf(request.url));
   if (methods.length === 0) throw nothingHere();
@@ -160,7 +160,7 @@ function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSende
     const problem = problemOf(error, request, log);
     request.refusal = problem;
     if (problem.code === "too.many" && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-    if (leftOfBody(request.raw, limits) === "endless") reply.header("connection", "close");
+    if (unreadBody(request.raw, limits) === "endless") reply.header("connection", "close");
     reply
       .code(problem.status)
       .headers({ "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-store" })
@@ -170,12 +170,12 @@ function problemSender(log: FastifyBaseLogger, limits: HttpLimits): ProblemSende
   };
 }
 
-/** What is no RigbridgeError is a bad address, or a fault of ours that only the log tells. */
+/** Any other error is an invalid path or an internal error, whose details go to the log only. */
 function problemOf(error: Error & { code?: string }, request: FastifyRequest, log: FastifyBaseLogger) {
   if (error instanceof RigbridgeError) return error;
   if (error.code === "FST_ERR_BAD_URL")
     return new RigbridgeError("input.invalid", "The path has a broken percent-escape");
   const id = randomUUID();
   log.error({ err: error, id, method: request.method, path: loggable(request.url) }, "a fault of the service");
-  return new RigbridgeError("internal", `The service could not answer; its log says why under ${id}`);
+  return new RigbridgeError("internal", `The service failed to answer; its log has the reason under ${id}`);
 }

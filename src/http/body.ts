@@ -11,11 +11,11 @@ export interface BodyLimits {
   readonly depth: number;
 }
 
-/** Told of every piece; throws when the client has sent too much of late. */
-type Pay = (bytes: number) => void;
+/** Called for every piece; throws if the client exceeds its write limit. */
+type Charge = (bytes: number) => void;
 
-/** The JSON body of the request that this answers. Throws `body.not-json`, `body.too-large`, and `input.invalid` where it is broken. */
-export async function readJson(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<unknown> {
+/** The JSON body of the response's request. Throws `body.not-json`, `body.too-large`, and `input.invalid` if it is malformed. */
+export async function readJson(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<unknown> {
   const request = response.req;
   const type = request.headers["content-type"];
   if (type !== undefined && !isJson(type)) throw notJson();
@@ -28,19 +28,18 @@ export async function readJson(response: ServerResponse, limits: BodyLimits, pay
   return parseBody(utf8(bytes), limits.depth);
 }
 
-/** Reads away what came with an operation that takes no body, whatever it is: `curl -d POST` is in the wild. */
-export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<void> {
+/** Discards the body of an operation that takes none: clients do send such bodies (`curl -d POST`). */
+export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<void> {
   await readBody(response, limits, pay);
 }
 
 /**
- * What is left of a body when its answer is there: `none`, `little` (so many bytes, announced and untouched, that Node
- * reads them away and the connection stays), or `endless`: the connection ends with the answer, or what is left would
- * be taken for the next request.
+ * How much of a body is unread when the answer is ready: `none`; `little`, announced and untouched, which Node discards
+ * to keep the connection; or `endless`: the connection must end, or the rest would be parsed as the next request.
  */
-export function leftOfBody(request: IncomingMessage, limits: BodyLimits): "none" | "little" | "endless" {
+export function unreadBody(request: IncomingMessage, limits: BodyLimits): "none" | "little" | "endless" {
   if (!hasBody(request) || request.complete) return "none";
-  // A client that waits for 100 Continue, and is answered, sends nothing of what it has announced.
+  // A client that waits for 100 Continue and gets an answer instead does not send its announced body.
   const announced = request.headers.expect === undefined ? Number(request.headers["content-length"]) : Number.NaN;
   const untouched = request.readableFlowing === null;
   return untouched && announced <= limits.body ? "little" : "endless";
@@ -59,7 +58,7 @@ const isJson = (type: string): boolean =>
 const inTooManyPieces = (most: number) =>
   new RigbridgeError("body.too-large", `The body comes in more than ${most} pieces; send it in larger chunks`);
 
-function readBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promise<Buffer> {
+function readBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<Buffer> {
   const request = response.req;
   if (!hasBody(request)) return Promise.resolve(Buffer.alloc(0));
   const tooLarge = () => new RigbridgeError("body.too-large", `The body is larger than ${limits.body} bytes`);
@@ -80,7 +79,7 @@ function readBody(response: ServerResponse, limits: BodyLimits, pay: Pay): Promi
         reject(error);
       }
     };
-    const brokenOff = () => reject(new RigbridgeError("input.invalid", "The body broke off"));
+    const brokenOff = () => reject(new RigbridgeError("input.invalid", "The body ended too early"));
     request
       .on("data", onData)
       .once("end", () => resolve(Buffer.concat(chunks)))

@@ -3,9 +3,8 @@ import { notFound } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 
 /**
- * Who asks: the user whose own key came with the request, else the front end, looking through the eyes of `userId`;
- * without a key as somebody who may only look.
- * Throws `not.found` for another user's id beside a user's own key, just as for one that there is not.
+ * The caller of a request: the user whose API key came with it, else the front end with the access of `userId`, limited
+ * to view without a key. Throws `not.found` if a user's own key comes with another `user_id`, as for an unknown one.
  */
 export function callerOf({ admitted }: FastifyRequest, userId: number | undefined): Caller {
   const { holder, isKeyless } = admitted;

@@ -7,21 +7,21 @@ import { refusalLine } from "./log.ts";
 import { problemDocument, problemType } from "./problem.ts";
 
 /**
- * Answers what never became a request (broken HTTP, headers too large, too slow) and closes the connection. Where an
- * answer is under way already, more bytes would only spoil it.
+ * Answers input that never became a request (malformed HTTP, headers too large or too slow) and closes the connection.
+ * If an answer is already being written, more bytes would only corrupt it.
  */
 export function refuseClient(
   error: Error & { code?: string },
   socket: Duplex,
-  underWay: ServerResponse | undefined,
+  current: ServerResponse | undefined,
   log: FastifyBaseLogger,
 ): void {
-  // What comes behind a request is late because that one is not answered yet; the connection ends with the answer.
-  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && underWay?.req.complete) {
-    underWay.once("close", () => socket.destroy());
+  // The next request is late only because this one is not answered yet; the connection ends with its answer.
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && current?.req.complete) {
+    current.once("close", () => socket.destroy());
     return;
   }
-  if (error.code === "ECONNRESET" || !socket.writable || underWay?.headersSent) {
+  if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent) {
     socket.destroy();
     return;
   }

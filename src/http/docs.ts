@@ -5,7 +5,7 @@ import { openApiDocument } from "./openapi.ts";
 import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf, rootPath } from "./paths.ts";
 import { StaticAnswer } from "./static-answer.ts";
 
-/** The OpenAPI document, and the page that shows it. All of it is made when it is first asked for, and once. */
+/** The OpenAPI document and the page that shows it. Both are made on their first request, and once. */
 export function addDocs(app: FastifyInstance, version: string): void {
   const document = once(() => {
     const { text, etag = "" } = tagged(openApiDocument(version));
@@ -19,7 +19,7 @@ export function addDocs(app: FastifyInstance, version: string): void {
   };
   const answer = (answering: (url: string) => StaticAnswer | Promise<StaticAnswer>) => ({
     method: ["GET", "HEAD"],
-    // Compressed once, by itself.
+    // StaticAnswer compresses it, once.
     compress: false as const,
     handler: async (request: FastifyRequest, reply: FastifyReply) =>
       (await answering(request.url)).send(request, reply),
@@ -29,7 +29,7 @@ export function addDocs(app: FastifyInstance, version: string): void {
   app.route({ method: ["GET", "HEAD"], url: rootPath, handler: (_request, reply) => reply.redirect(docsPath) });
 }
 
-/** What there is at a path below the page, asked of the page's own server once. Rejects with `not.found` for anything else. */
+/** The files of the page, each requested from the page's own server once. Rejects with `not.found` for other paths. */
 function pagesOf(pages: FastifyInstance): (path: string) => Promise<StaticAnswer> {
   const known = new Map<string, Promise<StaticAnswer>>();
   return (path) => {
@@ -52,13 +52,13 @@ async function pageAt(pages: FastifyInstance, url: string): Promise<StaticAnswer
   return new StaticAnswer(statusCode, { ...Object.fromEntries(kept), "content-security-policy": policy }, rawPayload);
 }
 
-/** Segments that are names of files and nothing else. */
+/** A path whose segments are plain file names. */
 const plain = /^(\/[a-z0-9][a-z0-9.-]*)+$/;
 
 export const nothingHere = () =>
-  new RigbridgeError("not.found", `There is nothing at this path; ${docsPath} shows what there is`);
+  new RigbridgeError("not.found", `There is nothing at this path; see ${docsPath} for the paths of this API`);
 
-/** Nothing but this server's own files, and no frame of another page around them. */
+/** Allows only this server's own files, and no embedding in another page. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -70,14 +70,14 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** An instance of its own, since one that listens takes no more plugins, and these take their time to load. */
+/** A separate instance, since one that listens accepts no more plugins, and these are slow to load. */
 async function buildPages(): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import("@fastify/swagger"),
     import("@fastify/swagger-ui"),
   ]);
   const pages = fastify({ routerOptions: { caseSensitive: false, ignoreTrailingSlash: true } });
-  // The page reads the document from `docsDocumentPath`, which is served above; the plugin insists on one all the same.
+  // The page reads the document from `docsDocumentPath`, which is served above; the plugin requires one anyway.
   const empty = { openapi: "3.1.0", info: { title: "", version: "" }, paths: {} };
   await pages.register(swagger, { mode: "static", specification: { document: empty } });
   await pages.register(swaggerUi, {

@@ -2,12 +2,12 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { Encoded } from "../contract/service.ts";
 
-/** Small chunks are written together up to this size: 10,000 miners are not 10,000 writes. */
+/** Bytes up to which small chunks are written together: 10,000 miners must not take 10,000 writes. */
 export const groupSize = 65_536;
 
 /**
- * Writes ready-made bytes through one buffer that is filled again as soon as the socket has taken it: nothing is
- * allocated for each answer but that. A slow reader is waited for, and others have their turn between two writes.
+ * Writes bytes through one buffer, which is refilled once the socket has accepted it and is the only allocation per
+ * answer. Waits for slow readers, and yields to other requests between two writes.
  */
 export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
   const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : Math.min(length, groupSize));
@@ -34,16 +34,13 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
   response.end(slab.subarray(0, filled));
 }
 
-/** Bytes in pieces, so that a slow reader is seen to take them; none of them is copied. */
+/** Bytes in pieces, without copying, so that progress of a slow reader is visible. */
 export const pieces = (bytes: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / groupSize) }, (_, index) =>
     bytes.subarray(index * groupSize, (index + 1) * groupSize),
   );
 
-/**
- * Ready-made bytes as a stream: what compresses them, and slow readers, are waited for, and others have their turn
- * between two groups.
- */
+/** Bytes as a stream, which waits for compression and slow readers, and yields to other requests between two groups. */
 export function streamOf(given: readonly Uint8Array[]): Readable {
   const chunks = given.some(({ length }) => length > groupSize) ? given.flatMap(pieces) : given;
   let at = 0;

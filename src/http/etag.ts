@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** Bodies longer than this are not hashed. */
+/** Characters; longer replies are not hashed. */
 const longestHashed = 1_000_000;
 
 export interface Tagged {
@@ -9,8 +9,8 @@ export interface Tagged {
 }
 
 /**
- * A reply as JSON with its tag. `metaData` holds the time of the answer, so it stays out of the tag: passing time alone
- * is no change. It is written last, so that what is hashed is serialised only once.
+ * A reply as JSON with its tag. `metaData` contains the time of the answer and is left out of the tag: the passage of
+ * time alone is no change. It is written last, so that the hashed part is serialised only once.
  */
 export function tagged(reply: unknown): Tagged {
   if (typeof reply !== "object" || reply === null || !("metaData" in reply)) {
@@ -27,12 +27,12 @@ export function tagged(reply: unknown): Tagged {
 const tagOf = (text: string): string | undefined =>
   text.length > longestHashed ? undefined : weak(hash("sha1", text, "base64url"));
 
-/** Every tag is a weak one: equal tags may cover bodies that differ in the time of the answer and in compression. */
+/** Tags are weak: equal tags may stand for bodies that differ in the time of the answer or in compression. */
 export const weak = (tag: string): string => `W/"${opaque(tag)}"`;
 
 const opaque = (tag: string): string => tag.replace(/^W\//, "").replace(/^"(.*)"$/, "$1");
 
-/** If-None-Match: does the client hold this already? Weak comparison, RFC 9110 13.1.2. */
+/** Whether If-None-Match names this tag (weak comparison, RFC 9110 13.1.2). */
 export function clientHolds(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;

@@ -10,16 +10,16 @@ import { callerOf } from "./caller.ts";
 import { keyDigest } from "./keys.ts";
 import type { HttpLimits } from "./limits.ts";
 import { loggable } from "./log.ts";
-import { full, Places } from "./places.ts";
+import { full, StreamSlots } from "./stream-slots.ts";
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
-  // nginx would hold events back.
+  // Otherwise nginx buffers events.
   "x-accel-buffering": "no",
 };
 
-/** ms after which a client that was cut off connects again. */
+/** ms after which a disconnected client reconnects. */
 const retry = 2_000;
 const comment = ":\n\n";
 
@@ -35,9 +35,9 @@ interface Streaming {
 export function addEventStream(app: FastifyInstance, { service, limits, log }: Streaming): void {
   const operation = operations.watchEvents;
   const decode = inputOf(operation);
-  const framed = framing();
+  const framed = frameCache();
   const open = new Set<AbortController>();
-  const places = new Places(limits);
+  const places = new StreamSlots(limits);
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
@@ -46,7 +46,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { input, userId } = decode({ params: {}, query: request.asked, body: undefined });
+    const { input, userId } = decode({ params: {}, query: request.queryText, body: undefined });
     const ending = new AbortController();
     if (closing) throw full(reply);
     const batches = batchesOf(service, { ...input, ...lastEvent(request) }, callerOf(request, userId), ending.signal);
@@ -59,11 +59,15 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
       if (value !== undefined) reply.raw.setHeader(name, value);
     open.add(ending);
     const line = { method: request.method, path: loggable(request.url), status: 200 };
-    // Most streams end so, and the hook for answers is not told of it.
+    // Most streams end this way, and the hook for answers does not run then.
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "left");
     });
-    const serving = { beat: limits.eventComment, framed, admitted: stillAdmitted(request, service) };
+    const serving = {
+      commentIntervalMs: limits.eventCommentInterval,
+      framed,
+      admitted: stillAdmitted(request, service),
+    };
     try {
       await send(batches, reply.raw, ending, serving);
     } catch (error) {
@@ -76,16 +80,16 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer });
 }
 
-/** Whether the user's key that opened the stream is still theirs. */
+/** Whether the key that opened the stream still belongs to the same user. */
 function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): () => boolean {
   const { holder } = request.admitted;
-  const key = presentedKey(request, request.asked);
+  const key = presentedKey(request, request.queryText);
   if (holder === undefined || key === undefined) return () => true;
   const digest = keyDigest(key);
   return () => keyHolder?.(digest)?.id === holder.id;
 }
 
-/** What a browser resumes with. It goes before the query, which stays as it was when the page connected first. */
+/** The header of a resuming browser. It overrides the query, which stays as it was when the page first connected. */
 function lastEvent({ headers }: FastifyRequest): Input<"watchEvents"> {
   const header = headers["last-event-id"];
   if (header === undefined) return {};
@@ -104,20 +108,20 @@ async function* encoded(events: ReturnType<MiningService["watchEvents"]>): Batch
 
 interface Serving {
   /** ms between two comments */
-  readonly beat: number;
-  readonly framed: Framed;
-  /** Asked with every comment. */
+  readonly commentIntervalMs: number;
+  readonly framed: FrameBatch;
+  /** Checked with every comment. */
   admitted(): boolean;
 }
 
-/** Until the client leaves, the server closes, or the service ends the stream: the client then comes again, or is told why not. */
+/** Sends until the client disconnects, the server closes, or the service ends the stream, after which clients reconnect. */
 async function send(
   batches: Batches,
   response: ServerResponse,
   ending: AbortController,
   serving: Serving,
 ): Promise<void> {
-  const stop = startBeat(response, serving, ending);
+  const stop = startComments(response, serving, ending);
   if (response.closed) ending.abort();
   response.once("close", () => ending.abort());
   ending.signal.addEventListener("abort", () => {
@@ -135,8 +139,12 @@ async function send(
   }
 }
 
-/** A comment now and then keeps proxies from closing the connection; a client that has read nothing since is cut off. */
-function startBeat(response: ServerResponse, { beat, admitted }: Serving, ending: AbortController): () => void {
+/** Comments keep proxies from closing the connection; a client that has read nothing since the last one is cut off. */
+function startComments(
+  response: ServerResponse,
+  { commentIntervalMs, admitted }: Serving,
+  ending: AbortController,
+): () => void {
   let stuck = false;
   response.on("drain", () => {
     stuck = false;
@@ -146,14 +154,14 @@ function startBeat(response: ServerResponse, { beat, admitted }: Serving, ending
     if (stuck) response.destroy();
     stuck = response.writableNeedDrain;
     if (!stuck) response.write(comment);
-  }, beat);
+  }, commentIntervalMs);
   return () => clearInterval(timer);
 }
 
-type Framed = (batch: readonly EncodedEvent[]) => Buffer;
+type FrameBatch = (batch: readonly EncodedEvent[]) => Buffer;
 
-/** Clients that hear the same get the same bytes, made once. */
-function framing(): Framed {
+/** Clients that receive the same batch share its bytes, made once. */
+function frameCache(): FrameBatch {
   let last: readonly EncodedEvent[] = [];
   let bytes = Buffer.alloc(0);
   return (batch) => {

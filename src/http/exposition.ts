@@ -5,14 +5,14 @@ export interface Metric {
   readonly help: string;
 }
 
-/** Unknown is null, and has no sample. */
+/** null is unknown and has no sample. */
 export type Value = number | boolean | null;
 
-/** What stands above a metric's samples. */
+/** The HELP and TYPE lines of a metric. */
 export const heading = ({ name, type, help }: Metric): string =>
   `# HELP ${name} ${help.replace(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n`;
 
-/** A line; `labels` as `labelText` makes them. */
+/** One sample line; `labels` as made by `labelText`. */
 export const sample = (name: string, labels: string, value: Value): string =>
   value === null ? "" : `${name}${labels === "" ? "" : `{${labels}}`} ${Number(value)}\n`;
 

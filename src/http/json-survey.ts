@@ -1,23 +1,23 @@
-/** How much a JSON text may hold. */
+/** Limits of a JSON text. */
 export interface JsonBounds {
-  /** Of nesting. */
+  /** Levels of nesting. */
   readonly levels: number;
-  /** Members of all its objects together. */
+  /** Members of all objects together. */
   readonly names: number;
-  /** Items of all its lists together. */
+  /** Items of all arrays together. */
   readonly items: number;
-  /** Of one string, as it is written. */
+  /** Characters of one string, escapes included. */
   readonly characters: number;
 }
 
 export interface JsonSurvey {
-  /** Offset of the first character at which the text stops being JSON (RFC 8259), its length where something is missing. */
+  /** Offset of the first character that is not JSON (RFC 8259); the text's length if it ends too early. */
   readonly fault?: number;
-  /** The bound that it exceeds; what comes behind that was not looked at. */
+  /** The limit that the text exceeds; the rest was not checked. */
   readonly excess?: keyof JsonBounds;
 }
 
-/** Looks through a JSON text once, a character at a time, and keeps nothing but which brackets are open. */
+/** Scans a JSON text once, character by character, keeping only the open brackets. */
 export function surveyJson(text: string, bounds: JsonBounds): JsonSurvey {
   let at = 0;
   let names = 0;
@@ -59,9 +59,9 @@ export function surveyJson(text: string, bounds: JsonBounds): JsonSurvey {
     items += 1;
     return within("items", items);
   };
-  /** What must stand before the next value. */
+  /** What must precede the next value. */
   const introduction = (): boolean => (closers.at(-1) === closeBrace ? name() : item());
-  /** After a bracket was opened: true when a value has to follow, undefined when the text is at fault. */
+  /** After an opening bracket: true if a value must follow, undefined if the text is invalid. */
   const opened = (closer: number): boolean | undefined => {
     at += 1;
     closers.push(closer);
@@ -112,7 +112,7 @@ const isSpace = (each: number): boolean => each === space || each === 0x0a || ea
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Of what the pattern finds at that place; 0 where it finds nothing. */
+/** The length of the pattern's match at this offset; 0 if there is none. */
 function lengthOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex - at : 0;

@@ -1,31 +1,32 @@
 import { RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { surveyJson } from "./json-survey.ts";
 
-/** Reads a JSON body. Throws `input.invalid` that says where it is broken and repeats nothing of it. */
+/** Parses a JSON body. Throws `input.invalid` with the position of the error, quoting nothing of the body. */
 export const parseBody = (text: string, deepest: number): unknown => parseJson(text, deepest, "body");
 
-/** What a text of JSON may hold; far more than any operation takes, and little enough to be looked through in no time. */
+/** Limits of a JSON text: far above what any operation needs, and low enough to be scanned at once. */
 const most = {
-  /** Members of all its objects together. */
+  /** Members of all objects together. */
   names: 1_000,
-  /** Items of all its lists together: a bulk action may name 100,000 miners. */
+  /** Items of all arrays together: a bulk action may name 100,000 miners. */
   items: 110_000,
-  /** Characters of one string, as it is written. */
+  /** Characters of one string, escapes included. */
   characters: 20_000,
 };
 
 /**
- * The same of what is called so, as "payload". The text is surveyed before it is parsed: JSON.parse and the schemas take
- * ten times as long for what is nested, named and escaped without end.
+ * Parses a JSON text, which errors call `name`, as "payload". The text is scanned first: JSON.parse and the schemas take
+ * ten times as long on texts with excessive nesting, names or escapes.
  */
 export function parseJson(text: string, deepest: number, name: string): unknown {
   const { fault, excess } = surveyJson(text, { ...most, levels: deepest });
   if (excess !== undefined) throw new RigbridgeError("input.invalid", `The ${name} ${excesses[excess]}`);
-  if (fault !== undefined) throw new RigbridgeError("input.invalid", `The ${name} is no JSON: ${place(text, fault)}`);
+  if (fault !== undefined) throw new RigbridgeError("input.invalid", `The ${name} is not JSON: ${place(text, fault)}`);
   const value: unknown = JSON.parse(text);
   const forbidden = forbiddenIn(value);
   if (forbidden !== undefined)
-    throw new RigbridgeError("input.invalid", `The ${name} holds the forbidden name ${forbidden}`);
+    throw new RigbridgeError("input.invalid", `The ${name} contains the forbidden name ${forbidden}`);
   return value;
 }
 
@@ -38,11 +39,11 @@ const excesses = {
 
 /** Names that would reach a prototype. */
 function forbiddenIn(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined;
   if (Array.isArray(value)) return firstOf(value, forbiddenIn);
+  if (!isRecord(value)) return undefined;
   if (Object.hasOwn(value, "__proto__")) return "__proto__";
   return firstOf(Object.entries(value), ([name, part]) =>
-    name === "constructor" && isObject(part) && Object.hasOwn(part, "prototype")
+    name === "constructor" && isRecord(part) && Object.hasOwn(part, "prototype")
       ? "constructor.prototype"
       : forbiddenIn(part),
   );
@@ -55,8 +56,6 @@ function firstOf<T>(list: readonly T[], find: (each: T) => string | undefined): 
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function place(text: string, offset: number): string {
   if (offset >= text.length) return "it ends too early";

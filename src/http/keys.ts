@@ -1,22 +1,22 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** `limited`: too many wrong keys came from this address. */
+/** `limited`: too many wrong keys from this address. */
 export type Verdict = "right" | "wrong" | "missing" | "limited";
 
 export interface KeyCheck {
-  /** Of the key that a client at an address presents. */
+  /** Checks the key that a client at an address presents. */
   verdict(presented: string | undefined, address: string): Verdict;
 }
 
-/** Wrong keys that an address may send within the window, and the window in seconds. */
+/** Wrong keys that an address may send within the window, which is in seconds. */
 const allowed = 10;
 export const keyWindow = 10;
-/** Addresses remembered; the oldest gives way. */
+/** Addresses kept; the oldest is dropped. */
 const remembered = 10_000;
 
 /**
- * Compares digests in constant time. The right key always passes: the owner may sit behind the same proxy as whoever
- * guesses, and keys of 16 characters and more cannot be found by trying.
+ * Compares digests in constant time. The right key always passes: the owner may share a proxy with an attacker, and keys
+ * of 16 characters or more cannot be guessed.
  */
 export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
   const right = digest(key);
@@ -39,7 +39,7 @@ export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
   };
 }
 
-/** What is kept of a user's key, and found by it: its SHA-256 in hex. */
+/** The stored form of a user's key: its SHA-256 in hex. */
 export const keyDigest = (key: string): string => hash("sha256", key, "hex");
 
 const digest = (key: string): Buffer => hash("sha256", key, "buffer");

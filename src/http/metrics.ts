@@ -1,39 +1,40 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { inputOf } from "../contract/decode.ts";
+import { groupsIn } from "../contract/miners-in.ts";
 import { operations } from "../contract/operations.ts";
-import { type Miner, type MinerGroup, minerStatuses } from "../contract/resources.ts";
+import { type Miner, minerStatuses } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
 import { streamOf } from "./encoded.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
 import { minerMetrics, minerSamples } from "./miner-metrics.ts";
 import { metricsPath } from "./paths.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
 import { processMetrics } from "./process-metrics.ts";
-import type { UnderWay } from "./under-way.ts";
 
 export interface MetricsOptions {
   readonly service: MiningService;
   readonly version: string;
-  readonly underWay: UnderWay;
+  readonly pending: PendingAnswers;
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
-export function addMetrics(app: FastifyInstance, { service, version, underWay }: MetricsOptions): void {
+export function addMetrics(app: FastifyInstance, { service, version, pending }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version);
-  // Whoever sees the summary sees the figures that it is made of.
+  // Requires the same access as the summary, which is made of the same figures.
   const decode = inputOf(operations.getSummary);
-  /** What an answer takes, going by the last one: its length is not known before it is made. */
+  /** Expected bytes of the answer, based on the last one. */
   let expected = atLeast;
-  const ofMiners = shared((caller) => minersText(service, caller));
+  const ofMiners = coalesced((caller) => minersText(service, caller));
 
   app.route({
     method: ["GET", "HEAD"],
     url: metricsPath,
     handler: async (request, reply) => {
-      const { userId } = decode({ params: {}, query: request.asked, body: undefined });
+      const { userId } = decode({ params: {}, query: request.queryText, body: undefined });
       const caller = callerOf(request, userId);
-      if (!underWay.enter(request, reply, expected) && !(await underWay.turn(request, reply, expected)))
+      if (!pending.enter(request, reply, expected) && !(await pending.turn(request, reply, expected)))
         return reply.hijack();
       const chunks = [...(await ofMiners(caller)), Buffer.from(await ofProcess())];
       expected = chunks.reduce((sum, chunk) => sum + chunk.length, atLeast);
@@ -43,27 +44,27 @@ export function addMetrics(app: FastifyInstance, { service, version, underWay }:
   });
 }
 
-/** Bytes, of compressing included: the first answer may be a big one, too. */
+/** Bytes, including compression: the first answer may be big as well. */
 const atLeast = 2_000_000;
 
 type Chunks = readonly Uint8Array[];
 
-/** Whoever asks while an answer for the same eyes is being made gets that one. */
-function shared(make: (caller: Caller) => Promise<Chunks>): (caller: Caller) => Promise<Chunks> {
-  const underWay = new Map<number | undefined, Promise<Chunks>>();
+/** Concurrent requests of the same user share one answer. */
+function coalesced(make: (caller: Caller) => Promise<Chunks>): (caller: Caller) => Promise<Chunks> {
+  const pending = new Map<number | undefined, Promise<Chunks>>();
   return (caller) => {
-    const known = underWay.get(caller.userId);
+    const known = pending.get(caller.userId);
     if (known !== undefined) return known;
-    const made = make(caller).finally(() => underWay.delete(caller.userId));
-    underWay.set(caller.userId, made);
+    const made = make(caller).finally(() => pending.delete(caller.userId));
+    pending.set(caller.userId, made);
     return made;
   };
 }
 
-/** Miners written before others have their turn. */
+/** Miners written before yielding to other requests. */
 const minersAtOnce = 100;
 
-/** Samples stand together by metric, so each metric is a page of its own that grows with every miner. */
+/** The format groups samples by metric, so each metric has a page that grows with every miner. */
 async function minersText(service: MiningService, caller: Caller): Promise<Chunks> {
   const pages = minerMetrics.map((metric) => ({ metric, chunks: [Buffer.from(heading(metric))], text: "" }));
   const byStatus = new Map<string, number>(minerStatuses.map((status) => [status, 0]));
@@ -77,7 +78,7 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   for (const [miner, group] of await minersOf(service, caller)) {
     const status = miner.statusInfo.statusDisplay;
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-    const own = labelText({ ...signOf(miner), name: miner.name, group, model: miner.hardware });
+    const own = labelText({ ...idLabels(miner), name: miner.name, group, model: miner.hardware });
     for (const page of pages) page.text += minerSamples(page.metric, miner, own);
     seen += 1;
     if (seen % minersAtOnce !== 0) continue;
@@ -88,8 +89,8 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
   return [Buffer.from(countText(byStatus)), ...pages.flatMap(({ chunks }) => chunks)];
 }
 
-/** A rig that was never identified has no uid yet, and two may have one name: it is told from others by its id. */
-const signOf = ({ uid, id }: Miner): Readonly<Record<string, string>> =>
+/** A rig that was never identified has no uid, and names are not unique, so it gets its id. */
+const idLabels = ({ uid, id }: Miner): Readonly<Record<string, string>> =>
   uid === null ? { uid: "", id: String(id) } : { uid };
 
 const minerCount: Metric = { name: "rigbridge_miners", type: "gauge", help: "Miners by status." };
@@ -102,18 +103,14 @@ type Grouped = readonly [miner: Miner, group: string];
 
 /** Every miner that the caller may see, with the name of its group. */
 async function minersOf(service: MiningService, caller: Caller): Promise<Iterable<Grouped>> {
-  if (service.eachMiner === undefined) return inGroups((await service.listMiners({}, caller)).groupList);
+  if (service.eachMiner === undefined)
+    return groupsIn((await service.listMiners({}, caller)).groupList).flatMap(({ id, name, minerList }) =>
+      minerList.map((miner): Grouped => [miner, id === 0 ? "" : name]),
+    );
   const groups = await service.listGroups({}, caller);
   return named(service.eachMiner(caller), new Map(groups.map(({ id, name }) => [id, name])));
 }
 
 function* named(miners: Iterable<Miner>, groups: ReadonlyMap<number, string>): Iterable<Grouped> {
   for (const miner of miners) yield [miner, groups.get(miner.groupId) ?? ""];
-}
-
-function* inGroups(groups: readonly MinerGroup[]): Iterable<Grouped> {
-  for (const { id, name, minerList, groupList = [] } of groups) {
-    for (const miner of minerList) yield [miner, id === 0 ? "" : name];
-    yield* inGroups(groupList);
-  }
 }

@@ -1,11 +1,12 @@
+import type { PropertyKey } from "../contract/properties.ts";
 import type { Readings } from "../contract/readings.ts";
 import type { Miner } from "../contract/resources.ts";
 import { labelText, type Metric, sample, type Value } from "./exposition.ts";
 
-/** A figure of every miner, and how it is read: one value, or one for each of its parts. */
+/** A metric of every miner: one value, or one for each of the miner's parts. */
 export interface MinerMetric extends Metric {
   read(miner: Miner): Value | readonly Part[];
-  /** Known of a miner that is off, too. */
+  /** Also reported for a miner that is off. */
   readonly evenOff?: true;
 }
 
@@ -26,62 +27,101 @@ const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];
 
-/** Hash rates of different algorithms do not add up, so these name theirs. */
-export const minerMetrics: readonly MinerMetric[] = [
-  {
-    name: "rigbridge_miner_up",
-    type: "gauge",
-    help: "1 when the miner answers.",
-    read: ({ hasValidStatus }) => hasValidStatus,
-    evenOff: true,
-  },
-  gauge("mining", "1 when the miner mines.", ({ mining }) => mining),
-  {
-    ...gauge("not_hashing", "1, with the reason why the miner does not hash.", ({ reason }) =>
+const shares = counter("shares_total", "Shares by the pool's verdict, since mining started.", ({ shares }) => [
+  { labels: { result: "accepted" }, value: shares.accepted },
+  { labels: { result: "rejected" }, value: shares.rejected },
+]);
+
+/** The metric of each property; two properties may share one. Hash rates name their algorithm: those of two do not add up. */
+const byProperty = {
+  mining: gauge("mining", "1 if the miner is mining.", ({ mining }) => mining),
+  reason: {
+    ...gauge("not_hashing", "1, with the reason why the miner is not hashing.", ({ reason }) =>
       reason === null ? [] : [{ labels: { reason: reason.code }, value: 1 }],
     ),
     evenOff: true,
   },
-  gauge("stale", "1 when the last read was missed, and these are older.", ({ stale }) => stale),
-  gauge("last_read_timestamp_seconds", "When the miner was last read.", ({ at }) => seconds(at)),
-  gauge("uptime_seconds", "Time since mining started.", ({ uptime }) => uptime),
-  gauge("hashrate_hashes_per_second", "Hash rate now.", (readings) => byAlgorithm(readings.hashrate, readings)),
-  gauge("hashrate_expected_hashes_per_second", "Hash rate to expect at the present settings.", (readings) =>
-    byAlgorithm(readings.hashrateExpected, readings),
+  hashrate: gauge("hashrate_hashes_per_second", "Current hash rate.", (each) => byAlgorithm(each.hashrate, each)),
+  hashrate_expected: gauge("hashrate_expected_hashes_per_second", "Hash rate expected at these settings.", (each) =>
+    byAlgorithm(each.hashrateExpected, each),
   ),
-  gauge("power_watts", "Power drawn.", ({ power }) => power),
-  {
-    ...counter("energy_joules_total", "Energy used since the miner was added; gaps are not guessed.", ({ energy }) =>
+  power: gauge("power_watts", "Power drawn.", ({ power }) => power),
+  energy: {
+    ...counter("energy_joules_total", "Energy used since the miner was added; gaps are not estimated.", ({ energy }) =>
       energy === null ? null : energy * secondsPerHour,
     ),
     evenOff: true,
   },
-  gauge("temperature_celsius", "Temperature of the hottest board.", ({ temperature }) => temperature),
-  gauge("temperature_in_celsius", "Temperature of what cools the miner, coming in.", (each) => each.temperatureIn),
-  gauge("temperature_out_celsius", "Temperature of what cools the miner, going out.", (each) => each.temperatureOut),
-  gauge("fan_rpm", "Speed of a fan, in turns per minute.", ({ fans }) =>
+  temperature: gauge("temperature_celsius", "Temperature of the hottest board.", ({ temperature }) => temperature),
+  temperature_in: gauge("temperature_in_celsius", "Coolant temperature at the inlet.", (each) => each.temperatureIn),
+  temperature_out: gauge(
+    "temperature_out_celsius",
+    "Coolant temperature at the outlet.",
+    (each) => each.temperatureOut,
+  ),
+  fan_rpm: gauge("fan_rpm", "Fan speed, in revolutions per minute.", ({ fans }) =>
     fans.map(({ rpm }, index) => ({ labels: { fan: String(index) }, value: rpm })),
   ),
-  gauge("board_temperature_celsius", "Temperature of a board.", ({ boards }) =>
+  board_temperature: gauge("board_temperature_celsius", "Temperature of a board.", ({ boards }) =>
     boards.map(({ slot, temperature }) => ({ labels: { board: String(slot) }, value: temperature })),
   ),
-  gauge("board_hashrate_hashes_per_second", "Hash rate of a board.", ({ boards }) =>
+  board_hashrate: gauge("board_hashrate_hashes_per_second", "Hash rate of a board.", ({ boards }) =>
     boards.map(({ slot, hashrate }) => ({ labels: { board: String(slot) }, value: hashrate })),
   ),
-  counter("shares_total", "Shares by what the pool said of them, since mining started.", ({ shares }) => [
-    { labels: { result: "accepted" }, value: shares.accepted },
-    { labels: { result: "rejected" }, value: shares.rejected },
-  ]),
-  counter(
+  shares_accepted: shares,
+  shares_rejected: shares,
+  hardware_errors: counter(
     "hardware_errors_total",
-    "Errors of the hardware, since mining started.",
+    "Hardware errors since mining started.",
     (each) => each.shares.hardwareErrors,
   ),
+  status: null,
+  hashrate_average: null,
+  algorithm: null,
+  efficiency: null,
+  power_target: null,
+  power_limit: null,
+  throttle: null,
+  mode: null,
+  frequency: null,
+  voltage: null,
+  fan: null,
+  temperature_target: null,
+  pool: null,
+  started_at: null,
+  best_share: null,
+  found_blocks: null,
+  revenue: null,
+  profit: null,
+  room_temperature: null,
+  room_target: null,
+  heat_demand: null,
+  problem: null,
+  locate: null,
+  restart: null,
+  reboot: null,
+  board: null,
+  board_chip_temperature: null,
+  fan_percent: null,
+} satisfies Record<PropertyKey, MinerMetric | null>;
+
+export const minerMetrics: readonly MinerMetric[] = [
+  {
+    name: "rigbridge_miner_up",
+    type: "gauge",
+    help: "1 if the miner answers.",
+    read: ({ hasValidStatus }) => hasValidStatus,
+    evenOff: true,
+  },
+  gauge("stale", "1 if the last read failed and the readings are older.", ({ stale }) => stale),
+  gauge("last_read_timestamp_seconds", "When the miner was last read.", ({ at }) => seconds(at)),
+  gauge("uptime_seconds", "Time since mining started.", ({ uptime }) => uptime),
+  ...new Set(Object.values(byProperty).filter((metric) => metric !== null)),
 ];
 
 const seconds = (at: string | null): number | null => (at === null ? null : Date.parse(at) / 1000);
 
-/** The lines of one miner; `own` are the labels that tell it from others. */
+/** The lines of one miner; `own` are the labels that identify it. */
 export function minerSamples(metric: MinerMetric, miner: Miner, own: string): string {
   if (!miner.hasValidStatus && metric.evenOff !== true) return "";
   const value = metric.read(miner);

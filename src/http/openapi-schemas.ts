@@ -14,11 +14,11 @@ type Override = z.core.RegistryToJSONSchemaParams["override"];
 
 const uri = (name: string): string => `#/components/schemas/${name}`;
 
-/** Every resource, reply and body of the contract as JSON Schema, by the name that it is exported under. */
+/** Every resource, reply and body of the contract as JSON Schema, by its exported name. */
 export function contractSchemas(): Json {
   return {
     ...generated(replies, "output", (context) => {
-      // A client must bear a field that a later version adds.
+      // Clients must accept fields that later versions add.
       delete context.jsonSchema.additionalProperties;
       withoutNoise(context);
     }),
@@ -26,12 +26,12 @@ export function contractSchemas(): Json {
   };
 }
 
-/** Where the schema of a reply or body stands. */
+/** A reference to the schema of a reply or body. */
 export function reference(schema: z.ZodType): Json {
   return { $ref: uri(replies.get(schema)?.id ?? bodies.get(schema)?.id ?? "") };
 }
 
-/** Path and query parameters: what a codec reads from text is shown as what it stands for. */
+/** Path and query parameters, with codecs shown as the type that they decode to. */
 export function parameterSchemas(schema: z.ZodType): { properties: Json; required: readonly string[] } {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, {
     io: "input",
@@ -41,7 +41,7 @@ export function parameterSchemas(schema: z.ZodType): { properties: Json; require
         for (const key of ["pattern", "maxLength", "enum"] as const) delete jsonSchema[key];
         Object.assign(jsonSchema, withoutMeta(z.toJSONSchema(zodSchema.def.out)));
       }
-      // Of what is transformed zod leaves them out, since they might be examples of the result.
+      // zod omits the examples of transformed schemas, since they could be examples of the result.
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (examples !== undefined) Object.assign(jsonSchema, { examples });
       withoutNoise(context);
@@ -51,22 +51,22 @@ export function parameterSchemas(schema: z.ZodType): { properties: Json; require
 }
 
 const withoutNoise: NonNullable<Override> = ({ zodSchema, jsonSchema }) => {
-  // Forms hide what is typed into such a field.
+  // Forms mask the input of such fields.
   if (isSecret(zodSchema)) jsonSchema.format = "password";
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-  // The calendar as a regular expression.
+  // The pattern repeats the calendar as a regular expression.
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
   forGenerators(jsonSchema);
 };
 
-/** What generators of clients do not read, said as they read it. */
+/** Rewrites what client generators do not support. */
 function forGenerators(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.const !== undefined) {
     if (typeof schema.const === "string") schema.enum = [schema.const];
     delete schema.const;
   }
-  // A row of values, each of its own type: of so many values, of any of these types.
+  // A tuple becomes an array of any of its types.
   if (schema.prefixItems !== undefined) {
     const kinds = schema.prefixItems.flatMap((item) => (typeof item === "boolean" ? [] : (item.anyOf ?? [item])));
     const types = new Set(kinds.flatMap((kind) => (typeof kind === "boolean" ? [] : (kind.type ?? []))));
@@ -87,7 +87,7 @@ const generated = (names: Names, io: "input" | "output", override: NonNullable<O
 const withoutMeta = (schema: object): Json =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
 
-/** What a rig says is part of the readings, which show it in full. */
+/** RigReadings is left out: Readings contains all of it. */
 const replies = named({ ...readings, RigReadings: undefined, ...resources, ...events });
 const bodies = named(Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))));
 for (const name of operationNames) {

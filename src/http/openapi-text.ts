@@ -1,80 +1,87 @@
 import { problems } from "../contract/problems.ts";
 
-/** What a client's author must know beside the operations: where the API document is silent, and what was chosen. */
+/** How Rigbridge behaves where the API document leaves it open. */
 export const description = `\
-Rigbridge serves the Mining Management Service HTTP API and adds to it. What is **ours**, an addition, is marked with
-\`(ours)\` and \`x-rigbridge-addition\`; all else is as documented. The document leaves much open; this is what holds here.
+Rigbridge serves the HTTP API of Awesome Miner (the Mining Management Service API) and extends it. Extensions are marked
+with \`(Rigbridge extension)\` and \`x-rigbridge-addition\`; everything else follows the API document. Where that
+document is silent, the following applies.
 
-**Who asks.** The key goes as query parameter \`key\` or as header \`X-API-Key\`; without a key in the configuration only
-the service's own machine is served. A stray \`Authorization\` header is ignored. \`user_id\` is a filter: whoever holds the
-service's key may name any user, an unknown one is 404. A user may have a key of their own, which implies their
-\`user_id\`, and holds only what they may see and do: what is outside is 404, what they may not do is 403.
+**Authentication.** Send the key as query parameter \`key\` or as header \`X-API-Key\`. If no key is configured, only
+clients on the same machine are served. An \`Authorization\` header is ignored. \`user_id\` is a filter: a client with
+the service's key may name any user, and an unknown user is answered with 404. A user may have an API key of their own,
+which implies their \`user_id\` and covers only what they may see and do: what they cannot see is answered with 404, and
+what they may not do with 403.
 
-**Values.** Ids and whatever is called integer are JSON integers. Figures as text are written for people in the
-operator's language, currency and time zone (\`73.22 TH/s\`, \`59 59 59 °C\`, \`$10.17\`); programs read fields named
-\`...Value\`, and \`readings\`: plain numbers in H/s, W, °C, rpm, s and Wh, \`null\` where the rig does not say. Times with
-\`Utc\` are ISO 8601 with Z, the others \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` are the same;
-0 = in no group. Ids of miners that run by themselves count from 1000000001. Replies may gain fields.
+**Values.** Ids and all values called integer are JSON integers. Display strings use the operator's language, currency
+and time zone (\`73.22 TH/s\`, \`59 59 59 °C\`, \`$10.17\`). Programs should read the fields named \`...Value\` and the
+\`readings\`: plain numbers in H/s, W, °C, rpm, s and Wh, \`null\` if the rig does not report them. Times named \`...Utc\`
+are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` are the same; 0 means
+no group. Ids of external miners start at 1000000001, ids of managed miners at 1. Replies may gain fields.
 
-**Miners.** A miner that cannot be reached is \`Disconnected\`, \`isOffline\`, without devices, and stands in no total but the
-count of all; what it last said is never shown as if it still held. \`stale\` readings are those of a miner that missed its
-last read or was not asked yet. \`Starting\`: not asked yet since the service started (\`hasValidStatus\` is false), on its way
-up, or silent for no longer than a restart that it took may need; it is not counted as offline. \`uid\` is given when a rig is first recognised and kept; until then it is null. Active pool ids belong to URL and
-worker on that miner and are never reused.
+**Miners.** A miner that cannot be reached is \`Disconnected\` and \`isOffline\`, has no devices, and counts in no total
+except the number of miners; its last values are never shown as current. Readings are \`stale\` if the miner missed its
+last read or has not been read yet. \`Starting\` means that the miner has not been read since the service started
+(\`hasValidStatus\` is false), that it is starting up, or that it has been silent for no longer than an accepted restart
+may take; it does not count as offline. A rig gets its \`uid\` when it is first identified and keeps it; until then,
+\`uid\` is null. An active pool id belongs to a URL and worker on that miner and is never reused.
 
-**Actions** answer once the rig, or the store, has taken them; \`message\` is what the rig said. 202 with \`commandId\`
-means that the rig has not answered yet; 200 with the state \`sent\` that it took a restart and has not shown it yet.
-GET /api/commands and \`command\` events tell its result: \`done\`, or \`unknown\` after the control's \`seconds\`. A
-command that waits for a rig is not sent later than 60 s after it was asked for; until it is sent,
-DELETE /api/commands/{id} cancels it. A body sent with them is ignored,
-whatever it is; other bodies must be JSON. Adding answers with what was stored, its id included; id 0 or none adds. What
-this version has no engine for says 409 \`not.yet\` and does nothing.
+**Actions** are answered once the rig, or the store, has accepted them; \`message\` is the rig's response. 202 with a
+\`commandId\` means that the rig has not answered yet; 200 with the state \`sent\` means that it has accepted a restart
+and not confirmed it yet. GET /api/commands and \`command\` events report the result: \`done\`, or \`unknown\` if the rig
+has not confirmed it within the control's \`seconds\`. A command that waits for its rig is sent within 60 s of the request
+or not at all; until it is sent, DELETE /api/commands/{id} cancels it. Actions ignore the request body; all other bodies
+must be JSON. A save is answered with the stored resource and its id; it adds one if the id is 0 or absent. What this
+version does not support yet is answered with 409 \`not.yet\` and does nothing.
 
-**Reads** carry an \`ETag\` and answer \`If-None-Match\` with 304; passing time alone changes no tag. HEAD works wherever
-GET does. Parameters that an operation does not know are ignored; one that is given twice is a mistake.
+**Reads** carry an \`ETag\` and answer \`If-None-Match\` with 304; the passage of time alone changes no tag. HEAD works
+wherever GET does. Documented operations ignore unknown query parameters, Rigbridge extensions refuse them; a parameter
+that is given twice is an error.
 
-**Money.** A miner's coin is that of the pool definition whose host it mines at; an unknown coin earns nothing. Amounts
-are in the display currency, 0 without a rate; a month is 30.3 days. \`profit\` of a coin is BTC per MH/s per day. From
-market data a coin earns hashes × reward / (difficulty × the algorithm's hashes per unit of difficulty).
+**Money.** A miner's coin is the coin of the pool definition whose host it mines at; an unknown coin earns nothing. Amounts
+are in the display currency, 0 without an exchange rate; a month has 30.3 days. A coin's \`profit\` is in BTC per MH/s per
+day. Based on market data, a coin earns hashes × reward / (difficulty × the algorithm's hashes per unit of difficulty).
 
-**Errors** are problem documents (RFC 9457) with a stable \`code\`, and for bad input all mistakes at once in \`errors\`.`;
+**Errors** are problem documents (RFC 9457) with a stable \`code\`; for invalid input, \`errors\` lists every mistake.`;
 
-/** What the events of the stream say. */
+/** The types of events, and how the stream behaves. */
 export const streamDescription = `\
-Server-sent events. \`event:\` is the type, \`id:\` counts up, \`data:\` is one line of JSON:
+Server-sent events: \`event:\` is the type, \`id:\` counts up, and \`data:\` is one line of JSON:
 
-- \`miner\`: the miner as it is now
+- \`miner\`: the miner's current state
 - \`miner-removed\`: \`{id, uid}\`
-- \`miner-event\`: \`{id, uid, event, value, before}\`: \`best_share\` (beaten) or \`block_found\`
-- \`summary\`, \`notification\`, \`command\`: as their own operations show them
-- \`reset\`: what was missed is no longer known, or other miners are to be seen: read the lists anew
+- \`miner-event\`: \`{id, uid, event, value, before}\`, where \`event\` is \`best_share\` (a new record) or \`block_found\`
+- \`summary\`, \`notification\`, \`command\`: as in the replies of their own operations
+- \`reset\`: missed events are no longer available, or the set of visible miners has changed; read the lists again
 
-With \`Last-Event-ID\` (or \`after\`) the stream resumes behind that event, up to 10,000 events back. A comment comes
-every 15 s. A client that lags 1,000 events behind is cut off and may resume. Passing time alone is no event. A user, a key and an address may
-have 64 streams each, and all together 256, of which 16 are kept for the service's own key: else 429 or 503.`;
+With \`Last-Event-ID\` (or \`after\`), the stream resumes after that event, up to 10,000 events back. A comment is sent
+every 15 s. A client that falls 1,000 events behind is disconnected and may resume. The passage of time alone is no event.
+Each user, key and address may have 64 open streams; all clients together may have 256, of which 16 are reserved for the
+service's own key. Further streams are refused with 429 or 503.`;
+
+export const marked = (text: string): string => `${text} (Rigbridge extension)`;
 
 export const tags = [
-  { name: "miners", description: "Rigs and what they can be told" },
+  { name: "miners", description: "Rigs and their actions" },
   { name: "pools", description: "Pool definitions" },
   { name: "poolgroups", description: "Pools that are used together" },
-  { name: "hosts", description: "Computers that mining software runs on" },
+  { name: "hosts", description: "Computers that run mining software" },
   { name: "managedminers", description: "Mining software on hosts" },
-  { name: "miningsoftware", description: "Known mining software" },
-  { name: "algorithms", description: "Known algorithms" },
-  { name: "notifications", description: "What happened" },
+  { name: "miningsoftware", description: "The catalogue of mining software" },
+  { name: "algorithms", description: "The catalogue of algorithms" },
+  { name: "notifications", description: "Notifications about miners and the service" },
   { name: "managedtemplates", description: "Templates" },
-  { name: "summary", description: "The dashboard's figures" },
-  { name: "coins", description: "What coins earn" },
-  { name: "users", description: "Who may see and do what" },
-  { name: "groups", description: "Groups of miners (ours)" },
-  { name: "commands", description: "What was sent to rigs (ours)" },
-  { name: "discovery", description: "Looking for rigs (ours)" },
-  { name: "actions", description: "One action for many miners (ours)" },
-  { name: "events", description: "What changes, as it changes (ours)" },
-  { name: "service", description: "The service itself (ours)" },
+  { name: "summary", description: "Dashboard totals" },
+  { name: "coins", description: "Coins and their profitability" },
+  { name: "users", description: "Users, and what they may see and do" },
+  { name: "groups", description: marked("Groups of miners") },
+  { name: "commands", description: marked("Commands sent to rigs, and their results") },
+  { name: "discovery", description: marked("Network scans for rigs") },
+  { name: "actions", description: marked("One action for many miners") },
+  { name: "events", description: marked("Changes as they happen") },
+  { name: "service", description: marked("The service itself") },
 ];
 
-/** Codes that say why something failed before a server was there to answer. */
+/** Codes of failures that occur before the server can answer. */
 const atStart: readonly string[] = ["config.invalid", "store.refused"];
 
 /** The codes that a status may carry, with their titles. */

@@ -1,15 +1,9 @@
 import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
-import {
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-  privilegeFor,
-} from "../contract/operations.ts";
+import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
 import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
-import { description, problemCodes, streamDescription, tags } from "./openapi-text.ts";
+import { description, marked, problemCodes, streamDescription, tags } from "./openapi-text.ts";
 
 /** The OpenAPI 3.1 document of the whole interface, made from the table of operations. */
 export function openApiDocument(version: string): Json {
@@ -39,8 +33,13 @@ export function openApiDocument(version: string): Json {
         statuses.map((status) => [`Problem${status}`, problemResponse(problemCodes(status))]),
       ),
       securitySchemes: {
-        keyInQuery: { type: "apiKey", in: "query", name: "key", description: "The service's key, or a user's own" },
-        keyInHeader: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same, in a header (ours)" },
+        keyInQuery: { type: "apiKey", in: "query", name: "key", description: "The service's key or a user's own key" },
+        keyInHeader: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-Key",
+          description: marked("The same key as a header"),
+        },
       },
     },
   };
@@ -49,26 +48,26 @@ export function openApiDocument(version: string): Json {
 /** Operations that wait for a rig's answer. */
 const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolAction", "pollMiner"]);
 
-/** Reads whose answer cannot be had yet. */
+/** Reads that may answer 409. */
 const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo"]);
 
 function entry(name: OperationName, operation: Operation): Json {
-  const { kind, method, ours, summary, body, alias } = operation;
-  const needs = privilegeFor(operation);
+  const { kind, method, extension, summary, body, alias } = operation;
+  const { privilege, scope } = operation.access;
   const isStream = kind === "stream";
-  const words = [
+  const paragraphs = [
     ...(isStream ? [streamDescription] : []),
-    ...(ours ? ["An addition of Rigbridge, not in the documented API."] : []),
-    ...(alias === undefined ? [] : [`Also answers at \`${alias}\`.`]),
-    `A user needs the privilege \`${needs}\`.`,
+    ...(extension ? ["A Rigbridge extension: not part of the documented API."] : []),
+    ...(alias === undefined ? [] : [`Also available at \`${alias}\`.`]),
+    `Requires the privilege \`${privilege}\`${scope === "all" ? " and a user who sees all groups and pools" : ""}.`,
   ];
   return {
     operationId: name,
     tags: [tagOf(operation.path)],
-    summary: ours ? `(ours) ${summary}` : summary,
-    description: words.join("\n\n"),
-    ...(ours ? { "x-rigbridge-addition": true } : {}),
-    "x-rigbridge-needs": needs,
+    summary: extension ? marked(summary) : summary,
+    description: paragraphs.join("\n\n"),
+    ...(extension ? { "x-rigbridge-addition": true } : {}),
+    "x-rigbridge-needs": privilege,
     parameters: [
       ...parametersOf(operation.params && z.object(operation.params), "path"),
       ...parametersOf(operation.query, "query"),
@@ -83,12 +82,12 @@ function entry(name: OperationName, operation: Operation): Json {
       ...Object.fromEntries(
         statusesOf(name, operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
       ),
-      default: problemResponse("Any other problem"),
+      default: problemResponse("Any other error"),
     },
   };
 }
 
-/** The resource; the document's one look-up of a user stands beside our users. */
+/** The tag of a path is its resource; the document's `user` belongs to `users`. */
 function tagOf(path: string): string {
   const resource = path.split("/")[2] ?? "";
   return resource === "user" ? "users" : resource;
@@ -121,7 +120,7 @@ const ifNoneMatch: Json = {
   name: "If-None-Match",
   in: "header",
   required: false,
-  description: "The `ETag` of what the client holds",
+  description: "The `ETag` of the client's copy",
   schema: { type: "string", examples: ['"2f1c"'] },
 };
 
@@ -129,28 +128,28 @@ const lastEventId: Json = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "Resume behind this event; what browsers send automatically",
+  description: "Resume after this event; browsers send this header automatically",
   schema: { type: "integer", minimum: 0, examples: [1204] },
 };
 
-/** What a call answers when all is well. */
+/** The successful answers of a call. */
 function answered(operation: Operation, atRig: boolean): Json {
   const content = { "application/json": { schema: reference(operation.reply) } };
   if (operation.method === "GET")
     return {
-      200: { description: "What was asked for", headers: { ETag: { schema: { type: "string" } } }, content },
-      304: { description: "The client holds it already" },
+      200: { description: "The requested resource", headers: { ETag: { schema: { type: "string" } } }, content },
+      304: { description: "The client's copy is current" },
     };
   const pending = atRig && operation.query !== undefined;
   return {
     [operation.status ?? 200]: { description: "Done", content },
-    ...(pending ? { 202: { description: "Sent; the rig has not answered yet", content } } : {}),
+    ...(pending ? { 202: { description: "Sent to the rig, which has not answered yet", content } } : {}),
   };
 }
 
 const streamed = ({ reply }: Operation): Json => ({
   200: {
-    description: "The events, until the client leaves",
+    description: "Events, until the client disconnects",
     content: {
       "text/event-stream": {
         schema: { type: "string", contentMediaType: "text/event-stream" },
@@ -160,7 +159,7 @@ const streamed = ({ reply }: Operation): Json => ({
   },
 });
 
-/** The statuses of failures that this operation itself may end in. */
+/** The statuses with which this operation may fail. */
 function statusesOf(name: OperationName, { method, body }: Operation): number[] {
   return [
     ...[400, 401, 403, 404],
@@ -183,14 +182,14 @@ const problemSchema: Json = {
   type: "object",
   description: "RFC 9457",
   properties: {
-    type: { type: "string", description: "`urn:rigbridge:problem:` and the code" },
+    type: { type: "string", description: "`urn:rigbridge:problem:` followed by the code" },
     title: { type: "string" },
     status: { type: "integer" },
-    detail: { type: "string", description: "what happened, to what, and what to do" },
-    code: { type: "string", enum: Object.keys(problems), description: "stable" },
+    detail: { type: "string", description: "what failed, on which thing, why, and what to do" },
+    code: { type: "string", enum: Object.keys(problems), description: "a stable code" },
     errors: {
       type: "array",
-      description: "every mistake of a bad input",
+      description: "every mistake in the input",
       items: {
         type: "object",
         properties: { path: { type: "string" }, message: { type: "string" } },
@@ -205,21 +204,21 @@ const page = (operationId: string, summary: string, type: string, schema: Json, 
   get: {
     operationId,
     tags: ["service"],
-    summary: `(ours) ${summary}`,
+    summary: marked(summary),
     "x-rigbridge-addition": true,
     responses: {
-      200: { description: "What was asked for", content: { [type]: { schema } } },
-      default: problemResponse("Any problem"),
+      200: { description: "The requested document", content: { [type]: { schema } } },
+      default: problemResponse("Any error"),
     },
     ...more,
   },
 });
 
-/** What is no operation: pages of the server itself. */
+/** Paths of the server itself, which are not operations. */
 const pages: Json = {
   "/health": page(
     "health",
-    "Whether the service is up; wants no key",
+    "Health check; requires no key",
     "application/json",
     {
       type: "object",
@@ -230,7 +229,7 @@ const pages: Json = {
   ),
   "/metrics": page(
     "metrics",
-    "Figures for Prometheus, in base units",
+    "Prometheus metrics, in base units",
     "text/plain",
     { type: "string" },
     {
@@ -239,7 +238,7 @@ const pages: Json = {
   ),
   "/openapi.json": page(
     "openApi",
-    "This document; wants no key",
+    "This document; requires no key",
     "application/json",
     { type: "object" },
     { security: [] },

@@ -1,18 +1,18 @@
 import { type Operation, operations } from "../contract/operations.ts";
 
-/** Where the server says that it is up. */
+/** The health check. */
 export const healthPath = "/health";
 export const metricsPath = "/metrics";
 export const openApiPath = "/openapi.json";
 export const docsPath = "/docs";
-/** What the page of the documentation asks for. */
+/** Requested by the documentation page. */
 export const docsDocumentPath = `${docsPath}/json`;
 export const docsFilePath = `${docsPath}/static/:file`;
 
-/** Leads to the documentation. */
+/** Redirects to the documentation. */
 export const rootPath = "/";
 
-/** Pages that hold no secret: open to everybody who may connect. */
+/** Pages without secrets, which require no key. */
 const openPages = [rootPath, healthPath, openApiPath, docsPath, docsDocumentPath, docsFilePath].map(segmentsOf);
 
 const known = [
@@ -25,26 +25,26 @@ const known = [
   ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
 ];
 
-/** Where an operation is. */
+/** The paths of an operation. */
 export function pathsOf({ path, alias }: Operation): readonly string[] {
   return alias === undefined ? [path] : [path, alias];
 }
 
-/** The methods of a path, empty for a path that is not known. */
+/** The methods of a path; none if it is unknown. */
 export function methodsAt(path: string): readonly string[] {
   const methods = known.filter(({ segments }) => isAt(segments, path)).flatMap((route) => route.methods);
   return methods.length === 0 ? [] : [...new Set(methods), "OPTIONS"];
 }
 
-/** Needs no key. */
+/** Whether a path requires no key. */
 export const isOpen = (path: string): boolean => openPages.some((segments) => isAt(segments, path));
 
 const streams = Object.values(operations).flatMap(({ kind, path }) => (kind === "stream" ? [segmentsOf(path)] : []));
 
-/** Goes on for as long as the client wants. */
+/** Whether a path is a stream. */
 export const isStream = (path: string): boolean => streams.some((segments) => isAt(segments, path));
 
-/** As the router does, tolerant of case and a last slash. */
+/** Like the router, ignores case and a trailing slash. */
 function isAt(route: readonly string[], path: string): boolean {
   const segments = segmentsOf(path.toLowerCase());
   return (

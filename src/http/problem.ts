@@ -2,7 +2,7 @@ import { type Mistake, problems, type RigbridgeError } from "../contract/problem
 
 export const problemType = "application/problem+json; charset=utf-8";
 
-/** RFC 9457, with our stable code and every mistake of a bad input. */
+/** RFC 9457, with a stable code and, for invalid input, every mistake. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;

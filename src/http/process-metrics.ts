@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { FastifyInstance } from "fastify";
 import { heading, labelText, type Metric, sample, type Value } from "./exposition.ts";
 
-/** Samples of this process and its HTTP server, as text. Delays are counted from one call to the next. */
+/** Samples of this process and its HTTP server, as text. Delays are those since the previous call. */
 export function processMetrics(app: FastifyInstance, version: string): () => Promise<string> {
   const answers = new Map([1, 2, 3, 4, 5].map((status) => [status, 0]));
   app.addHook("onResponse", (_request, reply, done) => {
@@ -21,15 +21,20 @@ export function processMetrics(app: FastifyInstance, version: string): () => Pro
       metric(
         "rigbridge_http_requests_total",
         "counter",
-        "Answers by class of status.",
+        "Answers by status class.",
         [...answers].map(([status, count]) => [{ class: `${status}xx` }, count]),
       ),
       metric("process_start_time_seconds", "gauge", "When the process started.", [[{}, performance.timeOrigin / 1000]]),
-      metric("process_cpu_seconds_total", "counter", "Time on the processor.", [[{}, (user + system) / 1e6]]),
-      metric("process_resident_memory_bytes", "gauge", "Memory in use.", [[{}, process.memoryUsage.rss()]]),
+      metric("process_cpu_seconds_total", "counter", "CPU time used.", [[{}, (user + system) / 1e6]]),
+      metric("process_resident_memory_bytes", "gauge", "Resident memory.", [[{}, process.memoryUsage.rss()]]),
       metric("process_open_fds", "gauge", "Open files and sockets.", [[{}, await openFiles()]]),
-      metric("nodejs_eventloop_lag_p99_seconds", "gauge", "How late timers came since the last scrape.", delays.p99),
-      metric("nodejs_eventloop_lag_max_seconds", "gauge", "How late the latest one came.", delays.max),
+      metric(
+        "nodejs_eventloop_lag_p99_seconds",
+        "gauge",
+        "Event loop lag since the last scrape, 99th percentile.",
+        delays.p99,
+      ),
+      metric("nodejs_eventloop_lag_max_seconds", "gauge", "Event loop lag since the last scrape, maximum.", delays.max),
     ].join("");
   };
 }
@@ -39,10 +44,10 @@ type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, val
 const metric = (name: string, type: Metric["type"], help: string, samples: Samples): string =>
   heading({ name, type, help }) + samples.map(([labels, value]) => sample(name, labelText(labels), value)).join("");
 
-/** Between two timers of the histogram, ms; it counts the time between them and not how late they are. */
+/** ms between two timers of the histogram, which records the whole interval and not only the delay. */
 const resolution = 20;
 
-/** Starts with the first call, so that a service that nobody scrapes is not woken for it. */
+/** Starts on the first call, so that a service without scrapes does not wake up for it. */
 function eventLoopLag(app: FastifyInstance): () => Record<"p99" | "max", Samples> {
   const histogram = monitorEventLoopDelay({ resolution });
   app.addHook("onClose", (_instance, done) => {
@@ -59,7 +64,7 @@ function eventLoopLag(app: FastifyInstance): () => Record<"p99" | "max", Samples
   };
 }
 
-/** null where the system has no /proc. */
+/** null if the system has no /proc. */
 const openFiles = (): Promise<number | null> =>
   readdir("/proc/self/fd").then(
     ({ length }) => length,

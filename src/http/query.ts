@@ -2,7 +2,7 @@ import type { QueryText } from "../contract/decode.ts";
 
 const none: QueryText = { values: new Map(), repeated: new Set(), broken: new Set() };
 
-/** Reads what follows the first `?` of a request target, as forms write it: `+` is a space. */
+/** Parses the query of a request target in form encoding: `+` is a space. */
 export function readQuery(target: string): QueryText {
   const start = target.indexOf("?");
   if (start === -1) return none;

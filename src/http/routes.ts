@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { inputOf, userIdIn } from "../contract/decode.ts";
-import { withFieldsAskedFor } from "../contract/miner-fields.ts";
+import { withRequestedFields } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -10,12 +10,12 @@ import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
 import { pathsOf } from "./paths.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { PendingAnswers } from "./pending-answers.ts";
 
 interface Serving {
   readonly service: MiningService;
   readonly limits: HttpLimits;
-  readonly underWay: UnderWay;
+  readonly pending: PendingAnswers;
 }
 
 /** A route for each operation of the table. */
@@ -29,38 +29,40 @@ export function addRoutes(app: FastifyInstance, serving: Serving): void {
   }
 }
 
-function answer(name: OperationName, operation: Operation, { service, limits, underWay }: Serving) {
+function answer(name: OperationName, operation: Operation, { service, limits, pending }: Serving) {
   const decode = inputOf(operation);
   const reads = operation.method === "GET";
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Before the body: who may not do this is told so without a byte of it being read.
-    service.checkAccess?.(name, callerOf(request, userIdIn(request.asked)));
+    // Before the body: a request without the required access is refused without reading it.
+    service.checkAccess?.(name, callerOf(request, userIdIn(request.queryText)));
     const body = await bodyOf(operation, request, reply.raw, limits);
-    const { input, userId } = decode({ params: request.params, query: request.asked, body });
+    const { input, userId } = decode({ params: request.params, query: request.queryText, body });
     const caller = callerOf(request, userId);
     const ask = () => service.encoded?.(name, input, caller);
     const encoded = reads ? ask() : undefined;
-    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { underWay, again: ask });
-    // The operation's own schemas have just made the input, a tie that the types of a table cannot express.
+    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, again: ask });
+    // The operation's own schemas produced the input, which the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
     return reads
-      ? sendRead(request, reply, withFieldsAskedFor(name, input, value))
+      ? sendRead(request, reply, withRequestedFields(name, input, value))
       : sendDone(reply, statusOf(operation, value), value);
   };
 }
 
 async function bodyOf(
   operation: Operation,
-  { payForBody }: FastifyRequest,
+  { chargeForBody }: FastifyRequest,
   response: ServerResponse,
   limits: HttpLimits,
 ): Promise<unknown> {
   if (operation.method === "GET") return undefined;
-  return operation.body === undefined ? skipBody(response, limits, payForBody) : readJson(response, limits, payForBody);
+  return operation.body === undefined
+    ? skipBody(response, limits, chargeForBody)
+    : readJson(response, limits, chargeForBody);
 }
 
-/** 202 for an action that the rig has not taken yet. */
+/** 202 for an action that the rig has not accepted yet. */
 function statusOf(operation: Operation, value: unknown): number {
   if (operation.status !== undefined) return operation.status;
   const pending =

@@ -36,7 +36,7 @@ export const privateNetworks = addressSet([
   "fe80::/10",
 ]);
 
-/** The name of `name:port`, lower case and without the root's dot; undefined where it is no host at all. */
+/** The name of `name:port`, in lower case and without a trailing dot; undefined if it is not a host. */
 export function hostName(host: string): string | undefined {
   const [, name, port = "1"] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(host) ?? [];
   if (name === undefined || Number(port) > 65_535) return undefined;
@@ -47,9 +47,8 @@ export function hostName(host: string): string | undefined {
 }
 
 /**
- * Against DNS rebinding: a web page under a name of its own that resolves to this machine. Addresses and names that no
- * stranger can give out pass: IP addresses, localhost, and the given names. Any device in the network can give itself
- * a name that ends with `.local`.
+ * Against DNS rebinding, where an attacker's host name resolves to this machine. Allowed are IP addresses, localhost and
+ * the given names; not `.local` in general, since any device in the network can claim such a name.
  */
 export function hostAllowed(host: string, names: readonly string[]): boolean {
   const name = hostName(host);
@@ -60,7 +59,7 @@ export function hostAllowed(host: string, names: readonly string[]): boolean {
 /** The host of an absolute-form target (`GET http://host/path`), undefined for the usual form. */
 export const targetHost = (target: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
 
-/** What a browser says of where a request comes from; other clients say nothing. */
+/** Where a request comes from, according to the browser; other clients send nothing. */
 export interface Provenance {
   readonly origin: string | undefined;
   readonly fetchSite: string | undefined;
@@ -68,14 +67,14 @@ export interface Provenance {
   readonly own: string;
 }
 
-/** Is it this server's own page, or a listed one? */
+/** Whether an origin is this server's own or a listed one. */
 export function originAllowed(origin: string, own: string, origins: readonly string[]): boolean {
   if (!URL.canParse(origin) || !URL.canParse(own)) return false;
   const asked = new URL(origin).origin;
   return asked !== "null" && (asked === new URL(own).origin || origins.includes(asked));
 }
 
-/** A request that changes something and that another web site made a browser send. */
+/** Whether another website made a browser send the request. */
 export function crossSite({ origin, fetchSite, own }: Provenance, origins: readonly string[]): boolean {
   if (origin !== undefined) return !originAllowed(origin, own, origins);
   return fetchSite !== undefined && fetchSite !== "none" && fetchSite !== "same-origin";

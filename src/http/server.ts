@@ -8,10 +8,10 @@ import { type HttpLimits, httpLimits } from "./limits.ts";
 import { loopback } from "./security.ts";
 
 export interface HttpServer {
-  /** Where a client on this machine reaches it. */
+  /** The URL for clients on this machine. */
   readonly url: string;
   readonly address: { readonly host: string; readonly port: number };
-  /** Stops listening, lets what is under way end within 3 s, then cuts. */
+  /** Stops listening, gives pending requests 3 s, and then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -19,12 +19,12 @@ export interface HttpServerOptions {
   readonly service: MiningService;
   readonly settings: HttpSettings;
   readonly log: FastifyBaseLogger;
-  /** Of Rigbridge, for /health. */
+  /** The version of Rigbridge, for /health. */
   readonly version: string;
   readonly limits?: HttpLimits;
 }
 
-/** Serves the operations over HTTP. Throws `config.invalid` when it may not, or cannot, listen where it should. */
+/** Serves the operations over HTTP. Throws `config.invalid` if it must not, or cannot, listen at its address. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { settings, limits = httpLimits } = options;
   const host = settings.host === "localhost" ? "127.0.0.1" : settings.host;
@@ -51,13 +51,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 const openDoor = (host: string): RigbridgeError =>
   new RigbridgeError(
     "config.invalid",
-    `http.host ${host} lets other machines in without an API key. Set http.key to 16 characters or more, or http.open: true to let everybody in`,
+    `http.host ${host} admits other machines without an API key. Set http.key to 16 characters or more, or http.open: true to admit every client`,
     { errors: [{ path: "http.key", message: `is required when http.host is ${host}` }] },
   );
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program listens there",
-  EACCES: "this user may not open that port",
+  EACCES: "this user may not open the port",
   EADDRNOTAVAIL: "this machine has no such address",
   ENOTFOUND: "the host name is not known",
 };
@@ -78,10 +78,10 @@ function reachable(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-async function close(app: FastifyInstance, patience: number): Promise<void> {
+async function close(app: FastifyInstance, timeoutMs: number): Promise<void> {
   const closed = app.close();
   const done = new AbortController();
-  const cut = wait(patience, undefined, { signal: done.signal }).then(
+  const cut = wait(timeoutMs, undefined, { signal: done.signal }).then(
     () => app.server.closeAllConnections(),
     () => undefined,
   );

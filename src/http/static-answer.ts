@@ -12,12 +12,12 @@ const compressors = {
 type Encoding = keyof typeof compressors;
 const encodings: Encoding[] = ["br", "gzip"];
 
-/** Shorter ones are not worth compressing. */
+/** Bytes; shorter answers are not compressed. */
 const worthwhile = 1024;
 
 /**
- * An answer that never changes: its bytes are held once, and once more for each encoding in which somebody has asked for
- * them. All answers under way share them, so none of these counts as memory of its own.
+ * An answer that never changes: its bytes are kept once, and once more per requested encoding. All pending answers share
+ * them, so none of these counts as memory of its own.
  */
 export class StaticAnswer {
   readonly #status: number;

@@ -1,44 +1,44 @@
-/** How often one client may change something. */
-export interface ChangeLimits {
-  /** Requests at once. */
-  readonly changesAtOnce: number;
-  /** Requests a second from then on. */
-  readonly changesPerSecond: number;
+/** How often one client may write. */
+export interface WriteLimits {
+  /** Requests in a burst. */
+  readonly writeBurst: number;
+  /** Requests per second after the burst. */
+  readonly writesPerSecond: number;
 }
 
-export interface ChangeRate {
-  /** Takes a request of a client into account; seconds that it has to wait for the next one, 0 when this one may pass. */
+export interface WriteRateLimit {
+  /** Counts a request of a client; returns 0 if it may pass, else the seconds to wait. */
   wait(client: string): number;
   /**
-   * Takes what a request that has passed costs beside, in requests, and goes into debt for it, as far as a fifth of what
-   * may pass at once (a body of 1 MB); seconds to wait, 0 when it may pass.
+   * Charges an admitted request with a further cost, in requests, and may go into debt by a fifth of the burst (a body of
+   * 1 MB); returns 0 if it may pass, else the seconds to wait.
    */
   charge(client: string, cost: number): number;
 }
 
-/** Clients remembered; the one that was quiet for longest gives way. */
+/** Clients kept; the one that was idle the longest is dropped. */
 const remembered = 10_000;
 
-/** Bytes of a body that cost as much as a request. */
-export const bytesPerChange = 5_000;
+/** Bytes of a body that count as one request. */
+export const bytesPerWrite = 5_000;
 
 /** A token bucket for each client. `now` is in ms and never goes back. */
-export function changeRate(limits: ChangeLimits, now: () => number = () => performance.now()): ChangeRate {
-  const { changesAtOnce, changesPerSecond } = limits;
+export function writeRateLimit(limits: WriteLimits, now: () => number = () => performance.now()): WriteRateLimit {
+  const { writeBurst, writesPerSecond } = limits;
   const buckets = new Map<string, { left: number; at: number }>();
 
-  /** So much, where at least so much is left then. */
+  /** Takes the cost if at least `least` is left afterwards. */
   const take = (client: string, cost: number, least: number): number => {
-    const { left, at } = buckets.get(client) ?? { left: changesAtOnce, at: now() };
-    const filled = Math.min(changesAtOnce, left + ((now() - at) / 1000) * changesPerSecond);
+    const { left, at } = buckets.get(client) ?? { left: writeBurst, at: now() };
+    const filled = Math.min(writeBurst, left + ((now() - at) / 1000) * writesPerSecond);
     const passes = filled - cost >= least;
     buckets.delete(client);
     buckets.set(client, { left: passes ? filled - cost : filled, at: now() });
     if (buckets.size > remembered) buckets.delete(buckets.keys().next().value ?? "");
-    return passes ? 0 : Math.ceil((least + cost - filled) / changesPerSecond);
+    return passes ? 0 : Math.ceil((least + cost - filled) / writesPerSecond);
   };
   return {
     wait: (client) => take(client, 1, 0),
-    charge: (client, cost) => take(client, cost, -changesAtOnce / 5),
+    charge: (client, cost) => take(client, cost, -writeBurst / 5),
   };
 }

@@ -1,3 +1,5 @@
+import { isRecord } from "../contract/record.ts";
+
 /** What could not be read and what was repaired, without repetitions, 20 at most. */
 export class Notes {
   readonly #noted = new Set<string>();
@@ -157,9 +159,6 @@ function scale(value: number, times: number): number {
   const scaled = times < 1 ? value / Math.round(1 / times) : value * times;
   return times > 1 && Math.abs(scaled) >= 1e6 ? Math.round(scaled) : scaled;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Far more than any text that is kept; the rest is ignored. */
 const longestText = 10_000;

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
-import { isObject, type JsonObject } from "../farm/values.ts";
+import type { JsonObject } from "../farm/values.ts";
 import { parseJson } from "../http/json.ts";
 import { Deduplicator } from "./deduplicate.ts";
 import type { Message } from "./mqtt-link.ts";
@@ -57,7 +58,7 @@ export class CommandInbox {
     let outcome: Outcome | undefined;
     try {
       const value = looseIn(textOf(message.payload));
-      if (isObject(value)) transaction = value.transaction;
+      if (isRecord(value)) transaction = value.transaction;
       outcome = await work(value);
     } catch (error) {
       outcome = { error };
@@ -95,7 +96,7 @@ export function textOf(payload: Buffer): string {
 /** A payload that must be a JSON object. Throws `input.invalid`. */
 export function objectIn(text: string): JsonObject {
   const value = parseJson(text, deepest, "payload");
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   throw invalid("payload", "must be a JSON object");
 }
 

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { withFieldsAskedFor } from "../contract/miner-fields.ts";
+import { withRequestedFields } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { invalidAll, notFound, RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { isSecret, withoutSecrets } from "../contract/secrets.ts";
 import type { MiningService } from "../contract/service.ts";
 import { flatInput } from "../farm/index.ts";
-import { isObject, type JsonObject } from "../farm/values.ts";
+import type { JsonObject } from "../farm/values.ts";
 import { type CommandInbox, caller } from "./command-inbox.ts";
 import type { Message } from "./mqtt-link.ts";
 import { commandTopic, type Topics } from "./topics.ts";
@@ -44,7 +45,7 @@ export class Requests {
       topics.response(/^[A-Za-z]{1,64}$/.test(topic.operation) ? topic.operation : "unknown"),
       async (value) => {
         if (name === undefined) throw notFound("operation", `"${topic.operation.slice(0, 64)}"`);
-        if (!isObject(value)) throw invalidAll([{ path: "payload", message: "must be a JSON object" }]);
+        if (!isRecord(value)) throw invalidAll([{ path: "payload", message: "must be a JSON object" }]);
         if (this.#running >= maxRunning)
           throw new RigbridgeError("too.many", `${maxRunning} requests are already running; try again later`);
         this.#running += 1;
@@ -66,7 +67,7 @@ export class Requests {
         input,
         userId === undefined ? caller : { ...caller, userId },
       ]);
-      return withFieldsAskedFor(name, input, withoutSecrets(operations[name].reply, reply));
+      return withRequestedFields(name, input, withoutSecrets(operations[name].reply, reply));
     } finally {
       if (operations[name].method !== "GET") changed();
     }

@@ -8,7 +8,7 @@ import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { serviceOperations } from "./operations.ts";
 import { minerContext, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
-import { accessCheck, guarded } from "./users/guard.ts";
+import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
@@ -55,10 +55,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
-  const checkAccess = accessCheck(accessBook);
   return {
-    ...guarded(calls, accessBook, checkAccess, withUserName(store)),
-    checkAccess,
+    ...guarded(calls, accessBook, withUserName(store)),
+    checkAccess: (name, caller) => accessBook.check(name, caller),
     watchEvents: (input, caller, signal) => {
       accessBook.check("watchEvents", caller);
       return events.watch(view, input, caller, signal);

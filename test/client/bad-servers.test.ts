@@ -32,7 +32,7 @@ async function troubleWith(url: string, options: { locale?: string; timeout?: nu
 
 const bomb = gzipSync(Buffer.alloc(40_000_000, " "));
 
-describe("what answers is no mining service", () => {
+describe("what answers is not a mining service", () => {
   test.each<[string, string, (path: string) => { status?: number; type?: string; body: string }, RegExp]>([
     ["a web page", "service.garbled", () => ({ type: "text/html", body: "<html>router" }), /web page/],
     ["a web page of no type", "service.garbled", () => ({ type: "", body: "  <!doctype html>" }), /web page/],
@@ -40,7 +40,7 @@ describe("what answers is no mining service", () => {
     ["nothing", "service.garbled", () => ({ body: "" }), /nothing at all/],
     ["another object", "service.garbled", () => ({ body: '{"hello": 1}' }), /not with a dashboard summary/],
     ["a number", "service.garbled", () => ({ body: "1e999" }), /not with a dashboard summary/],
-    ["404", "service.garbled", () => ({ status: 404, body: "{}" }), /no mining service/],
+    ["404", "service.garbled", () => ({ status: 404, body: "{}" }), /not a mining service/],
     ["401", "key.wrong", () => ({ status: 401, body: `"no: ${key}"` }), /HTTP 401: no: \*\*\*$/],
     ["500 with a page", "service.refused", () => ({ status: 500, type: "text/html", body: "<html>x" }), /HTTP 500$/],
     ["500 in words", "service.refused", () => ({ status: 500, type: "text/plain", body: "a\nb" }), /HTTP 500: a b$/],
@@ -76,7 +76,7 @@ describe("what answers is no mining service", () => {
 
 describe("what answers does not speak HTTP as it should", () => {
   test.each<[string, string, RegExp, (write: (text: string | Buffer) => void, end: () => void) => void]>([
-    ["the connection is closed at once", "service.unreachable", /broke the connection off/, (_, end) => end()],
+    ["the connection is closed at once", "service.unreachable", /closed the connection/, (_, end) => end()],
     ["no HTTP", "service.garbled", /broken HTTP/, (write) => write("SSH-2.0-OpenSSH\r\n\r\n")],
     [
       "fewer bytes than announced",
@@ -218,7 +218,7 @@ describe("other types than documented are named with their place", () => {
     });
     const service = connectService({ url, log });
     const leftOut = (what: string) =>
-      expect.stringMatching(new RegExp(`^An entry is left out, which cannot be read: .*${what}`));
+      expect.stringMatching(new RegExp(`^An entry cannot be read and is left out: .*${what}`));
     const list = await service.listMiners({}, caller);
     expect(list.groupList.map(({ id, minerList }) => [id, minerList.map((miner) => miner.id)])).toEqual([
       [1, [7]],

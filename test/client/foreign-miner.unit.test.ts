@@ -28,7 +28,7 @@ function read(json: object, locale = "sv-SE"): Miner {
     now: () => now + passed,
     note: () => undefined,
   };
-  return Miner.parse(readMiner(new Fields(json, "miner"), 3, reading, { telling: 0, wrong: 0 }));
+  return Miner.parse(readMiner(new Fields(json, "miner"), 3, reading, { checked: 0, mismatched: 0 }));
 }
 
 /** Display strings only, as the document has them. */
@@ -108,7 +108,7 @@ describe("readings", () => {
   test("that a string contradicts are noted: the locale seems wrong", () => {
     const { readings } = read({ ...strings, speedInfo: { hashrate: "73,22 TH/s", hashrateValue: 7_322e12 } });
     expect(readings.hashrate).toBe(7_322e12);
-    expect(readings.notes).toEqual([expect.stringMatching(/hashrate says "73,22 TH\/s".*seems not to be sv-SE/)]);
+    expect(readings.notes).toEqual([expect.stringMatching(/hashrate says "73,22 TH\/s".*does not seem to be sv-SE/)]);
   });
 
   test("boards and fans come from the ASICs; 0 is unknown", () => {

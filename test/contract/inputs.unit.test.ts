@@ -60,7 +60,7 @@ function* mistakesOf(operation: Operation): Generator<Mistake> {
     for (const value of texts) yield* said({}, {}, { [key]: value });
 }
 
-test.each(Object.entries<Operation>(operations))("%s says what is wrong in words of our own", (_, operation) => {
+test.each(Object.entries<Operation>(operations))("%s reports mistakes in sentences of its own", (_, operation) => {
   const mistakes = [...mistakesOf(operation)];
   for (const { message } of mistakes) {
     // These begin the sentences of zod.
@@ -71,12 +71,15 @@ test.each(Object.entries<Operation>(operations))("%s says what is wrong in words
   expect(mistakes.length > 1).toBe(!takesNothing);
 });
 
-test("an unknown query parameter is named where the operation is ours, and ignored where it is documented", () => {
+test("extensions refuse an unknown query parameter, and documented operations ignore it", () => {
   const query = { values: new Map([["surprise", "1"]]), repeated: new Set(["twice"]), broken: new Set(["broken"]) };
   for (const operation of Object.values<Operation>(operations)) {
     const named = refusedIn(() => inputOf(operation)({ params: {}, query, body: {} }));
     const unknown = named.filter((path) => ["surprise", "twice", "broken"].includes(path));
-    expect([operation.path, unknown]).toEqual([operation.path, operation.ours ? ["surprise", "twice", "broken"] : []]);
+    expect([operation.path, unknown]).toEqual([
+      operation.path,
+      operation.extension ? ["surprise", "twice", "broken"] : [],
+    ]);
   }
 });
 

@@ -19,7 +19,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
 
   test("offers the documented operations and events; a Rigbridge offers everything", async () => {
     const features = await kind.service.features();
-    const documented = operationNames.filter((name) => !("ours" in operations[name]));
+    const documented = operationNames.filter((name) => !("extension" in operations[name]));
     expect(documented).toHaveLength(28);
     expect([...features].toSorted()).toEqual(
       (isReference ? [...documented, "watchEvents"] : operationNames).toSorted(),

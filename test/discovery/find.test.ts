@@ -92,7 +92,7 @@ describe("on this machine", () => {
       () => locked.close(),
     );
     const ports = [free, locked].map(({ url }) => Number(new URL(url).port));
-    expect(await here(...ports)).toEqual([{ url: free.url, name, kind: "reference", version: null }]);
+    expect(await here(...ports)).toEqual([{ url: free.url, name, kind: "foreign", version: null }]);
     expect(locked.requests.paths.join()).not.toContain("key");
   });
 

@@ -75,7 +75,7 @@ const axeos = 1_000_000_001;
 const antminer = 1_000_000_002;
 
 test("there are the 28 documented operations, and the Rigbridge extensions", () => {
-  const documented = Object.values(operations).filter((operation) => !("ours" in operation));
+  const documented = Object.values(operations).filter((operation) => !("extension" in operation));
   expect(documented).toHaveLength(28);
 });
 

@@ -7,7 +7,7 @@ let served: Served;
 beforeAll(async () => {
   served = await serve(
     { origins: ["https://panel.example"], hosts: ["mining.example"] },
-    { changesAtOnce: Number.POSITIVE_INFINITY },
+    { writeBurst: Number.POSITIVE_INFINITY },
   );
 });
 afterAll(() => served.server.close());

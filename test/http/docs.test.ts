@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Served, serve } from "./wire.ts";
 
@@ -83,6 +85,31 @@ test.each(["/nothing", "/api", "/api/minerz", "/docs/static/nothing.js"])(
   "what is not at %s is told with the page",
   async (path) => {
     const { status, json } = await served.ask("GET", `${path}?key=correct-horse-battery`);
-    expect([status, json.detail]).toEqual([404, "There is nothing at this path; /docs shows what there is"]);
+    expect([status, json.detail]).toEqual([404, "There is nothing at this path; see /docs for the paths of this API"]);
   },
 );
+
+/** Loaded modules are counted in a process of its own, where no other test has loaded any. */
+const countLoaded = `
+  import { createRequire } from "node:module";
+  const { serve } = await import("./wire.ts");
+  const { cache } = createRequire(process.cwd() + "/x");
+  const loaded = () => Object.keys(cache).some((file) => /@fastify[/\\\\]swagger/.test(file));
+  const { server, ask } = await serve();
+  const states = [];
+  for (const path of ["/health", "/api/summary", "/openapi.json", "/docs/json", "/docs"])
+    states.push([path, (await ask("GET", path)).status, loaded()]);
+  console.log(JSON.stringify(states));
+  await server.close();`;
+
+test("swagger-ui is loaded when the page is asked for, and not before", () => {
+  const options = { cwd: fileURLToPath(new URL(".", import.meta.url)), encoding: "utf8" } as const;
+  const args = ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", countLoaded];
+  expect(JSON.parse(execFileSync(process.execPath, args, options))).toEqual([
+    ["/health", 200, false],
+    ["/api/summary", 200, false],
+    ["/openapi.json", 200, false],
+    ["/docs/json", 200, false],
+    ["/docs", 200, true],
+  ]);
+});

@@ -154,7 +154,7 @@ describe("the stream of events", () => {
 
   test("has a comment now and then, and outlives the deadlines of other requests", async () => {
     const { url, tell } = await serveEvents({
-      eventComment: 20,
+      eventCommentInterval: 20,
       requestTimeout: 60,
       headersTimeout: 50,
       keepAliveTimeout: 40,
@@ -253,7 +253,7 @@ describe("the stream of events", () => {
       ...service,
       keyHolder: (digest) => (isHers ? keyHolder?.(digest) : undefined),
     };
-    const { url } = await serve(forgetful, { eventComment: 20 });
+    const { url } = await serve(forgetful, { eventCommentInterval: 20 });
     const client = await watch(url, "/api/events", { "x-api-key": "annas-own-key-16chars" });
     await until(() => client.comments > 0, "the first comment to arrive");
     expect(client.ended).toBe(false);
@@ -332,7 +332,7 @@ describe("clients", () => {
   });
 
   test("that read nothing at all are cut off", async () => {
-    const { port, events, tell } = await serveEvents({ eventComment: 30 });
+    const { port, events, tell } = await serveEvents({ eventCommentInterval: 30 });
     const stuck = connect(port);
     stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await until(() => events.subscribers === 1, "the client to be listening");

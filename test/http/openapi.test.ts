@@ -1,6 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { operationNames, operations, privilegeFor } from "../../src/contract/operations.ts";
+import { operationNames, operations } from "../../src/contract/operations.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { type Served, serve } from "./wire.ts";
@@ -45,14 +45,18 @@ describe("the OpenAPI document", () => {
 
   test("has every operation of the table under its name, with what a user needs for it", () => {
     for (const name of operationNames)
-      expect(entry(name)).toMatchObject({ operationId: name, "x-rigbridge-needs": privilegeFor(operations[name]) });
+      expect(entry(name)).toMatchObject({
+        operationId: name,
+        "x-rigbridge-needs": operations[name].access.privilege,
+      });
   });
 
-  test("marks what is ours and nothing else", () => {
+  test("marks the Rigbridge extensions and nothing else", () => {
     for (const name of operationNames) {
-      const ours = "ours" in operations[name];
+      const isExtension = "extension" in operations[name];
       const { summary, "x-rigbridge-addition": addition } = entry(name);
-      expect([name, addition, String(summary).startsWith("(ours) ")]).toEqual([name, ours ? true : undefined, ours]);
+      const isMarked = String(summary).endsWith(" (Rigbridge extension)");
+      expect([name, addition, isMarked]).toEqual([name, isExtension ? true : undefined, isExtension]);
     }
   });
 

@@ -249,7 +249,7 @@ describe("a refused request is in the log", () => {
     [
       "GET",
       "/nothing",
-      { status: 404, code: "not.found", reason: "There is nothing at this path; /docs shows what there is" },
+      { status: 404, code: "not.found", reason: "There is nothing at this path; see /docs for the paths of this API" },
     ],
     ["PUT", "/api/pools/1", { status: 405, code: "method.not-allowed" }],
     ["POST", "/api/miners/1?action=change_pool", { status: 400, reason: "bad: pool_id, pool_type" }],

@@ -159,7 +159,7 @@ describe("the status of an action", () => {
   });
 });
 
-describe("bad input", () => {
+describe("invalid input", () => {
   const mistakes = async (method: string, target: string, body?: unknown) => {
     const answer = await served.ask(
       method,
@@ -168,7 +168,7 @@ describe("bad input", () => {
     );
     expect(answer.status).toBe(400);
     expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
-    expect(answer.json).toMatchObject({ status: 400, code: "input.invalid", title: "Bad input" });
+    expect(answer.json).toMatchObject({ status: 400, code: "input.invalid", title: "Invalid input" });
     expect(served.calls).toEqual([]);
     const { errors } = answer.json;
     return Array.isArray(errors) ? errors.map((error: { path: string }) => error.path).sort() : [];
@@ -223,7 +223,7 @@ describe("an error of the service", () => {
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(answer.json).toEqual({
       type: "urn:rigbridge:problem:not.found",
-      title: "No such thing",
+      title: "Not found",
       status: 404,
       detail: "There is no miner 7",
       code: "not.found",

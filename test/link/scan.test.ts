@@ -1,11 +1,11 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer, Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { isRecord } from "../../src/contract/record.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { parseNetwork, planSearch } from "../../src/link/networks.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../../src/link/scan.ts";
-import { isRecord } from "../../src/link/tolerant-reader.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { http } from "./servers.ts";

@@ -61,7 +61,7 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
   const ours = { status: "error", code: "service.unsupported" };
   /** What a Rigbridge answers; the other product does not offer what is ours. */
   const expected = (operation: OperationName, answer: object) =>
-    isReference && "ours" in operations[operation] ? ours : { status: "ok", ...answer };
+    isReference && "extension" in operations[operation] ? ours : { status: "ok", ...answer };
 
   const reads = (): [OperationName, Input][] => [
     ...operationNames

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { MinerListQuery } from "../../src/contract/inputs.ts";
-import { withFieldsAskedFor } from "../../src/contract/miner-fields.ts";
+import { withRequestedFields } from "../../src/contract/miner-fields.ts";
 import type { MinerGroup } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";
 import { refusal } from "../errors.ts";
@@ -42,7 +42,7 @@ async function listed(bench: Bench, filter: Filter, who: Caller = caller): Promi
   const bytes = Buffer.concat(encoded.chunks);
   expect(bytes).toHaveLength(encoded.length);
   expect(JSON.parse(bytes.toString())).toMatchObject(
-    JSON.parse(JSON.stringify(withFieldsAskedFor("listMiners", input, whole))),
+    JSON.parse(JSON.stringify(withRequestedFields("listMiners", input, whole))),
   );
   return whole.groupList;
 }

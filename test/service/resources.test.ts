@@ -169,7 +169,7 @@ describe("hosts and managed miners", () => {
       softwarePath: "",
       algorithm: "",
       dualAlgorithm: "",
-      note: "Nothing runs managed miners yet in this version: it is stored, and that is all",
+      note: "This version only stores managed miners and does not run them yet",
     });
     const { hostId: _, ...rest } = managed;
     expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({
@@ -196,7 +196,7 @@ describe("hosts and managed miners", () => {
       expect(await refusal(service.minerPoolAction({ id, poolId: 1, action }, caller))).toBe("not.yet");
     const polled = await problem(service.pollMiner({ id }, caller));
     expect([polled.code, polled.status]).toEqual(["not.yet", 409]);
-    expect(polled.message).toContain("Nothing runs managed miners yet");
+    expect(polled.message).toContain("only stores managed miners");
     expect(await refusal(act(id + 1, { action: "stop" }))).toBe("not.found");
     const { userId } = await service.getUser({ username: "anna" }, caller);
     expect(await refusal(service.minerAction({ id, action: "stop" }, { ...caller, userId }))).not.toBe("not.yet");

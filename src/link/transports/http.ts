@@ -2,9 +2,10 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from "node:https";
 import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { isRecord } from "../../contract/record.ts";
 import { hostAndPort } from "../address.ts";
 import { rigLookup } from "../forbidden-addresses.ts";
-import { isRecord, printable } from "../tolerant-reader.ts";
+import { printable } from "../tolerant-reader.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
 import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
 import type { DeviceReply } from "./rpc.ts";

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { isRecord, printable } from "../tolerant-reader.ts";
+import { isRecord } from "../../contract/record.ts";
+import { printable } from "../tolerant-reader.ts";
 import { limits } from "./limits.ts";
 
 /** A reply's value, with the repairs that it needed; or why it is not JSON even after repairs. */

@@ -1,4 +1,4 @@
-import { type Operation, type OperationName, operations, privilegeFor } from "../../contract/operations.ts";
+import { type OperationName, operations } from "../../contract/operations.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import { type Privilege, privileges } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
@@ -65,14 +65,14 @@ export class AccessBook {
 
   /** Throws `not.found` for an unknown user, `user.forbidden` if the user's privilege is too low. */
   check(name: OperationName, caller: Caller): void {
-    const { privilege } = this.of(caller);
-    const operation: Operation = operations[name];
-    const needed = privilegeFor(operation);
-    if (!atLeast(privilege, needed))
+    const access = this.of(caller);
+    const needed = operations[name].access;
+    if (!atLeast(access.privilege, needed.privilege))
       throw new RigbridgeError(
         "user.forbidden",
-        `This user may ${may[privilege]}; this operation needs the privilege ${needed}`,
+        `This user may ${may[access.privilege]}; this operation needs the privilege ${needed.privilege}`,
       );
+    if (needed.scope === "all") needsAll(access);
   }
 
   #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {

@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { isRecord } from "../../tolerant-reader.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { firstOf, isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";

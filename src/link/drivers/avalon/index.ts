@@ -1,10 +1,11 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { OfferedControl } from "../../controls.ts";
 import type { Driver, Reading, Rig } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Link } from "../../link.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { poolCommands } from "../shared/cgminer-pools.ts";
 import { accepted, isAllowed, poolsOf, statusOf } from "../shared/cgminer-replies.ts";

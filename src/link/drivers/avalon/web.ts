@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { PoolLogin } from "../../driver.ts";
 import type { Credentials } from "../../link.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { isRecord } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
 

@@ -1,8 +1,9 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials } from "../../link.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { isRecord, printable } from "../../tolerant-reader.ts";
+import { printable } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import { redact, redacted } from "../shared/redact.ts";

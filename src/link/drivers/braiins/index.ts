@@ -1,9 +1,10 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { type OfferedControl, toggle } from "../../controls.ts";
 import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
-import { isRecord, Notes } from "../../tolerant-reader.ts";
+import { Notes } from "../../tolerant-reader.ts";
 import { parseStrict } from "../../transports/json.ts";
 import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { type OfferedControl, range, toggle, trigger } from "../../controls.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { BraiinsRest } from "./rest.ts";
 import type { PagePath, RestPages } from "./rest-pages.ts";
 import { runningOf, tunerOf } from "./rest-readings.ts";

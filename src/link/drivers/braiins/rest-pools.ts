@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { isRecord } from "../../tolerant-reader.ts";
 import { lastPool, listedEntry } from "../shared/listed-pool.ts";
 import { redacted } from "../shared/redact.ts";
 import type { BraiinsRest } from "./rest.ts";

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { Credentials } from "../../link.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { isRecord } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, type HttpTransport, jsonOf, refusal, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";

@@ -1,7 +1,8 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { type Board, type RigReadings, unknownBoard, unknownReadings } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { unknownIdentity } from "../../identity.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { firstOf, isRefusal, poolsOf, ratesOf, statusOf } from "../shared/cgminer-replies.ts";
 import { celsius, highest, total } from "../shared/figures.ts";

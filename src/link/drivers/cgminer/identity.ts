@@ -1,6 +1,7 @@
 import type { Identity } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { normalMac } from "../../identity.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 
 /** Makers by the names of their programs, tested in this order, plain ones last. */

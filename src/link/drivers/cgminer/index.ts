@@ -1,9 +1,10 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { type OfferedControl, toggle, trigger } from "../../controls.ts";
 import type { Driver, PoolAction, PoolControls, Reading, Rig } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { cgminerPools, poolCommands } from "../shared/cgminer-pools.ts";
 import { accepted, firstOf, isRefusal, isRefused, statusOf } from "../shared/cgminer-replies.ts";

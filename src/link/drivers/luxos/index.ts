@@ -1,8 +1,9 @@
 import { invalidAll, RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { Driver, PoolAction, PoolControls, PoolLogin, Reading, Rig, Signs } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { cgminerPools } from "../shared/cgminer-pools.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";

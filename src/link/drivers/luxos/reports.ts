@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { isRecord } from "../../../contract/record.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { firstOf, isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { accepted, isRefusal, type Status, statusOf } from "../shared/cgminer-replies.ts";
 import { redacted } from "../shared/redact.ts";

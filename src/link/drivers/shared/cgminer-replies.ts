@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
-import { isRecord, printable, type TolerantReader } from "../../tolerant-reader.ts";
+import { printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { celsius } from "./figures.ts";

@@ -1,7 +1,8 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlValue } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
-import { isRecord, type TolerantReader } from "../../tolerant-reader.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
 import { highestWithin, limitScale } from "../shared/watt-levels.ts";
 import type { Presets } from "./presets.ts";
 import { isOn, type Snapshot, stateOf } from "./readings.ts";

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
-import { isRecord } from "../../tolerant-reader.ts";
 import { lastPool, listedEntry, refuseFee } from "../shared/listed-pool.ts";
 import { minerSettings, type Section, store } from "./settings.ts";
 import type { VnishWeb } from "./web.ts";

@@ -1,5 +1,5 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { isRecord } from "../../tolerant-reader.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { VnishWeb } from "./web.ts";
 
 /** A section of VNish's settings: `miner` has `overclock`, `pools`, `cooling`. */

@@ -1,8 +1,9 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { Locked } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, jsonOf, NotOnDevice, words } from "../../transports/http.ts";
 import { parseStrict } from "../../transports/json.ts";
 import type { DeviceReply } from "../../transports/rpc.ts";

@@ -1,6 +1,7 @@
 import { whatsminerErrors, whatsminerParts } from "../../../catalogue/whatsminer-errors.ts";
 import type { RigReadings } from "../../../contract/readings.ts";
-import { isRecord, printable } from "../../tolerant-reader.ts";
+import { isRecord } from "../../../contract/record.ts";
+import { printable } from "../../tolerant-reader.ts";
 
 type Errors = RigReadings["errors"];
 

@@ -1,8 +1,9 @@
 import { type RigReadings, unknownReadings } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { stopped } from "../../reason.ts";
-import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 import { celsius, highest, total } from "../shared/figures.ts";
 import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";

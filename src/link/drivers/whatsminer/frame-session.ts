@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { Credentials } from "../../link.ts";
-import { isRecord, Notes, printable, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, printable, TolerantReader } from "../../tolerant-reader.ts";
 import type { FrameTransport } from "../../transports/frames.ts";
 import { garbled } from "../../transports/limits.ts";
 import { encrypted, frameSeal } from "./crypto.ts";

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
-import { isRecord, Notes } from "../../tolerant-reader.ts";
+import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import type { Dialect, Mode, Report } from "./dialect.ts";
 import { framePools, frameReport } from "./frame-readings.ts";

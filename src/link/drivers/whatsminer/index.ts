@@ -1,9 +1,10 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { Driver, HttpSign, Locked, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import type { Credentials, Link } from "../../link.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { statusOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { offers, PowerBounds } from "./controls.ts";

@@ -1,8 +1,9 @@
 import { type Identity, type RigReadings, unknownReadings } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import type { PoolReading } from "../../driver.ts";
 import { normalMac } from "../../identity.ts";
 import { haltBy, stopped } from "../../reason.ts";
-import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { devicesOf, type NumberedDevice, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
 import { celsius, highest } from "../shared/figures.ts";
 import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { SessionEnded } from "../../session-ended.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { parseReply } from "../../transports/json.ts";
 import { garbled } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";

@@ -1,5 +1,6 @@
+import { isRecord } from "../../../contract/record.ts";
 import type { DeviceReading } from "../../driver.ts";
-import { isRecord, type Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "../shared/board-device.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
+import { isRecord } from "../../../contract/record.ts";
 import { type OfferedControl, toggle } from "../../controls.ts";
 import type {
   DeviceReading,
@@ -16,7 +17,7 @@ import type {
 import { unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { noPoolAnswers, stopped } from "../../reason.ts";
-import { isRecord, Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../transports/http.ts";
 import { parseReply, parseStrict } from "../../transports/json.ts";
 import { refusedWith } from "../../transports/limits.ts";

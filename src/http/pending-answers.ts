@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
-import { type Parties, Room } from "./room.ts";
+import { FairShare, type Parties } from "./fair-share.ts";
 
 export interface AnswerLimits {
   /** Bytes; an answer longer than this is a big one. */
@@ -15,10 +15,10 @@ export interface AnswerLimits {
   readonly bigAnswerTimeout: number;
 }
 
-/** Bytes; a shorter answer, as every problem is, costs no more than its connection does anyway. */
+/** Bytes; shorter answers, such as problems, cost no more than their connection. */
 const least = 16_384;
 
-/** Who an answer is held for. The owner is not kept waiting by others behind the same address. */
+/** The parties of an answer. The owner is not delayed by other clients at the same address. */
 export function partiesOf({ admitted: { holder, isOwner }, ip }: FastifyRequest): Parties {
   if (isOwner) return ["the owner"];
   return holder === undefined ? [ip] : [ip, `user ${holder.id}`];
@@ -30,22 +30,22 @@ interface Waiting {
   begin(): void;
 }
 
-/** The bytes of all answers that are under way, from before they are made until they are read or the client has left. */
-export class UnderWay {
+/** Bounds the bytes of all pending answers: from before they are made until they are read or the client disconnects. */
+export class PendingAnswers {
   readonly #limits: AnswerLimits;
-  readonly #small: Room;
-  readonly #big: Room;
-  readonly #queue: Room;
+  readonly #small: FairShare;
+  readonly #big: FairShare;
+  readonly #queue: FairShare;
   readonly #waiting = new Set<Waiting>();
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
-    this.#small = new Room(limits.answers);
-    this.#big = new Room(limits.bigAnswers);
-    this.#queue = new Room(limits.bigAnswersWaiting);
+    this.#small = new FairShare(limits.answers);
+    this.#big = new FairShare(limits.bigAnswers);
+    this.#queue = new FairShare(limits.bigAnswersWaiting);
   }
 
-  /** Counts an answer that is made already; the problem when it may not be under way beside others. */
+  /** Counts an answer that is already made; returns the problem if there is no room for it. */
   hold(request: FastifyRequest, reply: FastifyReply, bytes: number): RigbridgeError | undefined {
     if (bytes <= least) return undefined;
     const room = bytes > this.#limits.bigAnswer ? this.#big : this.#small;
@@ -56,8 +56,8 @@ export class UnderWay {
   }
 
   /**
-   * Counts an answer of about so many bytes that is still to be made; false when it has to wait for its turn. Throws
-   * when it may not be under way beside others.
+   * Counts an answer of about this many bytes before it is made; false if it must wait. Throws if there is no room for
+   * it.
    */
   enter(request: FastifyRequest, reply: FastifyReply, bytes: number): boolean {
     if (bytes <= this.#limits.bigAnswer) {
@@ -71,14 +71,14 @@ export class UnderWay {
     return true;
   }
 
-  /** Waits for others to be read; false when the client left meanwhile. Throws when too many wait already. */
+  /** Waits until there is room; false if the client disconnects meanwhile. Throws if too many are waiting. */
   async turn(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<boolean> {
     const parties = partiesOf(request);
     if (!this.#queue.fits(parties, 1)) throw refused(reply, this.#queue.isOverShare(parties, 1));
     return !reply.raw.closed && this.#turn(reply.raw, parties, bytes);
   }
 
-  #take(room: Room, response: ServerResponse, parties: Parties, bytes: number): void {
+  #take(room: FairShare, response: ServerResponse, parties: Parties, bytes: number): void {
     if (response.closed) return;
     room.take(parties, bytes);
     const isBig = room === this.#big;
@@ -121,12 +121,12 @@ export class UnderWay {
   }
 }
 
-/** Seconds after which a client that was refused may try again. */
+/** Seconds after which a refused client may try again. */
 const retryAfter = "1";
 
 function refused(reply: FastifyReply, isOverShare: boolean): RigbridgeError {
   reply.header("retry-after", retryAfter);
   return isOverShare
-    ? new RigbridgeError("too.many", "Too many of your answers are under way; read those first, and try again")
-    : new RigbridgeError("service.not-ready", "Too many big answers are under way; try again in a second");
+    ? new RigbridgeError("too.many", "Too many answers to this client are pending; read those first and try again")
+    : new RigbridgeError("service.not-ready", "Too many large answers are pending; try again in a second");
 }

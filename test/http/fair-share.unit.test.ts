@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { Room } from "../../src/http/room.ts";
+import { FairShare } from "../../src/http/fair-share.ts";
 
 describe("a room", () => {
   test("gives one party half of it, and the other half to those who hold nothing", () => {
-    const room = new Room(100);
+    const room = new FairShare(100);
     room.take(["a"], 30);
     expect([room.fits(["a"], 20), room.fits(["a"], 21), room.isOverShare(["a"], 21)]).toEqual([true, false, true]);
     expect([room.fits(["b"], 70), room.fits(["b"], 71)]).toEqual([true, false]);
@@ -14,14 +14,14 @@ describe("a room", () => {
   });
 
   test("counts for each of the parties, an address and a user", () => {
-    const room = new Room(100);
+    const room = new FairShare(100);
     room.take(["address", "user 1"], 50);
     expect([room.fits(["elsewhere", "user 1"], 1), room.fits(["address", "user 2"], 1)]).toEqual([false, false]);
     expect(room.fits(["elsewhere", "user 2"], 50)).toBe(true);
   });
 
   test("holds one thing of any size where there is nothing else", () => {
-    const room = new Room(100);
+    const room = new FairShare(100);
     expect(room.fits(["a"], 1_000)).toBe(true);
     room.take(["a"], 1_000);
     expect([room.fits(["a"], 1), room.fits(["b"], 1)]).toEqual([false, false]);

@@ -1,27 +1,27 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RigbridgeError } from "../contract/problems.ts";
 
-export interface PlaceLimits {
+export interface StreamLimits {
   readonly eventStreams: number;
   readonly eventStreamsEach: number;
   readonly eventStreamsOfOwner: number;
 }
 
 /**
- * Places for streams of events. Whoever asks has a share of them, and so has an address; some are kept for the service's
- * own key, which is not refused for what others behind the same address have open.
+ * Slots for event streams, limited per caller and per address. Some are reserved for the service's own key, which does
+ * not share the limit of its address.
  */
-export class Places {
-  readonly #limits: PlaceLimits;
+export class StreamSlots {
+  readonly #limits: StreamLimits;
   readonly #taken = new Map<string, number>();
   #ofAll = 0;
   #ofOthers = 0;
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: StreamLimits) {
     this.#limits = limits;
   }
 
-  /** Takes a place; what it answers with gives it back. Throws when there is none for who asks. */
+  /** Takes a slot; call the returned function to release it. Throws if the caller cannot have one. */
   take({ ip, admitted }: FastifyRequest, reply: FastifyReply): () => void {
     const { holder, isOwner = false } = admitted;
     const { eventStreams, eventStreamsEach, eventStreamsOfOwner } = this.#limits;
@@ -46,12 +46,12 @@ export class Places {
   }
 }
 
-/** Seconds after which a client that was refused may try again. */
+/** Seconds after which a refused client may try again. */
 const retryAfter = "10";
 
 function tooMany(reply: FastifyReply): RigbridgeError {
   reply.header("retry-after", retryAfter);
-  return new RigbridgeError("too.many", "Too many event streams of yours are open; close some, or try again later");
+  return new RigbridgeError("too.many", "This client has too many open event streams; close some, or try again later");
 }
 
 export function full(reply: FastifyReply): RigbridgeError {

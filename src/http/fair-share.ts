@@ -1,12 +1,12 @@
-/** Whoever something is held for: an address, a user, the owner. It counts for each of them. */
+/** The parties that an amount counts for: an address, a user, the owner. */
 export type Parties = readonly string[];
 
 /**
- * What is held for clients, in bytes or in number. Half of it is for all, and what one party takes of it nobody else
- * has; the other half is for those who hold nothing yet, so that no party alone keeps others out. Whatever its size, one
- * thing fits where there is nothing else.
+ * A capacity that clients share, in bytes or in number. Parties that already hold some of it may use only the first half;
+ * the second half is for parties that hold nothing yet, so that no party can keep others out. If nothing is held, one
+ * amount of any size fits.
  */
-export class Room {
+export class FairShare {
   readonly #size: number;
   readonly #held = new Map<string, number>();
   #all = 0;
@@ -15,13 +15,13 @@ export class Room {
     this.#size = size;
   }
 
-  /** Whether so much more fits in. */
+  /** Whether this amount still fits. */
   fits(parties: Parties, more: number): boolean {
     const isFirst = !parties.some((party) => this.#held.has(party));
     return this.#all === 0 || this.#all + more <= (isFirst ? this.#size : this.#size / 2);
   }
 
-  /** Whether it is these parties' own share, the half, that so much more would go beyond. */
+  /** Whether this amount would exceed the parties' own share, which is half of the capacity. */
   isOverShare(parties: Parties, more: number): boolean {
     return parties.some((party) => {
       const held = this.#held.get(party) ?? 0;

@@ -96,7 +96,7 @@ describe("answers that are under way", () => {
   });
 
   test("are cut off when nothing of them is taken for long", async () => {
-    const served = await serving({}, { stalled: 200, checkInterval: 10, bigAnswers: 1_000 });
+    const served = await serving({}, { stallTimeout: 200, checkInterval: 10, bigAnswers: 1_000 });
     served.answers.set("getSummary", [long]);
     served.encoded.set("listMiners", { etag: "x", chunks: [Buffer.from(long)], length: long.length });
     for (const [target, headers] of [

@@ -1,61 +1,61 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Room } from "./room.ts";
+import { FairShare } from "./fair-share.ts";
 
-export interface TurnLimits {
-  /** Bytes of memory that requests behind an unanswered one may take. */
-  readonly requestsAhead: number;
-  /** ms after which a reader that takes nothing is cut off. */
-  readonly stalled: number;
-  /** ms between two looks at the readers. */
+export interface QueueLimits {
+  /** Bytes of memory for requests behind an unanswered one. */
+  readonly pipelinedBytes: number;
+  /** ms after which a reader that reads nothing is cut off. */
+  readonly stallTimeout: number;
+  /** ms between two checks of the readers. */
   readonly checkInterval: number;
 }
 
 /** Ends the head of a request. */
 const headEnd = "\r\n\r\n";
-/** Bytes of a body that the parser is given at a time; what comes behind the body may be among them. */
+/** Bytes of a body per call of the parser; they may include what follows the body. */
 const portion = 4096;
-/** What a connection whose client sends ahead may hold: Node's buffer for reading, twice, and some parsed requests. */
+/** Bytes that a pipelining connection may hold: twice Node's read buffer, and some parsed requests. */
 const ahead = 160 * 1024;
 
 /**
- * One request of a connection is answered at a time. What a client sends behind it (pipelining) is neither parsed nor
- * worked on before its turn has come: it stays bytes in the connection's buffer, and beyond that with the client.
+ * Answers one request of a connection at a time. Pipelined requests are neither parsed nor processed before that: they
+ * stay in the connection's buffer and, if that is full, with the client.
  */
-export class Turns {
-  readonly #limits: TurnLimits;
-  readonly #room: Room;
-  readonly #lines = new Map<Duplex, Line>();
+export class RequestQueues {
+  readonly #limits: QueueLimits;
+  readonly #room: FairShare;
+  readonly #lines = new Map<Duplex, ConnectionQueue>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits;
-    this.#room = new Room(limits.requestsAhead);
+    this.#room = new FairShare(limits.pipelinedBytes);
   }
 
-  /** Takes over the requests of a server that nobody else listens to. */
+  /** Takes over the requests of a server that has no other listener. */
   serve(server: Server, handle: RequestListener): void {
     server.on("connection", (socket: Socket) => {
-      this.#lines.set(socket, new Line(socket, handle, this.#room));
+      this.#lines.set(socket, new ConnectionQueue(socket, handle, this.#room));
       socket.once("close", () => this.#lines.delete(socket));
     });
-    // Without the last two, a client is told to send its body before anybody has looked at the request.
+    // Without the last two, Node tells a client to send its body before the request has been checked.
     for (const event of ["request", "checkContinue", "checkExpectation"])
       server.on(event, (request: IncomingMessage, response: ServerResponse) =>
         this.#lines.get(request.socket)?.add(request, response),
       );
     this.#timer = setInterval(() => {
-      for (const line of this.#lines.values()) line.look(this.#limits.stalled);
+      for (const line of this.#lines.values()) line.checkProgress(this.#limits.stallTimeout);
     }, this.#limits.checkInterval).unref();
   }
 
-  /** The answer that is under way on a connection. */
+  /** The response that is being answered on a connection. */
   current(socket: Duplex): ServerResponse | undefined {
     return this.#lines.get(socket)?.current;
   }
 
-  /** Nothing that waits is begun any more: a connection ends with the answer that is under way. */
+  /** Starts no waiting request any more: each connection ends with its current answer. */
   close(): void {
     clearInterval(this.#timer);
     for (const line of this.#lines.values()) line.close();
@@ -68,29 +68,30 @@ interface Exchange {
 }
 
 /** The requests of one connection. */
-class Line {
+class ConnectionQueue {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
-  readonly #room: Room;
+  readonly #room: FairShare;
   readonly #parties: readonly string[];
-  /** Node's own, which gives bytes to its parser. */
+  /** Node's listener, which feeds its parser. */
   readonly #parse: (bytes: Buffer) => void;
-  /** Parsed together with the one that is answered. */
+  /** Parsed together with the current request. */
   #waiting: Exchange[] = [];
   #current: Exchange | undefined;
   #isAhead = false;
   #isClosing = false;
-  /** Bytes that the client had taken when it was last seen to take some, and when that was. */
+  /** Bytes that the client had read at the last progress, and the time of that. */
   #taken = 0;
   #takenAt = performance.now();
 
-  constructor(socket: Socket, handle: RequestListener, room: Room) {
+  constructor(socket: Socket, handle: RequestListener, room: FairShare) {
     this.#socket = socket;
     this.#handle = handle;
     this.#room = room;
     this.#parties = [socket.remoteAddress ?? ""];
     const [parse, ...others] = socket.listeners("data");
-    if (parse === undefined || others.length > 0) throw new Error("Node's HTTP server reads its connections otherwise");
+    if (parse === undefined || others.length > 0)
+      throw new Error("Node's HTTP server does not read its connections as expected");
     this.#parse = (bytes) => Reflect.apply(parse, socket, [bytes]);
     socket.removeAllListeners("data").on("readable", () => this.#read());
     socket.once("close", () => {
@@ -103,21 +104,21 @@ class Line {
     return this.#current?.response;
   }
 
-  /** A request has been parsed. */
+  /** Adds a parsed request. */
   add(request: IncomingMessage, response: ServerResponse): void {
     const exchange = { request, response };
     if (this.#current === undefined) this.#serve(exchange);
     else this.#waiting.push(exchange);
   }
 
-  /** Cuts off a client that has not taken anything of what is written to it for so many ms. */
-  look(stalled: number): void {
+  /** Cuts off a client that has read nothing for this many ms although there are bytes for it. */
+  checkProgress(stallTimeout: number): void {
     const taken = this.#socket.bytesWritten - this.#socket.writableLength;
     const now = performance.now();
     if (this.#socket.writableLength === 0 || taken !== this.#taken) {
       this.#taken = taken;
       this.#takenAt = now;
-    } else if (now - this.#takenAt >= stalled) this.#socket.destroy();
+    } else if (now - this.#takenAt >= stallTimeout) this.#socket.destroy();
   }
 
   close(): void {
@@ -127,7 +128,7 @@ class Line {
 
   #read(): void {
     const socket = this.#socket;
-    // Where the connection may have ended without this being seen: behind nothing, or behind what was left unread.
+    // The connection may have ended unnoticed, after no bytes or after unread ones.
     let mayHaveEnded = this.#isAhead || socket.readableLength === 0;
     while (socket.readableLength > 0 && this.#wantsMore()) this.#parse(this.#portion());
     const isAhead = socket.readableLength > 0 || this.#waiting.length > 0;
@@ -137,8 +138,8 @@ class Line {
   }
 
   /**
-   * One head, so that what is behind it waits as it came: a request that was parsed in part would count as one that is
-   * too slow. Some of a body, or of a head that has not come wholly.
+   * One complete head, so that what follows stays unparsed: a partly parsed request would run into the timeout. Otherwise
+   * a part of a body or of an incomplete head.
    */
   #portion(): Buffer {
     const socket = this.#socket;
@@ -150,7 +151,7 @@ class Line {
     return bytes.subarray(0, end);
   }
 
-  /** Between two requests, and as long as the one under way is not complete nor answered too early. */
+  /** Between two requests, and while the current one is neither complete nor already answered. */
   #wantsMore(): boolean {
     if (!this.#socket.writable) return false;
     if (this.#current === undefined) return !this.#isClosing;
@@ -164,7 +165,7 @@ class Line {
     this.#handle(exchange.request, exchange.response);
   }
 
-  /** Others have their turn before the next one of this connection. */
+  /** Yields to other connections before the next request of this one. */
   readonly #ended = (): void => {
     if (this.#isAhead) setImmediate(this.#next);
     else this.#next();
@@ -182,7 +183,7 @@ class Line {
     if (this.#isAhead) this.#read();
   };
 
-  /** Who sends ahead where there is no room for it is cut off. */
+  /** A client that pipelines without room for it is cut off. */
   #goAhead(isAhead: boolean): void {
     if (isAhead && !this.#room.fits(this.#parties, ahead)) {
       this.#socket.destroy();

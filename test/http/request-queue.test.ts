@@ -91,7 +91,7 @@ describe("of requests that are sent one behind the other", () => {
   });
 
   test("too many are cut off, and those who send one after the other are not", async () => {
-    const narrow = await serve({}, { requestsAhead: 300_000 });
+    const narrow = await serve({}, { pipelinedBytes: 300_000 });
     const letGo = heldBackOf(narrow);
     const [first, second] = [open(narrow.port), open(narrow.port)];
     first.write(get("/api/summary").repeat(100));
