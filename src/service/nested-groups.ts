@@ -2,18 +2,12 @@ interface Nested<T> {
   readonly groups?: readonly T[] | undefined;
 }
 
-/** A group, and the groups that it is in, from the top. */
-export interface Visit<T> {
-  readonly group: T;
-  readonly above: readonly T[];
-}
-
-/** Every group with those inside it, parents first; nothing inside a group for which `enters` is false. */
+/** Every group, parents first, with those `above` it from the top; nothing inside a group for which `enters` is false. */
 export function* walkGroups<T extends Nested<T>>(
   groups: readonly T[],
   enters: (group: T) => boolean = () => true,
   above: readonly T[] = [],
-): Generator<Visit<T>> {
+): Generator<{ readonly group: T; readonly above: readonly T[] }> {
   for (const group of groups) {
     yield { group, above };
     if (group.groups !== undefined && enters(group)) yield* walkGroups(group.groups, enters, [...above, group]);

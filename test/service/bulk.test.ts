@@ -162,7 +162,7 @@ describe("a bulk action", () => {
     const job = await bulk(bench, { miners: ids, parallel: 1 });
     await until(() => bench.rig(0).requests.writes.length > 0, "the first rig to be told to restart");
     const said = await bench.service.cancelBulkAction({ id: job.id }, caller);
-    expect(said).toMatchObject({ success: true, message: expect.stringContaining("3 miners") });
+    expect(said).toMatchObject({ success: true, message: expect.stringContaining("3 of its miners") });
     expect(await look(bench, job.id)).toMatchObject({ state: "cancelled" });
     const over = await ended(bench, job);
     expect(states(over)).toEqual(["done", "cancelled", "cancelled", "cancelled"]);

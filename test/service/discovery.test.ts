@@ -146,7 +146,7 @@ describe("a requested search", () => {
     const second = await problem(discoveries.startDiscovery({ networks: ["127.0.0.1"], yes: false }, caller));
     expect(second).toMatchObject({
       code: "not.possible",
-      message: expect.stringContaining(`Search ${id} is under way`),
+      message: expect.stringContaining(`Search ${id} is running`),
     });
     await discoveries.cancelDiscovery({ id }, caller);
     expect(await search(discoveries, "127.72.0.0/30")).toMatchObject({ state: "done" });
