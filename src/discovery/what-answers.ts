@@ -21,26 +21,19 @@ export const rigbridgeAt = (url: string, signal: AbortSignal): Promise<Answering
 export const serviceAt = async (url: string, signal: AbortSignal): Promise<Answering | null> =>
   (await rigbridgeAt(url, signal)) ??
   (await asking(url, async (wire) => {
-    const { kind } = await identifyServer({ wire, key: undefined, timeoutMs: deadline, signal });
+    const { kind } = await identifyServer({ wire, key: undefined, timeoutMs, signal });
     return { kind, version: null };
   }));
 
 /** ms for one request. */
-const deadline = 2_000;
+const timeoutMs = 2_000;
 /** Bytes; what a Rigbridge says of its health is short. */
-const longest = 10_000;
+const maxBytes = 10_000;
 
 const Health = z.object({ status: z.literal("ok"), version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]{0,50}$/) });
 
 async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null> {
-  const answer = await wire.exchange({
-    method: "GET",
-    path: "/health",
-    query: {},
-    timeoutMs: deadline,
-    maxBytes: longest,
-    signal,
-  });
+  const answer = await wire.exchange({ method: "GET", path: "/health", query: {}, timeoutMs, maxBytes, signal });
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;
 }
 
