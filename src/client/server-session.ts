@@ -76,11 +76,9 @@ export class ServerSession {
       body,
       maxBytes: name === "listMiners" ? longestList : longestReply,
       timeoutMs:
-        method !== "GET"
-          ? Math.max(timeoutMs, writeTimeoutSeconds * 1000)
-          : name === "listMiners"
-            ? timeoutMs * listTimeoutFactor
-            : timeoutMs,
+        method === "GET"
+          ? timeoutMs * (name === "listMiners" ? listTimeoutFactor : 1)
+          : Math.max(timeoutMs, writeTimeoutSeconds * 1000),
     };
     return this.#forgetOnFailure(async () => {
       const send = () => this.wire.exchange(request);

@@ -19,6 +19,10 @@ export const parameter = <const T extends z.ZodType>(
   example: string | number | boolean,
 ) => type.meta({ description, examples: [example] });
 
+/** An optional parameter that the documented API does not have. */
+const extension = <const T extends z.ZodType>(type: T, description: string, example: string | number | boolean) =>
+  parameter(type, `${description} (Rigbridge extension)`, example).optional();
+
 /** One or more of these words, separated by commas; read as a list of unique words. */
 const someOf = <const T extends string>(words: readonly T[], what: string) =>
   z
@@ -148,34 +152,22 @@ const actionParameters = {
   ).optional(),
   template_id: parameter(Id, "for apply_template: id of the managed template", 2).optional(),
   rule_id: parameter(Id, "for rule: id of the rule, as in manualActionList", 4).optional(),
-  property: parameter(
-    z.string().max(40),
-    "for set: the key of a control, as in the miner's `controls` (Rigbridge extension)",
-    "fan",
-  ).optional(),
-  value: parameter(
-    z.string().max(200),
-    "for set: the control's new value, as text (Rigbridge extension)",
-    "60",
-  ).optional(),
-  watts: parameter(Decimal, "for set_power_limit: W (Rigbridge extension)", 2400).optional(),
-  mode: parameter(
-    z.string().max(100),
-    "for set_mode: one of the control's `options` (Rigbridge extension)",
-    "low",
-  ).optional(),
-  on: parameter(Flag, "for locate: whether the rig signals its location (Rigbridge extension)", true).optional(),
-  temperature: parameter(
+  property: extension(z.string().max(40), "for set: the key of a control, as in the miner's `controls`", "fan"),
+  value: extension(z.string().max(200), "for set: the control's new value, as text", "60"),
+  watts: extension(Decimal, "for set_power_limit: W", 2400),
+  mode: extension(z.string().max(100), "for set_mode: one of the control's `options`", "low"),
+  on: extension(Flag, "for locate: whether the rig signals its location", true),
+  temperature: extension(
     Signed,
     "°C: for set_target_temperature, the target of the room that this miner heats (5 to 35; survives a restart); for " +
-      "set_room_temperature, the room's temperature (-40 to 60), if the configuration expects it from the API (Rigbridge extension)",
+      "set_room_temperature, the room's temperature (-40 to 60), if the configuration expects it from the API",
     21.5,
-  ).optional(),
-  surplus: parameter(
+  ),
+  surplus: extension(
     Signed,
-    "for set_surplus: W of solar surplus for the miner's whole group; negative = drawn from the grid (Rigbridge extension)",
+    "for set_surplus: W of solar surplus for the miner's whole group; negative = drawn from the grid",
     1500,
-  ).optional(),
+  ),
 };
 
 /** Each missing parameter is reported as a separate mistake. */
@@ -304,22 +296,22 @@ export const minerFieldNames = Miner.keyof().options;
 
 /** Filters of the list of miners, all of which must match, and the fields to return. */
 export const MinerListQuery = z.object({
-  status: parameter(
+  status: extension(
     someOf(minerStatuses, "statuses"),
-    "only miners with one of these statuses, separated by commas (Rigbridge extension)",
+    "only miners with one of these statuses, separated by commas",
     "Mining,Idle",
-  ).optional(),
-  group: parameter(
+  ),
+  group: extension(
     z.union([Id, groupName]),
-    "only the miners of this group and its nested groups, by id or name; 0 = miners without a group (Rigbridge extension)",
+    "only the miners of this group and its nested groups, by id or name; 0 = miners without a group",
     1,
-  ).optional(),
-  tag: parameter(tag, "only miners with this tag (Rigbridge extension)", "hall-1").optional(),
-  fields: parameter(
+  ),
+  tag: extension(tag, "only miners with this tag", "hall-1"),
+  fields: extension(
     someOf(minerFieldNames, "fields of a miner"),
-    "return only the id and these fields of each miner, separated by commas (Rigbridge extension)",
+    "return only the id and these fields of each miner, separated by commas",
     "name,statusInfo,readings",
-  ).optional(),
+  ),
 });
 
 export const AddMinerBody = z.object({

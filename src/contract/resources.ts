@@ -178,9 +178,7 @@ export const Miner = z.object({
   controls: z.array(Control),
   money: Money.describe("revenue and cost (Rigbridge extension)"),
   heating: Heating.nullable().describe("the room that this miner heats; null if none (Rigbridge extension)"),
-  identity: Identity.nullable().describe(
-    "what the rig reports about itself; null until it is first read (Rigbridge extension)",
-  ),
+  identity: Identity.nullable().describe("reported by the rig; null until its first read (Rigbridge extension)"),
 });
 export type Miner = z.infer<typeof Miner>;
 

@@ -25,21 +25,15 @@ export const probeService = async (url: string, signal: AbortSignal): Promise<Pr
     return { kind, version: null };
   }));
 
+/** ms for one request. */
 const timeoutMs = 2_000;
-/** The health of a Rigbridge is short. */
+/** Bytes; what a Rigbridge says of its health is short. */
 const maxBytes = 10_000;
 
 const Health = z.object({ status: z.literal("ok"), version: z.string().regex(/^\d+\.\d+\.\d+[\w.+-]{0,50}$/) });
 
 async function versionAt(wire: Wire, signal: AbortSignal): Promise<string | null> {
-  const answer = await wire.exchange({
-    method: "GET",
-    path: "/health",
-    query: {},
-    timeoutMs,
-    maxBytes,
-    signal,
-  });
+  const answer = await wire.exchange({ method: "GET", path: "/health", query: {}, timeoutMs, maxBytes, signal });
   return (succeeded(answer) && Health.safeParse(tryJson(answer.body)).data?.version) || null;
 }
 

@@ -63,11 +63,7 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "left");
     });
-    const serving = {
-      commentIntervalMs: limits.eventCommentInterval,
-      framed,
-      admitted: stillAdmitted(request, service),
-    };
+    const serving = { intervalMs: limits.eventCommentInterval, framed, admitted: stillAdmitted(request, service) };
     try {
       await send(batches, reply.raw, ending, serving);
     } catch (error) {
@@ -108,7 +104,7 @@ async function* encoded(events: ReturnType<MiningService["watchEvents"]>): Batch
 
 interface Serving {
   /** ms between two comments */
-  readonly commentIntervalMs: number;
+  readonly intervalMs: number;
   readonly framed: FrameBatch;
   /** Checked with every comment. */
   admitted(): boolean;
@@ -142,7 +138,7 @@ async function send(
 /** Comments keep proxies from closing the connection; a client that has read nothing since the last one is cut off. */
 function startComments(
   response: ServerResponse,
-  { commentIntervalMs, admitted }: Serving,
+  { intervalMs, admitted }: Serving,
   ending: AbortController,
 ): () => void {
   let stuck = false;
@@ -154,7 +150,7 @@ function startComments(
     if (stuck) response.destroy();
     stuck = response.writableNeedDrain;
     if (!stuck) response.write(comment);
-  }, commentIntervalMs);
+  }, intervalMs);
   return () => clearInterval(timer);
 }
 

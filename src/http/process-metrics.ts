@@ -28,13 +28,8 @@ export function processMetrics(app: FastifyInstance, version: string): () => Pro
       metric("process_cpu_seconds_total", "counter", "CPU time used.", [[{}, (user + system) / 1e6]]),
       metric("process_resident_memory_bytes", "gauge", "Resident memory.", [[{}, process.memoryUsage.rss()]]),
       metric("process_open_fds", "gauge", "Open files and sockets.", [[{}, await openFiles()]]),
-      metric(
-        "nodejs_eventloop_lag_p99_seconds",
-        "gauge",
-        "Event loop lag since the last scrape, 99th percentile.",
-        delays.p99,
-      ),
-      metric("nodejs_eventloop_lag_max_seconds", "gauge", "Event loop lag since the last scrape, maximum.", delays.max),
+      metric("nodejs_eventloop_lag_p99_seconds", "gauge", "Event loop lag since the last scrape.", delays.p99),
+      metric("nodejs_eventloop_lag_max_seconds", "gauge", "Longest event loop lag since the last scrape.", delays.max),
     ].join("");
   };
 }

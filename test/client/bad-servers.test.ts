@@ -63,7 +63,7 @@ describe("what answers is not a mining service", () => {
     expect(asked).toEqual(["/openapi.json"]);
   });
 
-  test("what is certainly none is never shown the key", async () => {
+  test("a server that is certainly not a mining service never gets the key", async () => {
     const asked: string[] = [];
     const { url } = await answering((request, response) => {
       asked.push(`${request.url} ${request.headers["x-api-key"]}`);
@@ -340,7 +340,7 @@ describe("tries", () => {
   });
 });
 
-test("a client that is closed ends what is under way", async () => {
+test("closing a client ends its pending requests", async () => {
   const server = await connecting(() => {});
   const service = connectService({ url: server.url });
   const asked = expect(service.listHosts({}, caller)).rejects.toMatchObject({ code: "service.unreachable" });

@@ -125,7 +125,7 @@ describe("readings", () => {
     expect(asicList[0]?.deviceInfo.intensity).toBe("20");
   });
 
-  test("a hash rate of 0 is 0, and one that is not said is unknown", () => {
+  test("a hash rate of 0 is 0, and a missing one is unknown", () => {
     expect(read({ ...strings, speedInfo: { hashrate: "0 H/s" } }).readings.hashrate).toBe(0);
     expect(read({ ...strings, speedInfo: {} }).readings.hashrate).toBeNull();
   });
@@ -175,7 +175,7 @@ describe("why a miner does not hash", () => {
     [{ statusInfo: { statusDisplay: "Starting" }, hasValidStatus: false }, null],
     [{ statusInfo: { statusDisplay: "Idle" } }, "unknown"],
     [{ statusInfo: { statusDisplay: "Idle" }, poolList: [dead] }, "pools"],
-  ])("is what the server's words tell: %j is %s", (words, code) => {
+  ])("follows the server's words: %j is %s", (words, code) => {
     expect(read({ ...strings, ...words }).readings.reason?.code ?? null).toBe(code);
   });
 

@@ -82,12 +82,12 @@ describe("a Rigbridge's own events", () => {
     expect(resumed).toEqual(["4", "10", "20"]);
   });
 
-  test("an event that cannot be read is told as reset", async () => {
+  test("an event that cannot be read causes a reset", async () => {
     const { url } = await eventServer((stream) => send(stream, 1, "summary", { totalCount: "many" }));
     expect(await watched(url).watch.next()).toMatchObject({ type: "reset" });
   });
 
-  test("an event without an end is cut, and told as reset on the next connection", async () => {
+  test("an event without an end is cut off, and causes a reset on the next connection", async () => {
     const { url, resumed } = await eventServer((stream, connection) => {
       if (connection > 1) return;
       send(stream, 3, "summary", summary);
@@ -99,7 +99,7 @@ describe("a Rigbridge's own events", () => {
     expect(resumed).toEqual([undefined, "3"]);
   });
 
-  test("a wrong key ends the watch, each time, and the log is told once that there is a service", async () => {
+  test("a wrong key ends each watch, and the service is logged only once", async () => {
     const { url } = await answering((request, response) => {
       if (request.url === "/openapi.json")
         return sendJson(response, {
@@ -150,7 +150,7 @@ describe("a server without events is compared with how it was", () => {
     expect(await watch.next()).toMatchObject({ type: "miner", data: { id: added.id } });
   });
 
-  test("new notifications and another summary are told", async () => {
+  test("new notifications and a changed summary are sent", async () => {
     const { service, watch, twin, pass } = await twinWatched();
     await service.listNotifications({}, caller);
     await service.getSummary({}, caller);
@@ -165,7 +165,7 @@ describe("a server without events is compared with how it was", () => {
     );
   });
 
-  test("who resumes is told to read anew, for nobody has kept what was", async () => {
+  test("a resuming watcher gets a reset, since earlier events are not kept", async () => {
     const { twin } = await twinWatched();
     expect(await watched(twin.url, 77).watch.next()).toMatchObject({ type: "reset" });
   });
@@ -196,7 +196,7 @@ test("while the server is away its miners are out of reach, and back when it is 
   expect(back.every(({ isRunning, readings }) => isRunning && (readings.hashrate ?? 0) > 0)).toBe(true);
 });
 
-test("a server that turns into one of another kind is told as reset", async () => {
+test("a server that is replaced by one of another kind causes a reset", async () => {
   const twin = await startTwin({ miners: 2 });
   const port = Number(new URL(twin.url).port);
   const { service, watch } = watched(twin.url);

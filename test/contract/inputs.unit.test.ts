@@ -8,12 +8,12 @@ const bodies = Object.entries<Operation>(operations).flatMap(([name, { body }]) 
   body === undefined ? [] : [[name, body] as const],
 );
 
-test.each(bodies)("a body of %s that is no object is refused, not stumbled over", (_, body) => {
+test.each(bodies)("a body of %s that is not an object is refused", (_, body) => {
   for (const wrong of [[], [{}], null, 5, "x", true, undefined])
     expect(body.safeParse(wrong)).toMatchObject({ success: false });
 });
 
-test("what is wrong with a bulk action is told at once, its action's parameters too", () => {
+test("all mistakes of a bulk action are reported together, those of its parameters included", () => {
   const parameters = { watts: "many", foo: 1 };
   const wrong = { action: "set_power_limit", parameters, miners: [1], parallel: 0 };
   const { error } = operations.startBulkAction.body.safeParse(wrong);

@@ -82,7 +82,7 @@ test("no field that is called like a secret is left unmarked", () => {
   ).toEqual([]);
 });
 
-test("no event holds a secret: whoever may look hears all of them", () => {
+test("no event contains a secret, since users with the privilege view receive all events", () => {
   expect(holdsSecrets(ServiceEvent)).toBe(false);
 });
 

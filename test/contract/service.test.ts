@@ -26,7 +26,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
     );
   });
 
-  test("rejects what it does not offer, and says that it is another product", async () => {
+  test("rejects operations that it does not offer, and names the reason", async () => {
     const asked = kind.service.listGroups({}, caller);
     if (!isReference) expect((await asked).map(({ name }) => name)).toContain("Hall A");
     else
@@ -36,7 +36,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
       });
   });
 
-  describe("reads as the contract says", () => {
+  describe("reads follow the contract", () => {
     test("miners, in the list and one by one", async () => {
       const list = operations.listMiners.reply.parse(await kind.service.listMiners({}, caller));
       expect(list.groupList.map(({ name }) => name)).toEqual(expect.arrayContaining(["Hall A", "Hall B"]));
@@ -114,7 +114,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
     });
   });
 
-  test("what is not there is not found", async () => {
+  test("an unknown id is not found", async () => {
     const { service } = kind;
     const none = 999_999_999;
     for (const asked of [
@@ -154,7 +154,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
       expect(await status(kind.steered)).toBe("Mining");
     });
 
-    test("who may only look cannot act", async () => {
+    test("a user who may only view cannot act", async () => {
       const visitor = await seenBy(kind.visitor.name);
       await expect(kind.service.minerAction({ id: kind.steered, action: "stop" }, visitor)).rejects.toMatchObject({
         code: "user.forbidden",
@@ -163,7 +163,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
     });
   });
 
-  test("a miner is stopped and started, and who watches is told", async () => {
+  test("a miner is stopped and started, and watchers receive both", async () => {
     await kind.service.listMiners({}, caller);
     const told = watch(kind);
     const done = await kind.service.minerAction({ id: kind.steered, action: "stop" }, caller);

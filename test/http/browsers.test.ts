@@ -19,7 +19,7 @@ const act = "/api/miners/1?action=reboot";
 const ownLocal = `${hostname().split(".", 1)[0]}.local`;
 const evil = { origin: "http://evil.example" };
 
-test("an action to an absolute target that is not ours is refused", async () => {
+test("an action with another server's absolute target is refused", async () => {
   for (const [target, host] of [
     ["http://evil.example", "evil.example"],
     ["http://evil.example", "127.0.0.1"],
@@ -48,7 +48,7 @@ describe("an action", () => {
     expect(served.calls).toHaveLength(1);
   });
 
-  test("to an absolute target that is ours is done", async () => {
+  test("with this server's absolute target is executed", async () => {
     const answer = await served.raw(
       `POST http://localhost${act} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     );
@@ -90,7 +90,7 @@ describe("CORS", () => {
     });
   });
 
-  test("says nothing to others", async () => {
+  test("sends no headers to other origins", async () => {
     const read = await served.ask("GET", "/api/summary", { headers: evil });
     const preflight = await served.ask("OPTIONS", act, {
       headers: { ...evil, "access-control-request-method": "POST" },
@@ -109,7 +109,7 @@ describe("CORS", () => {
   });
 });
 
-test("every answer tells browsers to guess no type and to pass no address on", async () => {
+test("every answer forbids browsers to sniff types and to send referrers", async () => {
   for (const target of ["/api/summary", "/api/nix", "/api/user/%zz"]) {
     const { headers } = await served.ask("GET", target);
     expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" });

@@ -34,14 +34,14 @@ test("its policy lets nothing else in, and the headers of every answer stay", as
   }
 });
 
-test("it shows the document of this server, and asks no validator elsewhere", async () => {
+test("it shows this server's document, and uses no external validator", async () => {
   const script = await served.ask("GET", "/docs/static/swagger-initializer.js");
   expect(script.text).toMatch(/url: resolveUrl\('\.\/json'\)/);
   expect(script.text).toMatch(/validatorUrl: null/);
   expect((await served.ask("GET", "/docs/json")).json).toEqual((await served.ask("GET", "/openapi.json")).json);
 });
 
-test("files are not sent again to who holds them", async () => {
+test("files are not sent again to a client that has them", async () => {
   const { etag = "" } = (await served.ask("GET", "/docs/static/swagger-ui.css")).headers;
   const again = await served.ask("GET", "/docs/static/swagger-ui.css", { headers: { "if-none-match": etag } });
   expect([again.status, again.text]).toEqual([304, ""]);
@@ -58,7 +58,7 @@ test.each([
   ["/docs/static/%2e%2e"],
   ["/docs/static/a%00b"],
   ["/docs/static/index.html/../../json"],
-])("%s is no file of the page", async (path) => {
+])("%s is not a file of the page", async (path) => {
   const { status, json } = await served.ask("GET", `${path}?key=correct-horse-battery`);
   expect([path, status, json.code]).toEqual([path, 404, "not.found"]);
 });
@@ -82,7 +82,7 @@ test("the address of the server alone leads to the page, without a key", async (
 });
 
 test.each(["/nothing", "/api", "/api/minerz", "/docs/static/nothing.js"])(
-  "what is not at %s is told with the page",
+  "the answer for %s, which does not exist, names the page",
   async (path) => {
     const { status, json } = await served.ask("GET", `${path}?key=correct-horse-battery`);
     expect([status, json.detail]).toEqual([404, "There is nothing at this path; see /docs for the paths of this API"]);

@@ -73,7 +73,7 @@ describe("ready-made bytes", () => {
     expect(answer.bytes.length).toBeLessThan(encoded.length / 4);
   });
 
-  test("are not sent to a client that holds them", async () => {
+  test("are not sent to a client that has them", async () => {
     served.encoded.set("listMiners", list(10));
     for (const held of ['W/"v1"', '"v0", "v1"', "*"]) {
       const answer = await served.ask("GET", "/api/miners", { headers: { "if-none-match": held } });

@@ -195,7 +195,7 @@ describe("the stream of events", () => {
     expect(events.subscribers).toBe(0);
   });
 
-  test("goes on behind Last-Event-ID, whatever the query says", async () => {
+  test("resumes after Last-Event-ID, which overrides the query", async () => {
     const { url, tell } = await serveEvents();
     const first = await watch(url);
     for (let step = 0; step < 5; step += 1) tell(1, step);
@@ -230,7 +230,7 @@ describe("the stream of events", () => {
     );
   });
 
-  test("ends at once when the server closes, also for who does not read", async () => {
+  test("ends at once when the server closes, even if the client does not read", async () => {
     const { url, port, server, events, tell } = await serveEvents({ closeTimeout: 3_600_000 });
     const client = await watch(url);
     const stuck = connect(port);
@@ -275,7 +275,7 @@ describe("the stream of events", () => {
     expect(client.messages).toEqual([{ type: "miner-removed", id: "7", data: { id: 3, uid: null } }]);
   });
 
-  test("that breaks by a fault of ours ends, and the log says so", async () => {
+  test("that fails with an internal error ends, and the log has the error", async () => {
     const service: MiningService = {
       ...stub().service,
       async *encodedEvents(): AsyncGenerator<readonly EncodedEvent[]> {
@@ -346,7 +346,7 @@ describe("clients", () => {
 describe("over a real service", () => {
   const axeos = { kind: "axeos", warm: true } as const;
 
-  test("rigs that change are told as they are listed, and a restart starts anew", async () => {
+  test("sends changed rigs as the list has them, and a reset after a restart", async () => {
     const bench = await openBench({ rigs: [axeos] });
     const { url } = await serve(bench.service);
     const client = await watch(url);
@@ -374,7 +374,7 @@ describe("over a real service", () => {
     expect(Number(resumed.lastId)).toBeGreaterThan(Number(before));
   });
 
-  test("each user is told of their own miners, and sees one come that was moved to them", async () => {
+  test("each user receives their own miners, and a miner that moves to them", async () => {
     const bench = await openBench({ rigs: [axeos, axeos] });
     const [north, south] = [
       await bench.service.addGroup({ name: "north", parentId: 0 }, caller),
@@ -415,7 +415,7 @@ describe("over a real service", () => {
     expect((await fetch(`${url}/api/events?user_id=${anna}`)).status).toBe(404);
   });
 
-  test("a change that all miners show is told for each of few, and as one of many", async () => {
+  test("a change of all miners is sent per miner if there are few, else as one event", async () => {
     const few = await openBench({ rigs: [axeos] });
     await few.add(few.rig(0).address);
     const many = await openBench({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FairShare } from "../../src/http/fair-share.ts";
 
 describe("a room", () => {
-  test("gives one party half of it, and the other half to those who hold nothing", () => {
+  test("gives one party half of it, and the other half to parties that hold nothing", () => {
     const room = new FairShare(100);
     room.take(["a"], 30);
     expect([room.fits(["a"], 20), room.fits(["a"], 21), room.isOverShare(["a"], 21)]).toEqual([true, false, true]);
@@ -20,7 +20,7 @@ describe("a room", () => {
     expect(room.fits(["elsewhere", "user 2"], 50)).toBe(true);
   });
 
-  test("holds one thing of any size where there is nothing else", () => {
+  test("accepts an amount of any size if nothing else is held", () => {
     const room = new FairShare(100);
     expect(room.fits(["a"], 1_000)).toBe(true);
     room.take(["a"], 1_000);

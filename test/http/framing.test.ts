@@ -31,7 +31,7 @@ async function send(bytes: string): Promise<Seen> {
   return { text, statuses: [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status)) };
 }
 
-describe("is refused before the service hears of it:", () => {
+describe("is refused before it reaches the service:", () => {
   test.each<[string, string, number]>([
     ["two hosts", get(`${host}Host: evil.example\r\n`), 400],
     ["two hosts that are the same", get(host + host), 400],

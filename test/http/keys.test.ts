@@ -145,7 +145,7 @@ describe("a user's own key", () => {
     await served.server.close();
   });
 
-  test("with the id of somebody else is answered as for one that there is not", async () => {
+  test("with another user's id is answered as for an unknown id", async () => {
     const served = await servedWithAnna({ key });
     for (const method of ["GET", "POST"]) {
       const target = method === "GET" ? "/api/summary" : "/api/miners/1";
@@ -227,14 +227,14 @@ describe.each<[string, Partial<HttpSettings>, [string, string, Ask, number][]]>(
 });
 
 describe("a server that other machines could reach", () => {
-  test("does not start without a key, and says how to set one", async () => {
+  test("does not start without a key, and the error says how to set one", async () => {
     await expect(serve({}, {}, "0.0.0.0")).rejects.toMatchObject({
       code: "config.invalid",
       message: expect.stringMatching(/http\.key.*http\.open: true/),
     });
   });
 
-  test.each([{ key }, { open: true }])("starts with %j and says where it is", async (settings) => {
+  test.each([{ key }, { open: true }])("starts with %j and returns its address", async (settings) => {
     const { server } = await serve(settings, {}, "0.0.0.0");
     expect(server.url).toBe(`http://127.0.0.1:${server.address.port}`);
     await server.close();

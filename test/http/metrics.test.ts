@@ -177,7 +177,7 @@ describe("the figures of a miner", () => {
     });
   });
 
-  test("are absent where the rig does not say, and never 0 instead", async () => {
+  test("are absent if the rig does not report them, and never 0 instead", async () => {
     show({ readings: { at: null } });
     expect(figures(await scrape())).toEqual({ up: 1, stale: 0 });
   });
@@ -195,7 +195,7 @@ describe("the figures of a miner", () => {
     expect(up?.labels).toEqual({ uid: "a-1", name, group: "Row 1", model: "Antminer S19" });
   });
 
-  test("of one that was never identified say that it is not up, told from others by its id", async () => {
+  test("of a rig that was never identified show that it is not up, and carry its id", async () => {
     const never = { uid: null, status: "Starting", hasValidStatus: false, name: "same", readings: { at: null } };
     show({ ...never, id: 11 }, { ...never, id: 12 }, { uid: "b" });
     const scraped = await scrape();
@@ -217,7 +217,7 @@ describe("the figures of a miner", () => {
 });
 
 describe("the service", () => {
-  test("tells its version, its answers and what the process takes", async () => {
+  test("reports its version, its answers and the resources of its process", async () => {
     show();
     await served.ask("GET", "/nothing-here");
     const { lines, types } = await scrape();
@@ -250,7 +250,7 @@ describe("the service", () => {
     }
   });
 
-  test("shares one reading of the miners among scrapes through the same eyes", async () => {
+  test("shares one read of the miners among concurrent scrapes of the same user", async () => {
     let answer = (_: unknown): void => {};
     served.answers.set(
       "listMiners",
@@ -272,7 +272,7 @@ describe("the service", () => {
     expect(served.calls).toHaveLength(3);
   });
 
-  test("wants the key, and says what is wrong as every operation does", async () => {
+  test("requires the key, and reports mistakes as every operation does", async () => {
     expect((await served.ask("GET", "/metrics")).status).toBe(401);
     expect((await served.ask("GET", `/metrics?key=${key}&user_id=x`)).json.code).toBe("input.invalid");
     expect((await served.ask("POST", `/metrics?key=${key}`)).headers.allow).toBe("GET, HEAD, OPTIONS");
@@ -285,7 +285,7 @@ describe("the service", () => {
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 if (!hasPromtool) process.stderr.write("promtool is missing: its check of the metrics is left out\n");
 
-(hasPromtool ? test : test.skip)("promtool finds nothing to say against them", async () => {
+(hasPromtool ? test : test.skip)("promtool accepts them", async () => {
   show({ readings: full });
   await served.ask("GET", `/metrics?key=${key}`);
   const { text } = await served.ask("GET", `/metrics?key=${key}`);

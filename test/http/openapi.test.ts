@@ -87,7 +87,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("says nothing that generators of clients stumble over", () => {
+  test("contains nothing that client generators do not support", () => {
     const faults: string[] = [];
     const look = (value: unknown, path: string): void => {
       if (!isJson(value)) return;
@@ -127,7 +127,7 @@ describe("the OpenAPI document", () => {
     expect(text).not.toMatch(/additionalProperties":false|9007199254740991/);
   });
 
-  test("says 202 where a rig may answer later, 304 of reads, and which failures there are", () => {
+  test("lists 202 where a rig may answer later, 304 for reads, and the possible failures", () => {
     expect(Object.keys(at("paths", "/api/miners/{id}", "post", "responses"))).toEqual(
       expect.arrayContaining(["200", "202", "400", "401", "403", "404", "409", "502", "504", "default"]),
     );
@@ -154,13 +154,13 @@ describe("/openapi.json", () => {
   });
   afterAll(() => served.server.close());
 
-  test("is the document, for whoever may connect, without a key", async () => {
+  test("is the document, and requires no key", async () => {
     const { status, json, headers } = await served.ask("GET", "/openapi.json");
     expect([status, json]).toEqual([200, document]);
     expect(headers).toMatchObject({ "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" });
   });
 
-  test("is not sent again to who holds it", async () => {
+  test("is not sent again to a client that has it", async () => {
     const { etag = "" } = (await served.ask("GET", "/openapi.json")).headers;
     const again = await served.ask("GET", "/openapi.json", { headers: { "if-none-match": etag } });
     expect([again.status, again.text]).toEqual([304, ""]);

@@ -121,7 +121,7 @@ describe("answers that are under way", () => {
 describe("files that never change", () => {
   const script = "/docs/static/swagger-ui-bundle.js";
 
-  test("are the same in every encoding, with their length, and to whoever asks at the same time", async () => {
+  test("are the same in every encoding, with their length, and for concurrent requests", async () => {
     const served = await serving();
     for (const target of [script, "/openapi.json"]) {
       const plain = await served.ask("GET", target);

@@ -108,7 +108,7 @@ describe("a body of JSON", () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  test("in more pieces than anybody needs is refused, also where none is defined", async () => {
+  test("in too many pieces is refused, even if the operation takes no body", async () => {
     const pieces = `${"1\r\n \r\n".repeat(2_049)}0\r\n\r\n`;
     const chunked = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
     for (const path of ["/api/pools", "/api/miners/1?action=stop"])
@@ -126,7 +126,7 @@ describe("a body of JSON", () => {
   });
 });
 
-describe("a request that is no good", () => {
+describe("an invalid request", () => {
   const get = (headers: string, version = "1.1") => `GET /api/summary HTTP/${version}\r\n${headers}\r\n`;
   test.each<[string, string, number, string]>([
     ["not HTTP", "GARBAGE\r\n\r\n", 400, "input.invalid"],
@@ -253,7 +253,7 @@ describe("a refused request is in the log", () => {
     ],
     ["PUT", "/api/pools/1", { status: 405, code: "method.not-allowed" }],
     ["POST", "/api/miners/1?action=change_pool", { status: 400, reason: "bad: pool_id, pool_type" }],
-  ])("%s %s, with who asked, the code and why", async (method, target, expected) => {
+  ])("%s %s, with the address, the code and the reason", async (method, target, expected) => {
     await served.ask(method, target, { from: "127.0.0.9" });
     await until(() => lines().length > 0, "the refusal to be logged");
     expect(lines()).toEqual([expect.objectContaining({ method, address: "127.0.0.9", ...expected })]);

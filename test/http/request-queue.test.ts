@@ -90,7 +90,7 @@ describe("of requests that are sent one behind the other", () => {
     letGo();
   });
 
-  test("too many are cut off, and those who send one after the other are not", async () => {
+  test("too many are cut off, but clients that send one after the other are not", async () => {
     const narrow = await serve({}, { pipelinedBytes: 300_000 });
     const letGo = heldBackOf(narrow);
     const [first, second] = [open(narrow.port), open(narrow.port)];
@@ -119,7 +119,7 @@ describe("of requests that are sent one behind the other", () => {
   }
 });
 
-test("a server that closes answers what is under way, begins nothing that waits, and ends the connection", async () => {
+test("a closing server finishes the current answer, starts no waiting request, and ends the connection", async () => {
   const closing = await serve({}, { closeTimeout: 3_600_000 });
   let letGo = (): void => {};
   closing.answers.set(

@@ -14,7 +14,7 @@ beforeEach(() => {
   served.answers.clear();
 });
 
-/** The API document's table 4 and, after it, what is ours. */
+/** The API document's table 4, followed by the Rigbridge extensions. */
 const requests: Record<CallName, [string, object, string?]> = {
   listMiners: ["/api/miners", {}],
   getMiner: ["/api/miners/1000000001", { id: 1000000001 }],
@@ -130,7 +130,7 @@ describe("a path", () => {
     expect([answer.status, answer.headers.allow, answer.json.code]).toEqual([405, allow, "method.not-allowed"]);
   });
 
-  test("says by OPTIONS what it takes", async () => {
+  test("lists its methods in the answer to OPTIONS", async () => {
     const answer = await served.ask("OPTIONS", "/api/miners/7");
     expect([answer.status, answer.headers.allow]).toEqual([204, "GET, HEAD, POST, PATCH, DELETE, OPTIONS"]);
     expect((await served.ask("OPTIONS", "/nowhere")).status).toBe(404);
@@ -209,7 +209,7 @@ describe("invalid input", () => {
     },
   );
 
-  test("is a body that is no object, or names nothing", async () => {
+  test("is a body that is not an object, or has nothing to change", async () => {
     expect(await mistakes("POST", "/api/pools", [])).toEqual(["body"]);
     expect(await mistakes("PATCH", "/api/miners/7", {})).toEqual(["body"]);
   });
@@ -237,7 +237,7 @@ describe("an error of the service", () => {
     expect([answer.status, answer.json.errors]).toEqual([502, errors]);
   });
 
-  test("that nobody expected stays in the log, under the id that the answer carries", async () => {
+  test("that is unexpected is logged under the id in the answer", async () => {
     served.answers.set("getSummary", new Error("inner secret"));
     const answer = await served.ask("GET", "/api/summary");
     expect([answer.status, answer.json.code]).toEqual([500, "internal"]);

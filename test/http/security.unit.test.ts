@@ -67,7 +67,7 @@ describe("an origin", () => {
     ["", false],
     ["file://", false],
     ["garbage", false],
-  ])("%s is ours or listed: %s", (origin, allowed) => {
+  ])("%s is this server's own or listed: %s", (origin, allowed) => {
     expect(originAllowed(origin, own, listed)).toBe(allowed);
   });
 

@@ -67,7 +67,7 @@ describe("streams of events, of which there are 256", () => {
     expect((await openMany(port, 30, proxied("bert", "192.0.2.1"))).given).toBe(24);
   });
 
-  test("are 64 for an address, and for who has no key; the service's own key gets in all the same", async () => {
+  test("are limited to 64 per address, and separately to 64 for the service's own key", async () => {
     const { port } = await serving({ key, keylessRead: true });
     const keyless = await openMany(port, 70, "");
     expect([keyless.given, keyless.others]).toEqual([64, [429]]);
@@ -82,7 +82,7 @@ describe("streams of events, of which there are 256", () => {
     );
   });
 
-  test("keep 16 places for the service's own key, whoever takes the others", async () => {
+  test("reserve 16 for the service's own key", async () => {
     const { port } = await serving({ key, trustedProxies: ["127.0.0.1"] });
     const given = [];
     for (const [index, name] of users.entries())

@@ -50,7 +50,7 @@ describe("a JSON body", () => {
     expect(() => parseBody(text, 32)).toThrow(where);
   });
 
-  test("keeps what it holds to itself when it is broken", () => {
+  test("is not quoted in the error if it is malformed", () => {
     expect(() => parseBody('{"password":"hunter2" nix}', 32)).toThrow(/^(?!.*hunter2)/);
   });
 
@@ -75,7 +75,7 @@ describe("a JSON body", () => {
     [`{"${"x".repeat(20_001)}":1}`, "a string of more than 20,000 characters"],
     [`["${String.raw`\u0041`.repeat(160_000)}"]`, "a string of more than 20,000 characters"],
     [`"${String.raw`\"`.repeat(490_000)}`, "a string of more than 20,000 characters"],
-  ])("%#: that holds more than any operation takes is refused, whether or not it is broken behind", (text, words) => {
+  ])("%#: beyond the limits of every operation is refused, even if the rest is malformed", (text, words) => {
     for (const each of [text, text.slice(0, -1)]) expect(() => parseBody(each, 32)).toThrow(words);
   });
 

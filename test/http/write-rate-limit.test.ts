@@ -30,7 +30,7 @@ describe("a client", () => {
     expect(rate.wait("a")).toBe(0);
   });
 
-  test("is told how long to wait where that is more than a second", () => {
+  test("gets the number of seconds to wait if it is more than one", () => {
     const rate = writeRateLimit({ writeBurst: 1, writesPerSecond: 0.1 }, () => 0);
     expect([rate.wait("a"), rate.wait("a")]).toEqual([0, 10]);
   });
@@ -99,7 +99,7 @@ describe("a server", () => {
     await served.server.close();
   });
 
-  test("does not let whoever has no right to come in use up what others may do", async () => {
+  test("is not used up by clients that are not admitted", async () => {
     const key = "the-key-of-the-service";
     const served = await serve({ key }, { ...rare, writeBurst: 1 });
     for (let guess = 0; guess < 5; guess += 1) expect((await served.ask("POST", act)).status).toBe(401);
