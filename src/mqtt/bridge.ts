@@ -85,7 +85,6 @@ class RunningBridge implements Bridge {
   #features: ReadonlySet<OperationName> = new Set();
   #countsDelay: NodeJS.Timeout | undefined;
   #connects = 0;
-  /** The service is watched now. */
   #isWatching = false;
 
   constructor(

@@ -90,7 +90,6 @@ export class Commands {
     return { ...this.#reported(uid, intents), ...execution };
   }
 
-  /** Publishes the miner's state as it is now. */
   async #refresh({ id }: MinerWithUid): Promise<void> {
     const { service, publishing } = this.#options;
     const detail = await service.getMiner({ id }, caller).catch(() => undefined);
@@ -141,7 +140,6 @@ export class Commands {
   }
 }
 
-/** Commands that may wait for one miner. */
 const maxQueued = 50;
 
 /** One queue for each miner: a server elsewhere may not keep the order of requests that are under way together. */

@@ -80,7 +80,6 @@ export class MqttConnection implements MqttLink {
   readonly #place: string;
   readonly #outgoing: Outgoing;
   readonly #listeners = new Map<string, readonly Subscriber[]>();
-  /** Filters subscribed to as `fresh`. */
   readonly #fresh = new Set<string>();
   readonly #connected: (() => void)[] = [];
   readonly #ended = Promise.withResolvers<RigbridgeError | null>();

@@ -32,7 +32,6 @@ export interface Announcer {
   miner(miner: Miner, display: DisplayUnit | null): void;
   /** A group is new or has changed; `miners` are its own and those of its subgroups. */
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
-  /** The whole farm: all miners that have a uid. */
   farm(miners: readonly Miner[], display: DisplayUnit | null): void;
   /** The miner was removed: its announcement is cleared. */
   minerRemoved(uid: string): void;
@@ -281,7 +280,6 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     this.#options.announcer?.groupRemoved(id);
   }
 
-  /** Publishes an event if the miner's status has changed. */
   #publishStatusChange(before: MinerWithUid, after: MinerWithUid): void {
     const [was, is] = [before, after].map(({ statusInfo }) => statusInfo.statusDisplay.toLowerCase());
     if (was !== is) this.#publishEvent(after.uid, { event_type: "status", status: is, before: was });
@@ -314,7 +312,6 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   }
 }
 
-/** The name of an event's value. */
 const eventReading = { best_share: "best_share", block_found: "found_blocks" } as const;
 
 /** The id of the farm among the groups. */

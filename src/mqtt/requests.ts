@@ -20,7 +20,6 @@ export interface RequestsOptions {
   readonly changed: () => void;
 }
 
-/** Requests that may run at the same time. */
 const maxRunning = 64;
 
 /**

@@ -4,7 +4,6 @@ import { isBelow, matches } from "../contract/topic.ts";
 import type { Message, MqttLink } from "./mqtt-link.ts";
 import { commandTopic } from "./topics.ts";
 
-/** The outcome of a command or a request. */
 export type Outcome = { readonly data: unknown } | { readonly error: unknown };
 
 /** The JSON of a response. */

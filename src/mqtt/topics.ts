@@ -15,7 +15,6 @@ export interface Topics {
   readonly commands: readonly string[];
 }
 
-/** The topics of a miner or a group. */
 export interface ThingTopics {
   readonly state: string;
   readonly availability: string;
@@ -54,7 +53,6 @@ export function topicsOf(base: string): Topics {
   };
 }
 
-/** The target of a command topic. */
 export type CommandTopic =
   | { readonly kind: "request"; readonly operation: string }
   | {

@@ -94,7 +94,7 @@ describe("a store is refused, and not changed,", () => {
     const before = readFileSync(file);
     const sentence = await refusal(file);
     expect(sentence).toContain(file);
-    expect(sentence).toContain(`store version ${storeVersion + 1}, this one knows up to ${storeVersion}`);
+    expect(sentence).toContain(`store version ${storeVersion + 1}, this one supports up to ${storeVersion}`);
     expect(readFileSync(file)).toEqual(before);
   });
 
@@ -146,7 +146,7 @@ describe("a store is refused, and not changed,", () => {
     const base = folder();
     expect(await refusal(join(base, "nowhere", "x.db"))).toContain("does not exist");
     writeFileSync(join(base, "file"), "");
-    expect(await refusal(join(base, "file", "x.db"))).toMatch(/no folder|ENOTDIR/);
+    expect(await refusal(join(base, "file", "x.db"))).toMatch(/not a folder|ENOTDIR/);
     mkdirSync(join(base, "folder.db"));
     expect(await refusal(join(base, "folder.db"))).toContain("is not a file");
     expect(existsSync(join(base, "nowhere"))).toBe(false);

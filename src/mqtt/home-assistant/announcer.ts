@@ -15,13 +15,11 @@ export interface AnnouncerOptions {
   readonly topics: Topics;
   readonly settings: MqttSettings;
   readonly faults: RigFaults;
-  /** The version of Rigbridge. */
   readonly version: string;
   /** Display currency, "SEK"; absent while it is unknown. */
   readonly currency?: string | undefined;
   /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
   readonly pools?: () => readonly string[] | null;
-  /** Receives what a user should know. */
   readonly warn?: (message: string) => void;
   readonly schedule?: Schedule;
   readonly delays?: Delays;
@@ -88,7 +86,6 @@ class HomeAssistant implements Announcer {
   /** Announced devices that may have changed; they can wait. */
   readonly #toRecheck = new Set<Key>();
   readonly #announced = new Set<Key>();
-  /** All retained messages have arrived. */
   #hasReadRetained = false;
   #isSwept = false;
   #cancelQuiet = (): void => {};

@@ -19,7 +19,6 @@ export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "po
   readonly version: string;
 }
 
-/** The place of a miner's device among the others. */
 export interface Place {
   /** Id of the device it is connected through; null for none. */
   readonly via: string | null;

@@ -17,7 +17,6 @@ export class Discovery {
     this.#prefix = prefix;
   }
 
-  /** Ids of all devices known to be announced. */
   get ids(): string[] {
     return [...this.#devices.keys()];
   }

@@ -222,7 +222,6 @@ const room: MakeEntities = ({ miner, topics }) =>
 
 const counted = { state_class: "total_increasing", ...diagnostic } as const;
 
-/** The entities of each property in Home Assistant. */
 export const entities = {
   status: ({ field }) => ({
     [field]: sensor(field, { device_class: "enum", options: minerStatuses.map((status) => status.toLowerCase()) }),

@@ -9,7 +9,6 @@ export const maxMiners = 100;
 export interface Scope {
   readonly settings: HomeAssistantSettings;
   readonly groups: ReadonlyMap<number, Group>;
-  /** All miners. */
   readonly count: number;
 }
 
