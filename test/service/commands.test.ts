@@ -204,7 +204,7 @@ describe("commands to one rig", () => {
   });
 });
 
-/** A rig and what steers it, with waits that a test can bear. */
+/** A rig and its executor, with timeouts that suit a test. */
 async function steered(
   timeouts: Omit<CommandTimeouts, "queueMs"> & { readonly queueMs?: number },
   interval = 3_600_000,
@@ -366,7 +366,7 @@ describe("a slow rig", () => {
     await until(() => rig.requests.count > before, "the rig to be asked");
     expect(miner.busy).toBe(true);
     const done = switchOff();
-    await until(() => rig.requests.writes.length > 0, "the rig to be told to stop");
+    await until(() => rig.requests.writes.length > 0, "the stop to be sent");
     // One answer, the command's own: the question that was under way has been cut.
     expect(readsAtWrite()).toBe(readBefore + 1);
     await expect(done).resolves.toMatchObject({ state: "done" });
@@ -417,7 +417,7 @@ describe("a rig that takes its time", () => {
     breakAtWrite(rig, { name: "delay", ms: 2_000 });
     const both = [set("frequency", "500"), set("frequency", "510")];
     const outcomes = Promise.allSettled(both);
-    await until(() => rig.requests.writes.length > 0, "the rig to be told the first frequency");
+    await until(() => rig.requests.writes.length > 0, "the first frequency to be sent");
     rig.fault = "off";
     await executor.close();
     await outcomes;

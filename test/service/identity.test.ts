@@ -135,7 +135,7 @@ describe.each(named.map((each) => [each.rigs, each] as const))(
 );
 
 test.each(named.filter(({ driver }) => ["axeos", "xmrig"].includes(driver)).map((each) => [each.rigs, each] as const))(
-  "%s: another one that is slow has the address a moment after the last read, and is told nothing",
+  "%s: another one that is slow has the address a moment after the last read, and gets no command",
   async (_, specimen) => {
     const { bench, id, first, second, swap } = await swappable(specimen);
     for (const rig of [first, second]) rig.fault = { name: "delay", ms: 600 };

@@ -14,22 +14,22 @@ describe("a rig is left alone", () => {
   const loop = { ...person, byLoop: true };
 
   test.each([
-    ["whom nobody told anything", null, false, 0, null],
-    ["whom a person has stopped", stop, false, 100_000, "person"],
-    ["whom a person has stopped, and somebody has started at the rig", stop, true, 61, null],
-    ["whom a person has set", person, true, 59, "person"],
-    ["whom a person has set an hour ago", person, true, 60, null],
-    ["whom the loop has stopped", { ...loop, stops: true }, false, 100_000, null],
-    ["whom the loop has started just now", loop, false, 10, null],
-    ["whom the loop has started, and who stands", loop, false, 11, "rig"],
-    ["whom a person has started long ago, and who stands", person, false, 61, "rig"],
-    ["who mines as the loop has said", loop, true, 100_000, null],
+    ["without any command", null, false, 0, null],
+    ["that a person has stopped", stop, false, 100_000, "person"],
+    ["that a person has stopped, and that was started at the rig itself", stop, true, 61, null],
+    ["that a person has set", person, true, 59, "person"],
+    ["that a person has set an hour ago", person, true, 60, null],
+    ["that the loop has stopped", { ...loop, stops: true }, false, 100_000, null],
+    ["that the loop has started just now", loop, false, 10, null],
+    ["that the loop has started, and that does not mine", loop, false, 11, "rig"],
+    ["that a person has started long ago, and that does not mine", person, false, 61, "rig"],
+    ["that mines as the loop has set it", loop, true, 100_000, null],
   ] as const)("or not: one %s", (_, word, mining, minutes, by) => {
     expect(heldBy(word, mining, at + minutes * minute)).toBe(by);
   });
 });
 
-describe("a command is a word about a rig's power", () => {
+describe("a command about a rig's power", () => {
   const command = (action: string, parameters = {}, more: Partial<StoredCommand> = {}): StoredCommand => ({
     id: 1,
     minerId: 1,

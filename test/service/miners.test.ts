@@ -318,7 +318,7 @@ describe("what clients look for", () => {
 });
 
 describe("demo miners", () => {
-  test("are shown and steered, cannot be changed, and leave no miner, memory or history in the store", async () => {
+  test("are shown and take commands, cannot be changed, and leave no miner, memory or history in the store", async () => {
     const store = await openStore({ file: ":memory:", now: Date.now });
     const farm = await openBench({ rigs: [axeos] });
     const demo = [{ address: farm.rig(0).address, name: "demo" }];

@@ -26,9 +26,9 @@ test.each([
   ["it was starting already", reading(null, starting), reading(null, starting), false, 5, false],
   ["it was away and says no uptime", reading(null), reading(null), true, 5, true],
   ["it answered all the time and says no uptime", reading(null), reading(null), false, 5, false],
-  ["it was told just after its start, and was away", reading(1), reading(3), true, 5, true],
+  ["the command came just after its start, and it was away", reading(1), reading(3), true, 5, true],
   ["it was away, but its uptime has gone on", reading(100), reading(130), true, 30, false],
-  ["it was told just after its start, and counts late", reading(0), reading(3), false, 5, false],
+  ["the command came just after its start, and its uptime is late", reading(0), reading(3), false, 5, false],
 ])("a rig has restarted: %s", (_, before, now, wasAway, seconds, expected) => {
   expect(hasRestarted(before, now, { wasAway, seconds })).toBe(expected);
 });

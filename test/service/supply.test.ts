@@ -146,7 +146,7 @@ describe("a rig behind a plug", () => {
 
 describe("the login of a plug", () => {
   test.each<PlugKind>(["shelly1", "shelly2", "tasmota"])(
-    "is sent where it is asked for, and never told (%s)",
+    "is sent where it is required, and never shown (%s)",
     async (kind) => {
       const { bench, plug, id } = await rigOnPlug(kind, { password: "plug-secret" }, "plug-secret");
       const given = supplyOf(kind, plug, {});
