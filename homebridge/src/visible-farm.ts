@@ -1,7 +1,7 @@
 import type { Group, Miner } from "rigbridge";
+import { homeKitName } from "./accessory-texts.ts";
 import type { RigChoices, RigSettings, Settings } from "./config/schema.ts";
 import type { Farm } from "./farm-view.ts";
-import { homeKitName } from "./homekit/texts.ts";
 
 /** Above this number of rigs only groups are shown: a HomeKit bridge has room for 149 accessories. */
 export const mostRigs = 140;

@@ -6,7 +6,7 @@ import { choiceOf } from "../shared/miner-choice.ts";
 import { type Change, changesSince, type Memory, readMemory, seenWith, storeMemory } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
 import { MessageSender } from "./messages.ts";
-import type { NotificationInConfig } from "./rigbridge-notification-in.ts";
+import type { NotificationInConfig } from "./settings.ts";
 
 /** Received events that are kept while the list cannot be read. */
 const maxReceived = 1_000;

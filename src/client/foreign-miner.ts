@@ -5,20 +5,8 @@ import { outOfReach } from "./changes.ts";
 import { Display, type Tally } from "./display.ts";
 import type { Fields } from "./fields.ts";
 import { type ForeignDevice, readDevice, readLines, readMinerPool, readSpeed, whole } from "./foreign-devices.ts";
-import { controlsOf, readingsOf } from "./foreign-readings.ts";
-import type { MinerMemory, Shape } from "./miner-memory.ts";
-import type { Uids } from "./uids.ts";
-
-/** The context for reading a foreign server's miners. */
-export interface MinerReading {
-  readonly parser: Parser;
-  readonly locale: string;
-  readonly uids: Uids;
-  readonly memory: MinerMemory;
-  readonly now: () => number;
-  /** Notes entries left out of a reply that has no field for notes. */
-  readonly note: (words: string) => void;
-}
+import { controlsOf, type MinerReading, readingsOf } from "./foreign-readings.ts";
+import type { Shape } from "./miner-memory.ts";
 
 /**
  * A miner of a foreign server, completed to the full contract. Missing fields are empty, null or derived from documented

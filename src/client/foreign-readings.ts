@@ -1,9 +1,22 @@
 import { type Control, type Readings, unknownReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
+import type { Parser } from "../units/parse.ts";
 import { boardTemperatures, type Display, labelled } from "./display.ts";
 import type { Fields } from "./fields.ts";
 import type { ForeignDevice } from "./foreign-devices.ts";
-import type { MinerReading } from "./foreign-miner.ts";
+import type { MinerMemory } from "./miner-memory.ts";
+import type { Uids } from "./uids.ts";
+
+/** The context for reading a foreign server's miners. */
+export interface MinerReading {
+  readonly parser: Parser;
+  readonly locale: string;
+  readonly uids: Uids;
+  readonly memory: MinerMemory;
+  readonly now: () => number;
+  /** Notes entries left out of a reply that has no field for notes. */
+  readonly note: (words: string) => void;
+}
 
 /** The parts of a miner that have been read so far. */
 export interface SeenMiner {

@@ -53,45 +53,7 @@ const rooms: Arrows = {
 };
 
 /** Edges between siblings that break a rule today. An entry that is no longer needed fails the test: delete it. */
-const exceptions: readonly string[] = [
-  // mDNS is in discovery, above the link that uses it to find rigs.
-  "src/link -> src/discovery",
-  // Arrows between rooms that have to turn.
-  "src/service/commands -> src/service/history",
-  "src/service/commands -> src/service/power",
-  "src/service/miners -> src/service/events",
-  "src/service/miners -> src/service/history",
-  // Files that import a type, or a small function, from the file that imports them.
-  "homebridge/src/homekit/alarm.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/homekit/eve.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/homekit/fan.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/homekit/main-switch.ts -> homebridge/src/homekit/heater.ts",
-  "homebridge/src/homekit/main-switch.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/homekit/momentary.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/homekit/temperature-sensors.ts -> homebridge/src/homekit/rig-parts.ts",
-  "homebridge/src/visible-farm.ts -> homebridge/src/homekit",
-  "nodes/notification-in/messages.ts -> nodes/notification-in/rigbridge-notification-in.ts",
-  "nodes/notification-in/notices.ts -> nodes/notification-in/rigbridge-notification-in.ts",
-  "src/cli/rig-text.ts -> src/cli/read.ts",
-  "src/cli/run-mqtt.ts -> src/cli/mqtt.ts",
-  "src/cli/run-service.ts -> src/cli/serve.ts",
-  "src/client/foreign-readings.ts -> src/client/foreign-miner.ts",
-  "src/link/address.ts -> src/link/link.ts",
-  "src/link/address.ts -> src/link/transports",
-  "src/link/plugs/mqtt-plug.ts -> src/link/plugs/plug.ts",
-  "src/link/plugs/same-plug.ts -> src/link/plugs/plug.ts",
-  "src/link/plugs/shelly.ts -> src/link/plugs/plug.ts",
-  "src/link/plugs/tasmota.ts -> src/link/plugs/plug.ts",
-  "src/link/transports -> src/link/link.ts",
-  "src/service/miners/plug-owners.ts -> src/service/miners/miner-registry.ts",
-  "src/simulator/axeos-settings.ts -> src/simulator/axeos-reports.ts",
-  "src/simulator/braiins-rig.ts -> src/simulator/rig-spec.ts",
-  "src/simulator/cgminer-commands.ts -> src/simulator/cgminer.ts",
-  "src/simulator/cgminer-pools.ts -> src/simulator/cgminer-commands.ts",
-  "src/simulator/cgminer-pools.ts -> src/simulator/cgminer.ts",
-  "src/simulator/luxos-commands.ts -> src/simulator/luxos.ts",
-  "src/simulator/luxos-reports.ts -> src/simulator/luxos.ts",
-];
+const exceptions: readonly string[] = [];
 
 type Arrows = Readonly<Record<string, readonly string[]>>;
 type Place = { readonly name: string; readonly path: string } | null;

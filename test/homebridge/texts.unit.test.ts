@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { homeKitName, informationText, partName, versionIn } from "../../homebridge/src/homekit/texts.ts";
+import { homeKitName, informationText, partName, versionIn } from "../../homebridge/src/accessory-texts.ts";
 
 /** The rule by which HAP-NodeJS checks names, written from HomeKit's guidelines. */
 const validName = /^[\p{L}\p{N}][\p{L}\p{N}\p{Zs}’'&!._:;()/,-]*[\p{L}\p{N}]$/u;

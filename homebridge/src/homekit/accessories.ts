@@ -1,4 +1,5 @@
 import { type PropertyKey, properties } from "rigbridge";
+import { rigInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
 import { isCurrent, miningControl, propertyKeys } from "../rig-state.ts";
@@ -11,7 +12,6 @@ import { groupPlan, hashratePart, miningPart } from "./main-switch.ts";
 import { rulePlan, triggerPart } from "./momentary.ts";
 import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { missingSensors, problemPart, temperaturePart } from "./temperature-sensors.ts";
-import { rigInformation } from "./texts.ts";
 
 /** How each property of a rig, and the control that writes it, appears in HomeKit. Parts of one service are joined. */
 export const parts = {

@@ -1,7 +1,7 @@
 import { type Miner, properties } from "rigbridge";
+import { ownInformation, partName } from "../accessory-texts.ts";
 import type { VisibleRig } from "../visible-farm.ts";
 import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
-import { ownInformation, partName } from "./texts.ts";
 
 /** HAP's values of a contact: closed means no alarm. */
 const contact = { closed: 0, open: 1 } as const;

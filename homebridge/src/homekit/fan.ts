@@ -1,9 +1,9 @@
 import type { Control, Miner } from "rigbridge";
+import { partName } from "../accessory-texts.ts";
 import { isCurrent, isFullyRead, isMining } from "../rig-state.ts";
 import { setRequest } from "../send-command.ts";
 import type { VisibleRig } from "../visible-farm.ts";
 import type { CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
-import { partName } from "./texts.ts";
 import { isOn, nearestWithin, valueWithin } from "./values.ts";
 
 const auto = "auto";

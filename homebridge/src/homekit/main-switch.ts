@@ -1,3 +1,4 @@
+import { ownInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
 import { groupState, isFullyRead, miningControl, roomOf, type SwitchState, switchState } from "../rig-state.ts";
 import { setRequest } from "../send-command.ts";
@@ -5,7 +6,6 @@ import type { VisibleGroup } from "../visible-farm.ts";
 import { groupMeter } from "./eve.ts";
 import { heaterActive, heaterState, heaterWith } from "./heater.ts";
 import type { AccessoryPlan, CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
-import { ownInformation } from "./texts.ts";
 import { isOn } from "./values.ts";
 
 /** The main service: a heater if the rig heats a room, else an outlet or switch if it can be stopped. */

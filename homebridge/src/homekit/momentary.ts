@@ -1,8 +1,8 @@
 import { type ManualAction, type Miner, properties } from "rigbridge";
+import { homeKitName, ownInformation, partName } from "../accessory-texts.ts";
 import { isCurrent, isFullyRead } from "../rig-state.ts";
 import { type CommandRequest, setRequest } from "../send-command.ts";
 import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
-import { homeKitName, ownInformation, partName } from "./texts.ts";
 import { isOn } from "./values.ts";
 
 /** A control that acts once, if the settings ask for it and the rig has it. */

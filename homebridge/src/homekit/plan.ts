@@ -1,8 +1,8 @@
 import type { CharacteristicValue, HAP } from "homebridge";
 import type { PropertyKey } from "rigbridge";
+import type { Information } from "../accessory-texts.ts";
 import type { CommandRequest } from "../send-command.ts";
 import type { VisibleRig } from "../visible-farm.ts";
-import type { Information } from "./texts.ts";
 
 /** A HomeKit accessory as data: pure functions make it from the farm, and `AccessoryBinding` applies it. */
 export interface AccessoryPlan {

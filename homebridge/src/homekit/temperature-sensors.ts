@@ -1,9 +1,9 @@
 import { type PropertyKey, properties } from "rigbridge";
+import { partName } from "../accessory-texts.ts";
 import { sensors } from "../config/schema.ts";
 import { isCurrent, numberOf } from "../rig-state.ts";
 import type { VisibleRig } from "../visible-farm.ts";
 import type { CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
-import { partName } from "./texts.ts";
 import { valueWithin } from "./values.ts";
 
 type Sensor = (typeof sensors)[number];

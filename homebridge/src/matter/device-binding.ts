@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
+import type { Information } from "../accessory-texts.ts";
 import { failureOf } from "../failure.ts";
-import type { Information } from "../homekit/texts.ts";
 import { platformName, pluginName } from "../names.ts";
 import type { CommandRequest, SendCommand } from "../send-command.ts";
 import { modes } from "./devices.ts";

@@ -1,9 +1,9 @@
 import { type Miner, type PropertyKey, properties } from "rigbridge";
+import { ownInformation, rigInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
 import { targets } from "../homekit/heater.ts";
 import { hasSensor, sensorCelsius } from "../homekit/temperature-sensors.ts";
-import { ownInformation, rigInformation } from "../homekit/texts.ts";
 import {
   groupState,
   isCurrent,

@@ -1,4 +1,4 @@
-import type { Information } from "../homekit/texts.ts";
+import type { Information } from "../accessory-texts.ts";
 import type { CommandRequest } from "../send-command.ts";
 
 /** A Matter device as data: pure functions make it from the farm, and `DeviceBinding` applies it. */
