@@ -1,14 +1,14 @@
 import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
-import { type Dialect, modes, type Report } from "./dialect.ts";
+import { type Dialect, modes, type Snapshot } from "./dialect.ts";
 
 /** The mining program restarts; it is back in a minute and at full rate some minutes later. */
 const restarting = { restartsMining: true, seconds: 90 };
 const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 
-/** The controls that the device's report supports. */
+/** The controls that the device's snapshot supports. */
 export function offers(
   dialect: Dialect,
-  { readings, throttle, throttles }: Report,
+  { readings, throttle, throttles }: Snapshot,
   bounds: Bounds | null,
 ): OfferedControl[] {
   const { mining, mode, powerLimit, locate } = readings;
@@ -73,9 +73,9 @@ export class PowerBounds {
   /** Whether it was seen at its ordinary power. */
   #wasFree = false;
 
-  update(report: Report): Bounds | null {
-    const { power, powerLimit } = report.readings;
-    const estimate = atFactoryRate(report);
+  update(snapshot: Snapshot): Bounds | null {
+    const { power, powerLimit } = snapshot.readings;
+    const estimate = atFactoryRate(snapshot);
     if (estimate !== null) {
       const isFree = powerLimit === null || powerLimit >= 0.9 * estimate;
       if (isFree) this.#raise(Math.max(estimate, power ?? 0), variation);
@@ -96,7 +96,7 @@ export class PowerBounds {
 }
 
 /** W for the rated hash rate, extrapolated from the present one; null while that is not meaningful. */
-function atFactoryRate({ readings: { hashrate, hashrateExpected, power }, settled }: Report): number | null {
+function atFactoryRate({ readings: { hashrate, hashrateExpected, power }, settled }: Snapshot): number | null {
   if (!settled || power === null || power === 0 || hashrate === null || hashrateExpected === null) return null;
   const watts = (power / hashrate) * hashrateExpected;
   // A value far off indicates a fault of the device.

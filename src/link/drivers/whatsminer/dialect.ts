@@ -6,7 +6,7 @@ import { refusedWith } from "../../transports/limits.ts";
 import { celsius } from "../shared/figures.ts";
 
 /** What one read of a WhatsMiner brings, over either API. */
-export interface Report {
+export interface Snapshot {
   readonly identity: Identity;
   /** Without notes. */
   readonly readings: RigReadings;
@@ -29,7 +29,7 @@ export type Mode = (typeof modes)[number];
 
 /** One of WhatsMiner's APIs: v1 and v2 over RPC, v3 over frames. Writes resolve with the device's own words. */
 export interface Dialect {
-  read(notes: Notes, signal: AbortSignal): Promise<Report>;
+  read(notes: Notes, signal: AbortSignal): Promise<Snapshot>;
   /** Only the pools, as they are now. */
   pools(signal: AbortSignal): Promise<PoolReading[]>;
   mine(on: boolean, signal: AbortSignal): Promise<string>;

@@ -6,7 +6,7 @@ import { stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "../shared/board-device.ts";
 import { celsius, highest, total } from "../shared/figures.ts";
-import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
+import { algorithmOf, fansOf, locateOf, modeOf, psuOf, realLimit, type Snapshot } from "./dialect.ts";
 import { errorsOf } from "./errors.ts";
 
 /** `msg` of each answer of API v3; undefined where there was none. */
@@ -20,7 +20,7 @@ export interface FrameAnswers {
 const tera = { times: 1e12 };
 const mega = { times: 1e6 };
 
-export function frameReport({ status, device, setting }: FrameAnswers, notes: Notes): Report {
+export function frameSnapshot({ status, device, setting }: FrameAnswers, notes: Notes): Snapshot {
   const sections = new TolerantReader(status, notes, "");
   const summary = sections.object("summary");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");

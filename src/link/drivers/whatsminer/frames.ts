@@ -3,8 +3,8 @@ import { isRecord } from "../../../contract/record.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
-import type { Dialect, Mode, Report } from "./dialect.ts";
-import { framePools, frameReport } from "./frame-readings.ts";
+import type { Dialect, Mode, Snapshot } from "./dialect.ts";
+import { framePools, frameSnapshot } from "./frame-readings.ts";
 import type { FrameSession } from "./frame-session.ts";
 
 const sections = ["summary", "pools", "edevs"] as const;
@@ -19,11 +19,11 @@ export class FrameDialect implements Dialect {
     this.#session = session;
   }
 
-  async read(notes: Notes, signal: AbortSignal): Promise<Report> {
+  async read(notes: Notes, signal: AbortSignal): Promise<Snapshot> {
     const status = await this.#status(notes, signal);
     const device = await this.#beside("get.device.info", notes, signal);
     const setting = await this.#beside("get.miner.setting", notes, signal);
-    return frameReport({ status, device, setting }, notes);
+    return frameSnapshot({ status, device, setting }, notes);
   }
 
   async pools(signal: AbortSignal): Promise<PoolReading[]> {

@@ -89,21 +89,21 @@ class WhatsminerRig implements Rig {
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     this.#dialect ??= await this.#find(signal);
-    const report = await this.#dialect.read(notes, signal);
-    const bounds = this.#bounds.update(report);
+    const snapshot = await this.#dialect.read(notes, signal);
+    const bounds = this.#bounds.update(snapshot);
     if (!this.#hasPassword) notes.add(locked.text);
     return {
-      identity: report.identity,
-      readings: { ...report.readings, notes: notes.list() },
-      pools: report.pools,
-      devices: report.devices,
-      controls: this.#offered.offer(this.#hasPassword ? offers(this.#dialect, report, bounds) : []),
-      poolActions: this.#hasPassword ? this.#pools.actions(report.pools) : [],
-      ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(report.pools) } : { locked }),
+      identity: snapshot.identity,
+      readings: { ...snapshot.readings, notes: notes.list() },
+      pools: snapshot.pools,
+      devices: snapshot.devices,
+      controls: this.#offered.offer(this.#hasPassword ? offers(this.#dialect, snapshot, bounds) : []),
+      poolActions: this.#hasPassword ? this.#pools.actions(snapshot.pools) : [],
+      ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(snapshot.pools) } : { locked }),
       poolSeconds: 90,
-      halt: report.halt,
+      halt: snapshot.halt,
       software: null,
-      logInterval: report.logInterval,
+      logInterval: snapshot.logInterval,
       workUtility: null,
     };
   }

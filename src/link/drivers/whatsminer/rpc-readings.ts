@@ -6,7 +6,7 @@ import { haltBy, stopped } from "../../reason.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { devicesOf, type NumberedDevice, poolsOf, ratesOf } from "../shared/cgminer-replies.ts";
 import { celsius, highest } from "../shared/figures.ts";
-import { algorithmOf, fansOf, locateOf, modeOf, psuOf, type Report, realLimit } from "./dialect.ts";
+import { algorithmOf, fansOf, locateOf, modeOf, psuOf, realLimit, type Snapshot } from "./dialect.ts";
 import { countedErrors, errorsOf } from "./errors.ts";
 
 /** Raw answers to the reports of API v1 and v2; undefined where there was none. */
@@ -22,7 +22,7 @@ export interface RpcAnswers {
   readonly get_psu: unknown;
 }
 
-export function rpcReport(answers: RpcAnswers, notes: Notes): Report {
+export function rpcSnapshot(answers: RpcAnswers, notes: Notes): Snapshot {
   const summary = first(answers, "summary", "SUMMARY", notes);
   const status = payload(answers, "status", notes);
   const info = payload(answers, "get_miner_info", notes);

@@ -5,8 +5,8 @@ import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import { firstOf, statusOf } from "../shared/cgminer-replies.ts";
 import { Memo } from "../shared/memo.ts";
-import type { Dialect, Mode, Report } from "./dialect.ts";
-import { type RpcAnswers, rpcPools, rpcReport } from "./rpc-readings.ts";
+import type { Dialect, Mode, Snapshot } from "./dialect.ts";
+import { type RpcAnswers, rpcPools, rpcSnapshot } from "./rpc-readings.ts";
 import type { RpcSession } from "./rpc-session.ts";
 
 type MainReports = Pick<RpcAnswers, "summary" | "pools" | "devs">;
@@ -48,14 +48,14 @@ export class RpcDialect implements Dialect {
     this.#session = session;
   }
 
-  async read(notes: Notes, signal: AbortSignal): Promise<Report> {
+  async read(notes: Notes, signal: AbortSignal): Promise<Snapshot> {
     const until = performance.now() + seldomTimeoutMs;
     const readings = await this.#withBoards(await this.#readings(notes, signal), notes, signal);
     for (const [name, memo] of this.#kept) {
       if (refreshAfterMs[name] === 0 || performance.now() < until) await this.#readBeside(name, memo, notes, signal);
     }
     const answer = (name: SideReport): unknown => this.#kept.get(name)?.value;
-    return rpcReport(
+    return rpcSnapshot(
       {
         ...readings,
         status: answer("status"),
