@@ -93,7 +93,7 @@ describe("settings", () => {
     const heater = (address: string, name: string) => ({ address, name, as: "heater", heating });
     expect(
       await mistakesOf({ rigs: [{ address: "192.168.1.8" }, heater("192.168.1.9", "A"), heater("192.168.1.10", "B")] }),
-    ).toEqual(['rigs[2].heating.name is also the name of rigs[1].heating']);
+    ).toEqual(["rigs[2].heating.name is also the name of rigs[1].heating"]);
     const other = { ...heater("192.168.1.10", "A"), heating: { ...heating, name: "Attic" } };
     expect(await mistakesOf({ rigs: [heater("192.168.1.9", "A"), other] })).toEqual([
       "rigs[1].name is also the miner of rigs[0].heating",
