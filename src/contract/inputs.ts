@@ -301,11 +301,7 @@ export const MinerListQuery = z.object({
     "only miners with one of these statuses, separated by commas",
     "Mining,Idle",
   ),
-  group: extension(
-    z.union([Id, groupName]),
-    "only the miners of this group and its nested groups, by id or name; 0 = miners without a group",
-    1,
-  ),
+  group: extension(z.union([Id, groupName]), "only miners in this group (id or name) and its groups; 0 = no group", 1),
   tag: extension(tag, "only miners with this tag", "hall-1"),
   fields: extension(
     someOf(minerFieldNames, "fields of a miner"),

@@ -369,7 +369,7 @@ export const operations = {
     extension,
   }),
   watchEvents: stream("/api/events", viewers, {
-    summary: "Changes as they happen (server-sent events)",
+    summary: "Changes as they happen, as server-sent events",
     query: EventsQuery,
     reply: ServiceEvent,
     extension,

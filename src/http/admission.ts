@@ -1,10 +1,10 @@
+import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { checkFraming } from "./framing.ts";
 import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
 import { isOpen, isStream, pathOf } from "./paths.ts";
 import {
@@ -63,6 +63,30 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Wri
   };
 }
 
+const malformed = (message: string): RigbridgeError => new RigbridgeError("input.invalid", message);
+
+/** Headers that may be given only once; Node would use the first, or join them. */
+const single: ReadonlySet<string> = new Set(["host", "origin", "sec-fetch-site", "x-api-key", "content-type"]);
+
+/**
+ * Refuses requests that a proxy in front of this server could parse differently, in addition to what Node refuses.
+ * Throws `input.invalid`.
+ */
+function checkFraming({ httpVersion, rawHeaders, headers }: IncomingMessage): void {
+  const coding = headers["transfer-encoding"];
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") throw malformed("This is not HTTP/1.1");
+  if (coding !== undefined && httpVersion === "1.0") throw malformed("HTTP/1.0 does not support Transfer-Encoding");
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    throw malformed("The only supported Transfer-Encoding is chunked");
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? "";
+    if (!single.has(name)) continue;
+    if (seen.has(name)) throw malformed(`The header ${name} is given more than once`);
+    seen.add(name);
+  }
+}
+
 /** The host name with and without its domain, with `.local`, and the names of the configuration. */
 function ownNames(settings: HttpSettings): readonly string[] {
   const own = hostname().toLowerCase();
@@ -75,7 +99,7 @@ function checkHost(request: FastifyRequest, names: readonly string[]): void {
   const { host } = request;
   if (host === "") {
     if (request.raw.httpVersion === "1.0") return;
-    throw new RigbridgeError("input.invalid", "The request has no Host header");
+    throw malformed("The request has no Host header");
   }
   const target = targetHost(request.url);
   const agreed = target === undefined || hostName(target) === hostName(host);
