@@ -8,7 +8,7 @@ import type {
   PlatformConfig,
 } from "homebridge";
 import { RigbridgeError } from "rigbridge";
-import { type Logger, logTo, RigFaults, watchFarm } from "rigbridge/farm";
+import { type BackOff, type Logger, logTo, RigFaults, retry, watchFarm } from "rigbridge/farm";
 import { isConfigured, nameOf, readSettings } from "./config/read.ts";
 import type { Settings } from "./config/schema.ts";
 import { type Farm, FarmView, planWithoutFailing } from "./farm-view.ts";
@@ -21,8 +21,7 @@ import { commandSender, type SendCommand } from "./send-command.ts";
 import { folderIn, StatusFile } from "./status-file.ts";
 
 /** Between two attempts to open the service, the first time and at most. */
-const firstRetryAfterMs = 1_000;
-const maxRetryAfterMs = 60_000;
+const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 /** For closing the service when Homebridge stops. */
 const closeTimeoutMs = 900;
 const noRigs = "The service has no rigs at present, so nothing is shown";
@@ -91,20 +90,17 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   async #open(settings: Settings, folder: string, status: StatusFile): Promise<OpenService | null> {
     const { signal } = this.#closing;
     let logged = "";
-    for (let wait = firstRetryAfterMs; !signal.aborted; wait = Math.min(maxRetryAfterMs, wait * 2)) {
-      try {
-        if (settings.service !== undefined)
-          return await openElsewhere(settings, settings.service, this.#logger, signal);
-        return await openInside(settings, folder, this.#logger);
-      } catch (error) {
-        if (!(error instanceof RigbridgeError)) throw error;
-        if (error.message !== logged) this.#log.warn(`${error.message.replace(/\.$/, "")}; retrying`);
-        logged = error.message;
-        status.failed(logged);
-      }
-      await pause(wait, undefined, { signal }).catch(() => undefined);
-    }
-    return null;
+    const open = (): Promise<OpenService> =>
+      settings.service === undefined
+        ? openInside(settings, folder, this.#logger)
+        : openElsewhere(settings, settings.service, this.#logger, signal);
+    const failed = (error: unknown): void => {
+      if (!(error instanceof RigbridgeError)) throw error;
+      if (error.message !== logged) this.#log.warn(`${error.message.replace(/\.$/, "")}; retrying`);
+      logged = error.message;
+      status.failed(logged);
+    };
+    return retry(open, failed, retryDelays, signal);
   }
 
   async #show(settings: Settings, { service, caller, find }: OpenService, status: StatusFile): Promise<void> {

@@ -1,6 +1,6 @@
 import type { NodeAPI, NodeMessage } from "node-red";
+import { Semaphore } from "rigbridge/farm";
 import { z } from "zod";
-import { Semaphore } from "../shared/concurrency.ts";
 import { optional, required, type TypedField, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { queueFields } from "../shared/message-queue.ts";

@@ -1,8 +1,7 @@
 import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
-import { execute } from "rigbridge/farm";
+import { execute, Semaphore } from "rigbridge/farm";
 import { z } from "zod";
-import { Semaphore } from "../shared/concurrency.ts";
 import { count, optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
 import { serve, serviceAt } from "../shared/endpoints.ts";

@@ -1,7 +1,7 @@
 import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
+import { Semaphore } from "rigbridge/farm";
 import { z } from "zod";
-import { Semaphore } from "../shared/concurrency.ts";
 import { optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
 import { Fault, toRigbridgeError } from "../shared/faults.ts";

@@ -8,8 +8,8 @@ import {
   RigbridgeError,
   type Summary,
 } from "rigbridge";
-import { type FarmListener, watchFarm } from "rigbridge/farm";
-import { KeyedMutex } from "./concurrency.ts";
+import { type BackOff, type FarmListener, retry, watchFarm } from "rigbridge/farm";
+import { MinerMutex } from "./miner-mutex.ts";
 
 /** An open service, and the caller to use it as. */
 export interface OpenedService {
@@ -60,7 +60,7 @@ export interface ConnectionOptions {
 }
 
 /** ms between attempts to open a service. */
-const retryMs = { first: 1_000, longest: 60_000 };
+const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 /** ms to wait for the service to close; then it goes on in the background. */
 const closeTimeoutMs = 800;
 
@@ -72,7 +72,7 @@ interface Watch {
 /** The connection shared by all nodes that use a service: opened for the first, closed after the last. */
 export class FarmConnection {
   /** Each miner gets one command at a time, by its id. */
-  readonly minerMutex = new KeyedMutex<number>();
+  readonly minerMutex = new MinerMutex();
   readonly #options: ConnectionOptions;
   readonly #members = new Set<Member>();
   #watch: Watch | null = null;
@@ -164,20 +164,14 @@ export class FarmConnection {
   /** Retries until it is open; null once aborted. */
   async #open(signal: AbortSignal): Promise<OpenedService | null> {
     let logged: string | null = null;
-    for (let wait = retryMs.first; !signal.aborted; wait = Math.min(retryMs.longest, wait * 2)) {
-      try {
-        return await this.#options.open((error) => this.#onReach(error, signal));
-      } catch (error) {
-        const failure =
-          error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error), { cause: error });
-        if (signal.aborted) return null;
-        if (failure.message !== logged) this.#options.log.warn(failure.message);
-        logged = failure.message;
-        this.#setPhase({ kind: "lost", error: failure });
-      }
-      await pause(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-    }
-    return null;
+    const failed = (error: unknown): void => {
+      const failure =
+        error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error), { cause: error });
+      if (failure.message !== logged) this.#options.log.warn(failure.message);
+      logged = failure.message;
+      this.#setPhase({ kind: "lost", error: failure });
+    };
+    return retry(() => this.#options.open((error) => this.#onReach(error, signal)), failed, retryDelays, signal);
   }
 
   #onReach(error: RigbridgeError | null, signal: AbortSignal): void {

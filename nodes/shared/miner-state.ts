@@ -19,7 +19,8 @@ export interface MinerMessage extends NodeMessage {
 export const minerMessage = (miner: Miner, groups: readonly Group[]): MinerMessage => ({
   payload: minerState(miner, groups),
   topic: topicOf(miner),
-  miner,
+  // A service inside Node-RED shares its miners, and a flow may change its messages.
+  miner: structuredClone(miner),
 });
 
 /** The uid; the id if the service gives no uid. */

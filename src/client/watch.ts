@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { backOffMs, jittered } from "../async/index.ts";
 import type { ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -132,13 +133,14 @@ class Watch {
   /** Waits until the next poll or attempt; attempts back off exponentially, up to one poll, with jitter. */
   async pause(): Promise<void> {
     const { pollSeconds, changes } = this.#context;
+    const pollMs = pollSeconds * 1000;
     const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
-    const tried = Math.min((pollSeconds / 15) * 2 ** this.#tries, pollSeconds) * (0.5 + Math.random() / 2);
+    const tried = jittered(backOffMs(this.#tries + 1, { firstMs: pollMs / 15, longestMs: pollMs }));
     const changed = new AbortController();
     const wake = () => changed.abort();
     if (!isTry) changes.addEventListener("change", wake, { once: true });
     const signal = AbortSignal.any([this.#signal, changed.signal]);
-    await pause((isTry ? tried : pollSeconds) * 1000, undefined, { signal }).catch(() => undefined);
+    await pause(isTry ? tried : pollMs, undefined, { signal }).catch(() => undefined);
     changes.removeEventListener("change", wake);
   }
 

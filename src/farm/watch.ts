@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { type BackOff, backOff } from "../async/index.ts";
 import type { MinerEvent, ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName } from "../contract/operations.ts";
@@ -35,32 +35,31 @@ interface Watching {
   readonly signal: AbortSignal;
 }
 
-/** The first and the longest delay between two attempts to reach the service. */
-const firstDelayMs = 1_000;
-const longestDelayMs = 60_000;
+/** Between two attempts to reach the service. */
+const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Reports the lists and then each change, until aborted; a service that cannot be reached is retried for ever. */
 export async function watchFarm(watching: Watching, listener: FarmListener): Promise<void> {
   const { log, signal } = watching;
-  let delayMs = firstDelayMs;
+  let attempt = 1;
   let lastWarning: string | null = null;
   while (!signal.aborted) {
     try {
       for await (const isNew of farmEvents(watching, listener)) {
         if (isNew && lastWarning !== null) log.info("The service answers again");
         lastWarning = null;
-        delayMs = firstDelayMs;
+        attempt = 1;
       }
     } catch (error) {
       const failure = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));
       const { message } = failure;
       if (!signal.aborted && message !== lastWarning) log.warn(`The service cannot be watched: ${message}`);
       // A stream that was cut is reopened at once, and nothing is lost.
-      if (!signal.aborted && delayMs > firstDelayMs) listener.lost(failure);
+      if (!signal.aborted && attempt > 1) listener.lost(failure);
       lastWarning = message;
     }
-    await pause(delayMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-    delayMs = Math.min(longestDelayMs, delayMs * 2);
+    await backOff(attempt, retryDelays, signal);
+    attempt += 1;
   }
 }
 

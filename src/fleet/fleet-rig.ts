@@ -1,3 +1,4 @@
+import { Mutex } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
 import type { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -25,7 +26,6 @@ import {
   unusable,
   withReason,
 } from "./state.ts";
-import { Turns } from "./turns.ts";
 
 /** The declaration of a rig. */
 export interface Declared {
@@ -86,7 +86,7 @@ export class FleetRig {
   readonly declared: Declared;
   readonly phase: number;
   readonly #context: RigContext;
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
   #state: RigState;
   #rig: Rig | null = null;
   /** Kept across connections to the rig behind it, with its last state. */
@@ -129,12 +129,12 @@ export class FleetRig {
   }
 
   get busy(): boolean {
-    return this.#turns.busy;
+    return this.#mutex.locked;
   }
 
   /** Runs work while nothing else uses the rig, in the order of the calls. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(work);
+    return this.#mutex.run(work);
   }
 
   /** When time alone changes the state, by the monotonic clock; Infinity when it does not. */

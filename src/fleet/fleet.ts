@@ -1,6 +1,6 @@
+import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
-import { Lane } from "./lane.ts";
 import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
@@ -61,9 +61,9 @@ export class Fleet {
   readonly #monotonicNow: () => number;
   readonly #rigs = new Map<number, FleetRig>();
   readonly #due = new DueQueue<FleetRig>();
-  readonly #fresh = new Lane(fresh.places, fresh.slack);
-  readonly #live = new Lane(live.places, live.slack);
-  readonly #slow = new Lane(slowPlaces);
+  readonly #fresh = new Semaphore(fresh.places, fresh.slack);
+  readonly #live = new Semaphore(live.places, live.slack);
+  readonly #slow = new Semaphore(slowPlaces);
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -203,7 +203,7 @@ export class Fleet {
     else this.#laneOf(rig.state).enter(() => this.#turn(rig));
   }
 
-  #laneOf({ at, missed }: RigState): Lane {
+  #laneOf({ at, missed }: RigState): Semaphore {
     if (missed > 0) return this.#slow;
     return at === null ? this.#fresh : this.#live;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import type { BackOff } from "../async/index.ts";
 import type { MqttSettings } from "../config/mqtt.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RigbridgeError } from "../contract/problems.ts";
@@ -9,13 +10,7 @@ import { CommandInbox, caller, objectIn, textOf } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
-import {
-  anotherBridge,
-  type MqttConnection,
-  openConnection,
-  placeOf,
-  type ReconnectDelays,
-} from "./mqtt-connection.ts";
+import { anotherBridge, type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
 import { type Announcer, Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
@@ -34,7 +29,7 @@ export interface BridgeOptions {
   readonly currency?: string | undefined;
   /** Epoch ms. */
   readonly now?: () => number;
-  readonly reconnectDelays?: ReconnectDelays;
+  readonly reconnectDelays?: BackOff;
 }
 
 export interface Bridge {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { connect, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Logger } from "pino";
+import { type BackOff, backOffMs, jittered } from "../async/index.ts";
 import type { MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { matches } from "../contract/topic.ts";
@@ -21,16 +22,10 @@ export interface ConnectionOptions {
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   /** Epoch ms. */
   readonly now?: () => number;
-  readonly reconnectDelays?: ReconnectDelays;
+  readonly reconnectDelays?: BackOff;
 }
 
-/** ms before the first and the longest reconnect; each is randomised. */
-export interface ReconnectDelays {
-  readonly first: number;
-  readonly longest: number;
-}
-
-const defaultReconnectDelays: ReconnectDelays = { first: 1_000, longest: 60_000 };
+const defaultReconnectDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 const connectTimeoutMs = 10_000;
 const keepaliveSeconds = 30;
 /** QoS 1 messages under way at once, unless the broker accepts fewer. */
@@ -292,15 +287,11 @@ export class MqttConnection implements MqttLink {
   }
 
   #scheduleReconnect(): void {
-    const { first, longest } = this.#options.reconnectDelays ?? defaultReconnectDelays;
-    const delayMs = Math.min(longest, first * 2 ** this.#failedAttempts);
     this.#failedAttempts += 1;
-    this.#reconnectTimer = setTimeout(
-      () => {
-        this.#client = this.#connect();
-      },
-      delayMs * (0.5 + Math.random() / 2),
-    );
+    const delayMs = backOffMs(this.#failedAttempts, this.#options.reconnectDelays ?? defaultReconnectDelays);
+    this.#reconnectTimer = setTimeout(() => {
+      this.#client = this.#connect();
+    }, jittered(delayMs));
   }
 
   /** Not again while the problem stays the same. */

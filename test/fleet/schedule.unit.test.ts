@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Lane } from "../../src/fleet/lane.ts";
 import { DueQueue, longestBackOff, nextOnGrid, nextRead, phaseOf } from "../../src/fleet/schedule.ts";
-import { Turns } from "../../src/fleet/turns.ts";
 
 const phase = fc.double({ min: 0, max: 0.999, noNaN: true });
 const interval = fc.integer({ min: 1_000, max: 3_600_000 });
@@ -76,72 +74,4 @@ test("the queue gives what a sorted list would give", () => {
       }
     }),
   );
-});
-
-/** Work that ends when it is told to. */
-function gate(): { work: () => Promise<void>; open: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { work: () => promise, open: resolve };
-}
-
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-describe("a lane", () => {
-  test("never holds more than its places, and starts the others in order as places become free", async () => {
-    const lane = new Lane(3);
-    const gates = Array.from({ length: 2_500 }, gate);
-    const started: number[] = [];
-    for (const [index, { work }] of gates.entries())
-      lane.enter(() => {
-        started.push(index);
-        return work();
-      });
-    expect(started).toEqual([0, 1, 2]);
-    gates[1]?.open();
-    await settled();
-    expect(started).toEqual([0, 1, 2, 3]);
-    for (const { open } of gates) open();
-    await settled();
-    expect(started).toEqual(gates.map((_, index) => index));
-  });
-
-  test("forgets waiting work when it is cleared, and accepts work afterwards", async () => {
-    const lane = new Lane(1);
-    const first = gate();
-    const started: string[] = [];
-    lane.enter(first.work);
-    lane.enter(async () => void started.push("cleared"));
-    lane.clear();
-    first.open();
-    await settled();
-    lane.enter(async () => void started.push("later"));
-    await settled();
-    expect(started).toEqual(["later"]);
-  });
-});
-
-describe("turns", () => {
-  test("run one at a time in the order of the calls, also after one that failed", async () => {
-    const turns = new Turns();
-    const said: string[] = [];
-    const turn = (name: string, end: Promise<void>) =>
-      turns.take(async () => {
-        said.push(`${name} begins`);
-        await end;
-        said.push(`${name} ends`);
-      });
-    const a = gate();
-    const first = turn("a", a.work());
-    const second = turn("b", Promise.reject(new Error("no")));
-    const third = turn("c", Promise.resolve());
-    expect(turns.busy).toBe(true);
-    a.open();
-    await expect(Promise.allSettled([first, second, third])).resolves.toMatchObject([
-      { status: "fulfilled" },
-      { status: "rejected" },
-      { status: "fulfilled" },
-    ]);
-    expect(said).toEqual(["a begins", "a ends", "b begins", "c begins", "c ends"]);
-    expect(turns.busy).toBe(false);
-  });
 });

@@ -4,7 +4,7 @@ import type { MiningService } from "../../src/contract/service.ts";
 import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
 
 /** ms: broker and service restart quickly here. */
-export const quick = { first: 20, longest: 100 };
+export const quick = { firstMs: 20, longestMs: 100 };
 
 export interface LogLine {
   readonly level: number;

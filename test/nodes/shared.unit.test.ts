@@ -1,10 +1,10 @@
 import { type Group, type Miner, RigbridgeError } from "rigbridge";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { KeyedMutex, Semaphore } from "../../nodes/shared/concurrency.ts";
 import { count, figure, readConfig, required } from "../../nodes/shared/config.ts";
 import { toRigbridgeError } from "../../nodes/shared/faults.ts";
 import { chosenMiners, groupPath } from "../../nodes/shared/miner-choice.ts";
+import { MinerMutex } from "../../nodes/shared/miner-mutex.ts";
 import { NodeStatus } from "../../nodes/shared/node-status.ts";
 import { throttledLog } from "../../nodes/shared/throttled-log.ts";
 import { within } from "../until.ts";
@@ -193,59 +193,26 @@ test("a warning is logged once per interval, with the number of suppressed repea
   expect(logged).toEqual(["busy", "other", "busy (+2)"]);
 });
 
-describe("a keyed mutex and a semaphore", () => {
-  test("run work of one key one after the other, even after a failure", async () => {
-    const mutex = new KeyedMutex<string>();
-    const log: string[] = [];
-    const first = Promise.withResolvers<void>();
-    const a = mutex.run("rig", async () => {
-      await first.promise;
-      log.push("a");
-      throw new Error("a failed");
+test("a command that waited more than a minute for earlier ones of its miner is refused", async () => {
+  const mutex = new MinerMutex();
+  const first = Promise.withResolvers<void>();
+  const now = vi.spyOn(Date, "now");
+  try {
+    const begun = Promise.withResolvers<void>();
+    const a = mutex.run(1, () => {
+      begun.resolve();
+      return first.promise;
     });
-    const b = mutex.run("rig", async () => log.push("b"));
-    await mutex.run("other", async () => log.push("other"));
+    await within(begun.promise, "the first work to begin");
+    const late = expect(mutex.run(1, async () => "done")).rejects.toMatchObject({
+      code: "rig.busy",
+      key: "waited",
+    });
+    now.mockReturnValue(Date.now() + 61_000);
     first.resolve();
-    await expect(a).rejects.toThrow("a failed");
-    await b;
-    expect(log).toEqual(["other", "a", "b"]);
-  });
-
-  test("refuse work that waited for more than a minute", async () => {
-    const mutex = new KeyedMutex<string>();
-    const first = Promise.withResolvers<void>();
-    const now = vi.spyOn(Date, "now");
-    try {
-      const begun = Promise.withResolvers<void>();
-      const a = mutex.run("rig", () => {
-        begun.resolve();
-        return first.promise;
-      });
-      await within(begun.promise, "the first work to begin");
-      const late = expect(mutex.run("rig", async () => "done")).rejects.toMatchObject({
-        code: "rig.busy",
-        key: "waited",
-      });
-      now.mockReturnValue(Date.now() + 61_000);
-      first.resolve();
-      await a;
-      await late;
-    } finally {
-      now.mockRestore();
-    }
-  });
-
-  test("run no more at once than allowed", async () => {
-    const slots = new Semaphore(2);
-    let underWay = 0;
-    let most = 0;
-    const work = async (): Promise<void> => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await Promise.resolve();
-      underWay -= 1;
-    };
-    await Promise.all(Array.from({ length: 9 }, () => slots.run(work)));
-    expect([most, underWay]).toEqual([2, 0]);
-  });
+    await a;
+    await late;
+  } finally {
+    now.mockRestore();
+  }
 });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MatterAccessory, MatterAPI } from "homebridge";
+import { type BackOff, backOffMs } from "rigbridge/farm";
 import type { Information } from "../accessory-texts.ts";
 import { failureOf } from "../failure.ts";
 import { platformName, pluginName } from "../names.ts";
@@ -24,8 +25,7 @@ export interface DeviceContext {
 const checkIntervalMs = 25;
 const timeoutMs = 30_000;
 /** Before a device that was not registered is tried again, the first time and at most: others wait for it meanwhile. */
-const firstRetryAfterMs = 30_000;
-const maxRetryAfterMs = 600_000;
+const retryDelays: BackOff = { firstMs: 30_000, longestMs: 600_000 };
 
 /** Keeps a device in Homebridge in line with a plan, or in an unknown state. */
 export class DeviceBinding {
@@ -36,7 +36,8 @@ export class DeviceBinding {
   #state: "new" | "registering" | "registered" | "closed" = "new";
   /** Homebridge was asked to register it, and may not have done so yet. */
   #isRequested = false;
-  #retryAfterMs = firstRetryAfterMs;
+  /** Failed registrations in a row. */
+  #failures = 0;
   /** The attributes that controllers have. */
   #reported: States = {};
   /** The description that Homebridge has kept since its last run; null = the device is new. */
@@ -104,16 +105,14 @@ export class DeviceBinding {
       this.#update(false);
     } catch (error) {
       if (this.#context.closing.aborted) return;
-      if (this.#retryAfterMs === firstRetryAfterMs)
-        warn(`${this.#plan.name} is not shown in Matter: ${String(error)}; retrying`);
+      if (this.#failures === 0) warn(`${this.#plan.name} is not shown in Matter: ${String(error)}; retrying`);
       await this.#registerAgain();
     }
   }
 
   async #registerAgain(): Promise<void> {
-    const retryAfterMs = this.#retryAfterMs;
-    this.#retryAfterMs = Math.min(maxRetryAfterMs, retryAfterMs * 2);
-    await this.#context.pause(retryAfterMs);
+    this.#failures += 1;
+    await this.#context.pause(backOffMs(this.#failures, retryDelays));
     if (this.#context.closing.aborted || this.#state !== "registering") return;
     this.#state = "new";
     this.#apply(false);

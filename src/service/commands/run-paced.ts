@@ -1,4 +1,4 @@
-import { Turns } from "../../fleet/turns.ts";
+import { Mutex } from "../../async/index.ts";
 
 export interface PacedOptions {
   /** Items worked on at once. */
@@ -17,11 +17,11 @@ export async function runPaced<T extends NonNullable<unknown>>(
   { parallel, delayMs, signal, wait }: PacedOptions,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const starts = new Turns();
+  const starts = new Mutex();
   let delayed: Promise<void> = Promise.resolve();
   let started = 0;
   const next = () =>
-    starts.take(async () => {
+    starts.run(async () => {
       await delayed;
       if (signal.aborted) return undefined;
       const item = items[started];

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { type BackOff, backOffMs } from "../../async/index.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
@@ -31,7 +32,7 @@ const maxReadingAgeMs = 15_000;
 /** Rigs read or set at once. */
 const atOnce = 64;
 /** ms until the command to a rig that refused is repeated: the first time, and at most. */
-const backOff = { first: 60_000, longest: 1_800_000 };
+const retryDelays: BackOff = { firstMs: 60_000, longestMs: 1_800_000 };
 
 /** Errors that pass without action, or that are notified elsewhere. */
 const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreachable", "rig.timeout", "store.full"];
@@ -184,7 +185,7 @@ export class LoopRigs {
   #backOff(id: number, error: unknown): string | null {
     const { now, log } = this.#context;
     const count = (this.#failures.get(id)?.count ?? 0) + 1;
-    const wait = Math.min(backOff.longest, backOff.first * 2 ** (count - 1));
+    const wait = backOffMs(count, retryDelays);
     this.#failures.set(id, { count, until: now() + wait });
     if (error instanceof RigbridgeError) return notNotified.includes(error.code) ? null : error.message;
     log.error({ err: error, miner: id }, "a loop could not tell a rig");

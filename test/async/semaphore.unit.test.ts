@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Lane } from "../../src/fleet/lane.ts";
+import { Semaphore } from "../../src/async/index.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -21,11 +21,11 @@ function workbench(): { begun: number[]; work(id: number): () => Promise<void>; 
   };
 }
 
-describe("a lane", () => {
+describe("a semaphore", () => {
   test("runs as many at once as it has places, the others in the order in which they came", async () => {
     const { begun, work, end } = workbench();
-    const lane = new Lane(2);
-    for (const id of [1, 2, 3, 4]) lane.enter(work(id));
+    const semaphore = new Semaphore(2);
+    for (const id of [1, 2, 3, 4]) semaphore.enter(work(id));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(begun).toEqual([1, 2]);
     await end(2);
@@ -35,17 +35,17 @@ describe("a lane", () => {
 
   test("starts no waiting work once it is cleared", async () => {
     const { begun, work, end } = workbench();
-    const lane = new Lane(1);
-    for (const id of [1, 2]) lane.enter(work(id));
-    lane.clear();
+    const semaphore = new Semaphore(1);
+    for (const id of [1, 2]) semaphore.enter(work(id));
+    semaphore.clear();
     await end(1);
     expect(begun).toEqual([1]);
   });
 
   test("with slack gives the place of slow work to other work, within the limit outside", async () => {
     const { begun, work, end } = workbench();
-    const lane = new Lane(1, { afterMs: 1_000, beside: 2 });
-    for (const id of [1, 2, 3, 4, 5, 6]) lane.enter(work(id));
+    const semaphore = new Semaphore(1, { afterMs: 1_000, beside: 2 });
+    for (const id of [1, 2, 3, 4, 5, 6]) semaphore.enter(work(id));
     await vi.advanceTimersByTimeAsync(999);
     expect(begun).toEqual([1]);
     await vi.advanceTimersByTimeAsync(1);
