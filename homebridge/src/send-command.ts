@@ -1,5 +1,5 @@
 import { type Caller, type Heating, type Miner, type MiningService, RigbridgeError } from "rigbridge";
-import { execute, type Intent, toServiceCall } from "rigbridge/farm";
+import { execute, type Intent, Semaphore, toServiceCall } from "rigbridge/farm";
 import type { FarmView } from "./farm-view.ts";
 
 /** Intents for each of these miners. */
@@ -38,13 +38,10 @@ export function commandSender(service: MiningService, caller: Caller, view: Farm
   };
   return async ({ miners, intents }) => {
     if (miners.length === 0) throw new RigbridgeError("control.absent", "No rig is available for this command");
-    const waiting = [...miners];
+    const semaphore = new Semaphore(parallel);
     const failures: unknown[] = [];
-    const work = async (): Promise<void> => {
-      for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
-        await sendTo(id, intents).catch((error: unknown) => failures.push(error));
-    };
-    await withinTimeout(Promise.all(Array.from({ length: Math.min(parallel, miners.length) }, work)));
+    const failed = (error: unknown) => failures.push(error);
+    await withinTimeout(Promise.all(miners.map((id) => semaphore.run(() => sendTo(id, intents)).catch(failed))));
     const [first] = failures;
     if (first === undefined) return;
     const message = first instanceof RigbridgeError ? first.message : String(first);

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { Semaphore } from "../async/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress, type RigAddress } from "./address.ts";
@@ -77,7 +78,7 @@ class Scan {
   /** Aborted when the scan ends, for any reason. */
   readonly #ending = new AbortController();
   readonly #probes = new Set<Socket>();
-  readonly #identifications = new Places(atOnce.identified);
+  readonly #identifications = new Semaphore(atOnce.identified);
   #probesThisTurn = 0;
   #nextTurn: Promise<void> | null = null;
   #scanned = 0;
@@ -126,7 +127,7 @@ class Scan {
 
   async #scanPlace({ host, ports }: Place): Promise<void> {
     const open = await this.#openPorts(host, ports);
-    if (open.length > 0) await this.#identifications.take(() => this.#identifyAll(host, open));
+    if (open.length > 0) await this.#identifications.run(() => this.#identifyAll(host, open));
     if (this.#ending.signal.aborted) return;
     this.#scanned += 1;
     this.#options.progress?.({ scanned: this.#scanned, total: this.#total });
@@ -274,26 +275,4 @@ function placesBeyond(plan: SearchPlan, announced: readonly Announced[]): Place[
     portsOf.set(host, ports.add(port));
   }
   return [...portsOf].map(([host, ports]) => ({ host, ports: [...ports] }));
-}
-
-/** Limits how much work runs at once; the rest waits in order. */
-class Places {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  async take(work: () => Promise<void>): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
-  }
 }

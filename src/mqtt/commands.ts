@@ -1,3 +1,4 @@
+import { KeyedMutex } from "../async/index.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import {
@@ -144,27 +145,24 @@ const maxQueued = 50;
 
 /** One queue for each miner: a server elsewhere may not keep the order of requests that are under way together. */
 class MinerQueues {
-  readonly #queues = new Map<string, { tail: Promise<unknown>; length: number; last: string }>();
+  readonly #mutex = new KeyedMutex<string>();
+  /** The key of the last one queued. */
+  readonly #last = new Map<string, string>();
 
   /**
    * Runs the work after all that was queued for this miner before. A repetition of the last one queued, by its key, is
    * skipped (undefined). Throws `too.many`.
    */
   async run<T>(miner: string, key: string, work: () => Promise<T>): Promise<T | undefined> {
-    const queue = this.#queues.get(miner) ?? { tail: Promise.resolve(), length: 0, last: "" };
-    if (queue.length > 0 && queue.last === key) return undefined;
-    if (queue.length >= maxQueued)
+    const pending = this.#mutex.pending(miner);
+    if (pending > 0 && this.#last.get(miner) === key) return undefined;
+    if (pending >= maxQueued)
       throw new RigbridgeError("too.many", `${maxQueued} commands are already waiting for this miner; try again later`);
-    this.#queues.set(miner, queue);
-    queue.length += 1;
-    queue.last = key;
-    const done = queue.tail.then(work);
-    queue.tail = done.catch(() => undefined);
+    this.#last.set(miner, key);
     try {
-      return await done;
+      return await this.#mutex.run(miner, work);
     } finally {
-      queue.length -= 1;
-      if (queue.length === 0) this.#queues.delete(miner);
+      if (this.#mutex.pending(miner) === 0) this.#last.delete(miner);
     }
   }
 }

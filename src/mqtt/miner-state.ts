@@ -41,13 +41,19 @@ const heatingAction: Field = (_, { heating, isRunning, statusInfo: { statusDispl
   return statusDisplay === "Disabled" || statusDisplay === "Disconnected" ? "off" : "idle";
 };
 
+const reasonText: Field = (_, { readings }) => plain(readings.reason?.text ?? null);
+const reasonSince: Field = (_, { readings }) => readings.reason?.since ?? null;
+const poolName: Field = (_, miner) => plain(poolInUse(miner));
+/** A room is switched off with its miner, so its mode is always the same. */
+const heatingMode: Field = (_, { heating }) => (heating === null ? null : "heat");
+
 /** The fields of the state that each property gives, by name; a board's or fan's get its number (`board_1`, `fan_0_rpm`). */
 const stateFields = {
   status: { status: plain },
   reason: {
     reason: plain,
-    reason_text: (_, { readings }) => plain(readings.reason?.text ?? null),
-    reason_since: (_, { readings }) => readings.reason?.since ?? null,
+    reason_text: reasonText,
+    reason_since: reasonSince,
   },
   mining: { mining: plain },
   hashrate: { hashrate: plain, hashrate_display: inDisplayUnit },
@@ -70,7 +76,7 @@ const stateFields = {
   temperature: { temperature: plain },
   temperature_in: { temperature_in: plain },
   temperature_out: { temperature_out: plain },
-  pool: { pool: plain, pool_name: (_, miner) => plain(poolInUse(miner)) },
+  pool: { pool: plain, pool_name: poolName },
   started_at: { started_at: plain },
   best_share: { best_share: plain },
   found_blocks: { found_blocks: plain },
@@ -80,12 +86,7 @@ const stateFields = {
   revenue: { revenue: plain },
   profit: { profit: plain },
   room_temperature: { room_temperature: plain },
-  // The room is switched off with the miner, so its mode is always the same.
-  room_target: {
-    room_target: plain,
-    heating_mode: (_, { heating }) => (heating === null ? null : "heat"),
-    heating_action: heatingAction,
-  },
+  room_target: { room_target: plain, heating_mode: heatingMode, heating_action: heatingAction },
   heat_demand: { heat_demand: plain, heat_demand_percent: (value) => scaled(value, 0.01) },
   problem: { problem: plain, has_problem: (value) => (value === null ? "OFF" : "ON") },
   locate: { locate: plain },

@@ -58,7 +58,7 @@ describe("rigbridge scan", () => {
     expect(stdout).toMatch(/^4 rigs found in 14 addresses:\n/);
     expect(stdout).toMatch(/^ {2}127\.81\.0\.10:8082 +Bitaxe Gamma 601 +axeos +02:51:00:00:00:0A +shelf$/m);
     expect(stdout).toMatch(/with its username and password it can be rebooted/);
-    expect(stdout).toMatch(/^ {2}127\.81\.0\.11:8081 +XMRig +xmrig +wants its access token/m);
+    expect(stdout).toMatch(/^ {2}127\.81\.0\.11:8081 +XMRig +xmrig +requires its access token/m);
 
     const folder = await mkdtemp(join(tmpdir(), "rigbridge-"));
     try {
@@ -111,7 +111,7 @@ describe("rigbridge scan", () => {
   });
 
   test.each([
-    [["10.0.0.0/15"], "have 131,070 addresses, more than the 65,536 of a /16; only a search with --yes"],
+    [["10.0.0.0/15"], "have 131,070 addresses, more than the 65,536 of a /16; confirm the search with --yes"],
     [["10.0.0.0/8", "--yes"], "at most 4,194,304"],
     [["203.0.113.7"], "203.0.113.7 is not private"],
     [["fe80::1"], "is IPv6"],

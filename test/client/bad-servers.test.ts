@@ -277,7 +277,7 @@ describe("the locale of the server", () => {
     try {
       expect(await troubleWith(twin.url, { locale: "en-US" })).toMatchObject({
         code: "service.garbled",
-        message: expect.stringMatching(/does not write its numbers as en-US .*; set the server's own locale$/),
+        message: expect.stringMatching(/does not format its numbers as en-US .*; set the server's own locale$/),
       });
     } finally {
       await twin.close();

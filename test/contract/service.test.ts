@@ -32,7 +32,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
     else
       await expect(asked).rejects.toMatchObject({
         code: "service.unsupported",
-        message: expect.stringContaining("no Rigbridge"),
+        message: expect.stringContaining("not a Rigbridge"),
       });
   });
 

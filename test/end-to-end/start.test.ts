@@ -128,7 +128,7 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
     ],
     [
       "in a folder that is",
-      /cannot be written by this user/,
+      /is not writable by this user/,
       (data, file) => {
         chmodSync(file, 0o666);
         chmodSync(data, 0o555);

@@ -49,7 +49,7 @@ describe("the settings page with several setups", () => {
     await inside.locator(".rb-rig > summary").click();
     await address.fill("a b");
     await chosen.selectOption("1");
-    await mistakesAt(opened, "rigs[0].address").getByText("blank").waitFor();
+    await mistakesAt(opened, "rigs[0].address").getByText("whitespace").waitFor();
     expect(await chosen.inputValue()).toBe("0");
     await address.fill("192.168.1.10");
     await chosen.selectOption("1");

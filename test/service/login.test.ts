@@ -158,7 +158,7 @@ async function whatsminerOf(pools: number): Promise<{ bench: Bench; id: number }
 test("pools that a WhatsMiner cannot be given are refused with what keeps them back", async () => {
   const { bench, id } = await whatsminerOf(2);
   const pool = await bench.service.savePool(newPool, caller);
-  const untold = /does not tell their passwords; that of stratum\+tcp:\/\/own-\d\.example:3333 is not known/;
+  const untold = /hides their passwords; that of stratum\+tcp:\/\/own-\d\.example:3333 is not known/;
   for (const action of ["add_pool", "change_pool"] as const) {
     const refused = await problem(bench.act(id, { action, pool_id: pool.id, pool_type: "single" }));
     expect([refused.code, refused.message]).toEqual(["not.possible", expect.stringMatching(untold)]);
@@ -172,5 +172,5 @@ test("a full WhatsMiner reports that it holds three pools", async () => {
   const { bench, id } = await whatsminerOf(3);
   const pool = await bench.service.savePool(newPool, caller);
   const refused = await problem(bench.act(id, { action: "add_pool", pool_id: pool.id, pool_type: "single" }));
-  expect(refused.message).toMatch(/holds 3 pools/);
+  expect(refused.message).toMatch(/stores 3 pools/);
 });

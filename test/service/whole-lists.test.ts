@@ -37,9 +37,7 @@ test("a rig that takes whole lists, and shows no passwords, keeps those that it 
   expect((await bench.get(id)).canPool).toBe(false);
   expect(await problem(change())).toMatchObject({
     code: "not.possible",
-    message: expect.stringContaining(
-      "does not tell their passwords; that of stratum+tcp://two.example:3333 is not known",
-    ),
+    message: expect.stringContaining("hides their passwords; that of stratum+tcp://two.example:3333 is not known"),
   });
 
   await add("one.example", "first-secret");
