@@ -32,21 +32,26 @@ export function pathsOf({ path, alias }: Operation): readonly string[] {
 
 /** The methods of a path; none if it is unknown. */
 export function methodsAt(path: string): readonly string[] {
-  const methods = known.filter(({ segments }) => isAt(segments, path)).flatMap((route) => route.methods);
+  const asked = segmentsOf(path.toLowerCase());
+  const methods = known.filter(({ segments }) => isAt(segments, asked)).flatMap((route) => route.methods);
   return methods.length === 0 ? [] : [...new Set(methods), "OPTIONS"];
 }
 
 /** Whether a path requires no key. */
-export const isOpen = (path: string): boolean => openPages.some((segments) => isAt(segments, path));
+export const isOpen = (path: string): boolean => isAtOne(openPages, path);
 
 const streams = Object.values(operations).flatMap(({ kind, path }) => (kind === "stream" ? [segmentsOf(path)] : []));
 
 /** Whether a path is a stream. */
-export const isStream = (path: string): boolean => streams.some((segments) => isAt(segments, path));
+export const isStream = (path: string): boolean => isAtOne(streams, path);
 
-/** Like the router, ignores case and a trailing slash. */
-function isAt(route: readonly string[], path: string): boolean {
-  const segments = segmentsOf(path.toLowerCase());
+/** Like the router, ignores case and a trailing slash. Runs with every request. */
+function isAtOne(routes: readonly (readonly string[])[], path: string): boolean {
+  const asked = segmentsOf(path.toLowerCase());
+  return routes.some((route) => isAt(route, asked));
+}
+
+function isAt(route: readonly string[], segments: readonly string[]): boolean {
   return (
     route.length === segments.length &&
     route.every((wanted, at) => (wanted.startsWith(":") ? segments[at] !== "" : wanted === segments[at]))

@@ -29,11 +29,11 @@ export const brokerLimits = {
   /** Bytes of a CONNECT, including the will, which is kept while the client is connected. */
   connect: 16_384,
   /** Bytes of all retained messages, with topics and overhead; and their number. */
-  retained: 33_554_432,
+  retained: 16_777_216,
   retainedMessages: 30_000,
   /** Messages with QoS 1 or 2 that wait for one client, and bytes of those for all clients. */
   queue: 1_000,
-  queues: 33_554_432,
+  queues: 16_777_216,
   /** A client must have sent its CONNECT within this. */
   loginTimeoutMs: 10_000,
   /** A subscriber that does not read for longer is disconnected: the others wait for it. */

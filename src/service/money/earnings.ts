@@ -16,7 +16,7 @@ export interface Prices {
   readonly electricity?: number | undefined;
 }
 
-/** Days in a month, as every recorded sample of the reference product has it. */
+/** Days in a month, as in every recorded sample of Awesome Miner. */
 export const daysPerMonth = 30.3;
 
 /** The figures of a rig from which its earnings follow. */
