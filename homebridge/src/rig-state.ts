@@ -3,8 +3,6 @@ import type { VisibleRig } from "./visible-farm.ts";
 
 /** What HomeKit and Matter both conclude from a miner's readings and controls. */
 
-export const propertyKeys = Object.keys(properties).filter((key): key is PropertyKey => Object.hasOwn(properties, key));
-
 /** The value of a property that is a number; null = unknown. */
 export function numberOf(miner: Miner, key: PropertyKey): number | null {
   const value = properties[key].read(miner, 0);

@@ -1,4 +1,4 @@
-import { type ActionReply, operations, RigbridgeError } from "rigbridge";
+import { type ActionReply, isRecord, operations, RigbridgeError } from "rigbridge";
 import { flatInput } from "rigbridge/farm";
 import { z } from "zod";
 import type { FarmConnection } from "../shared/farm-connection.ts";
@@ -33,7 +33,7 @@ export async function coinRequest(
   action: unknown,
   valueFor: (name: CoinParameter) => Promise<unknown>,
 ): Promise<CoinRequest> {
-  if (isObject(action)) {
+  if (isRecord(action)) {
     const { action: name, ...given } = action;
     return { operation: operationOf[actionNamed(name)], given: nonEmpty(Object.entries(given)) };
   }
@@ -53,9 +53,6 @@ function actionNamed(given: unknown): CoinAction {
 
 const nonEmpty = (entries: readonly [string, unknown][]): CoinRequest["given"] =>
   Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== null && value !== ""));
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A request validated by the operation's schemas. */
 export interface ValidCoinRequest {

@@ -121,8 +121,8 @@ function haltOf({ hasValidStatus, poolList }: Miner, status: MinerStatus): Omit<
     case "Idle":
     case "Error":
       return poolList.length > 0 && poolList.every(isDead)
-        ? { code: "pools", text: "No pool answers it" }
-        : { code: "unknown", text: "It does not say why" };
+        ? { code: "pools", text: "None of its pools answers" }
+        : { code: "unknown", text: "It reports no reason" };
   }
 }
 

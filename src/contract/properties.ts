@@ -307,6 +307,9 @@ export const properties = {
 
 export type PropertyKey = keyof typeof properties;
 
+/** In the order of the table. */
+export const propertyKeys = Object.keys(properties).filter((key): key is PropertyKey => Object.hasOwn(properties, key));
+
 /** The control that writes this property on this miner; undefined if there is none. */
 export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control | undefined {
   const property: Property = properties[key];

@@ -1,5 +1,5 @@
 /** Shared by the front ends of a `MiningService`: the farm as it changes, and intents for a miner. */
-export { type BackOff, backOffMs, jittered, KeyedMutex, retry, Semaphore } from "../async/index.ts";
+export { type BackOff, backOffMs, KeyedMutex, retry, Semaphore } from "../async/index.ts";
 export { flatInput } from "./flat-input.ts";
 export {
   actionIntents,

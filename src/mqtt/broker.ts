@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, isIP, type Server, type Socket } from "node:net";
 import type { Aedes, AedesOptions, Client, PublishPacket } from "aedes";
 import type { Logger } from "pino";
-import type { MqttSettings } from "../config/mqtt.ts";
+import { isLoopback, type MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { BrokerMemory } from "./broker-bounds.ts";
 
@@ -103,9 +103,6 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
 
 const addressOf = (broker: MqttSettings["broker"]): { readonly host: string; readonly port: number } =>
   typeof broker === "object" ? broker : { host: "127.0.0.1", port: 1883 };
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
 /** Loaded only when used: it is an optional dependency. */
 async function loadAedes(): Promise<typeof import("aedes")> {

@@ -5,6 +5,7 @@ import {
   type PropertyValue,
   partsOf,
   properties,
+  propertyKeys,
 } from "../contract/properties.ts";
 import type { Miner } from "../contract/resources.ts";
 import { poolInUse, totalsOf } from "../farm/index.ts";
@@ -102,8 +103,6 @@ const stateFields = {
 
 /** A field that stands beside a property's own. */
 export type DerivedField = Exclude<{ [K in PropertyKey]: keyof (typeof stateFields)[K] }[PropertyKey], PropertyKey>;
-
-export const propertyKeys = Object.keys(properties).filter((key): key is PropertyKey => Object.hasOwn(properties, key));
 
 const rows = propertyKeys.map((key) => {
   const property: Property = properties[key];

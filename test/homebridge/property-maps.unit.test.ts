@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parts as homeKit } from "../../homebridge/src/homekit/accessories.ts";
 import { parts as matter } from "../../homebridge/src/matter/devices.ts";
-import { propertyKeys } from "../../homebridge/src/rig-state.ts";
 import { visibleFarm } from "../../homebridge/src/visible-farm.ts";
-import type { Control, Miner, PropertyKey } from "../../src/index.ts";
+import { type Control, type Miner, type PropertyKey, propertyKeys } from "../../src/index.ts";
 import { control, farmOf, miner, readings, settings } from "./miners.ts";
 
 const fans = [{ rpm: 3000, percent: 47 }];

@@ -1,8 +1,8 @@
-import { type PropertyKey, properties } from "rigbridge";
+import { type PropertyKey, properties, propertyKeys } from "rigbridge";
 import { rigInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
-import { isCurrent, miningControl, propertyKeys } from "../rig-state.ts";
+import { isCurrent, miningControl } from "../rig-state.ts";
 import { type FindSettings, type VisibleRig, visibleFarm } from "../visible-farm.ts";
 import { alarmPart, farmAlarm } from "./alarm.ts";
 import { energyPart, powerPart } from "./eve.ts";

@@ -1,19 +1,10 @@
-import { type Miner, type PropertyKey, properties } from "rigbridge";
+import { type Miner, type PropertyKey, properties, propertyKeys } from "rigbridge";
 import { ownInformation, rigInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
 import { targets } from "../homekit/heater.ts";
 import { hasSensor, sensorCelsius } from "../homekit/temperature-sensors.ts";
-import {
-  groupState,
-  isCurrent,
-  isHeaterOn,
-  miningControl,
-  numberOf,
-  propertyKeys,
-  roomOf,
-  switchState,
-} from "../rig-state.ts";
+import { groupState, isCurrent, isHeaterOn, miningControl, numberOf, roomOf, switchState } from "../rig-state.ts";
 import { heaterRequest, setRequest } from "../send-command.ts";
 import { type FindSettings, type VisibleGroup, type VisibleRig, visibleFarm } from "../visible-farm.ts";
 import type { Clusters, DeviceCommands, DevicePlan } from "./plan.ts";

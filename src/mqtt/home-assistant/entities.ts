@@ -1,8 +1,15 @@
-import { type Part, type Property, type PropertyKey, partsOf, properties } from "../../contract/properties.ts";
+import {
+  type Part,
+  type Property,
+  type PropertyKey,
+  partsOf,
+  properties,
+  propertyKeys,
+} from "../../contract/properties.ts";
 import { type Control, ReasonCode } from "../../contract/readings.ts";
 import { type Miner, minerStatuses } from "../../contract/resources.ts";
 import { listedPools } from "../../farm/index.ts";
-import { type DerivedField, fieldOf, type MinerState, propertyKeys } from "../miner-state.ts";
+import { type DerivedField, fieldOf, type MinerState } from "../miner-state.ts";
 import type { ThingTopics } from "../topics.ts";
 import {
   binarySensor,
