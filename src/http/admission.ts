@@ -5,7 +5,7 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { keyCheck, keyDigest, keyWindow } from "./keys.ts";
+import { digestOn, keyCheck, keyWindow } from "./keys.ts";
 import { isOpen, isStream, pathOf } from "./paths.ts";
 import {
   type AddressSet,
@@ -146,10 +146,11 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
 
   return (request, peer, query, reply) => {
     const presented = presentedKey(request, query);
-    const holder = presented === undefined ? undefined : users.keyHolder?.(keyDigest(presented));
+    const digest = presented ? digestOn(request.socket, presented) : undefined;
+    const holder = digest === undefined ? undefined : users.keyHolder?.(digest);
     if (holder !== undefined) return { holder };
     if (check === undefined) return anyone;
-    const verdict = check.verdict(presented, peer.address);
+    const verdict = check.verdict(digest, peer.address);
     if (verdict === "right") return owner;
     if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks)) return guest;
     if (verdict === "limited") {

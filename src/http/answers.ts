@@ -34,6 +34,9 @@ export function sendEncoded(
 ): FastifyReply | Promise<FastifyReply> {
   if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)) || request.method === "HEAD")
     return sendHead(request, reply, encoded);
+  const isSmall = encoded.length <= groupSize;
+  if (isSmall && isCompressible(request))
+    return reply.headers(headersOf(encoded)).send(Buffer.concat(encoded.chunks, encoded.length));
   const bytes = encoded.length + (isCompressible(request) ? compressor : 0);
   if (pending.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
   return pending.turn(request, reply, bytes).then((isHere) => {
@@ -44,21 +47,23 @@ export function sendEncoded(
 
 const isCompressible = ({ headers }: FastifyRequest): boolean => headers["accept-encoding"] !== undefined;
 
-function sendHead(request: FastifyRequest, reply: FastifyReply, { etag, length }: Encoded): FastifyReply {
-  reply.headers({ etag: weak(etag), "cache-control": "private, no-cache" });
-  if (clientHolds(request.headers["if-none-match"], weak(etag))) return reply.code(304).send();
+const headersOf = ({ etag }: Encoded) => ({
+  etag: weak(etag),
+  "cache-control": "private, no-cache",
+  "content-type": jsonType,
+});
+
+function sendHead(request: FastifyRequest, reply: FastifyReply, encoded: Encoded): FastifyReply {
+  reply.headers(headersOf(encoded));
+  if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)))
+    return reply.removeHeader("content-type").code(304).send();
   // The length of a compressed body is unknown in advance.
-  if (!isCompressible(request)) reply.header("content-length", length);
-  return reply.header("content-type", jsonType).send();
+  if (!isCompressible(request)) reply.header("content-length", encoded.length);
+  return reply.send();
 }
 
 async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: Encoded): Promise<FastifyReply> {
-  reply.headers({
-    etag: weak(encoded.etag),
-    "cache-control": "private, no-cache",
-    "content-type": jsonType,
-    "content-length": encoded.length,
-  });
+  reply.headers({ ...headersOf(encoded), "content-length": encoded.length });
   if (isCompressible(request)) return reply.send(streamOf(encoded.chunks));
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders()))

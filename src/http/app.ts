@@ -129,9 +129,9 @@ const readsOnly: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting): void {
   const admit = admission(settings, service, limits);
-  app.decorateRequest("asked");
+  app.decorateRequest("queryText");
   app.decorateRequest("admitted");
-  app.decorateRequest("payForBody", () => undefined);
+  app.decorateRequest("chargeForBody", () => undefined);
   app.decorateRequest("refusal");
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(always);

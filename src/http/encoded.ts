@@ -7,10 +7,14 @@ export const groupSize = 65_536;
 
 /**
  * Writes bytes through one buffer, which is refilled once the socket has accepted it and is the only allocation per
- * answer. Waits for slow readers, and yields to other requests between two writes.
+ * answer; small answers take one write. Waits for slow readers, and yields to other requests between two writes.
  */
 export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
-  const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : Math.min(length, groupSize));
+  if (length <= groupSize) {
+    response.end(Buffer.concat(chunks, length));
+    return;
+  }
+  const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : groupSize);
   let taken = (): void => {};
   response.once("close", () => taken());
   const write = (bytes: Uint8Array) =>

@@ -4,7 +4,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 export type Verdict = "right" | "wrong" | "missing" | "limited";
 
 export interface KeyCheck {
-  /** Checks the key that a client at an address presents. */
+  /** Checks the key that a client at an address presents, given as `keyDigest` makes it; undefined if it sent none. */
   verdict(presented: string | undefined, address: string): Verdict;
 }
 
@@ -19,7 +19,7 @@ const remembered = 10_000;
  * of 16 characters or more cannot be guessed.
  */
 export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
-  const right = digest(key);
+  const right = Buffer.from(keyDigest(key));
   const tries = new Map<string, { count: number; since: number }>();
 
   const wrongFrom = (address: string): Verdict => {
@@ -33,8 +33,8 @@ export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
   };
   return {
     verdict: (presented, address) => {
-      if (presented === undefined || presented === "") return "missing";
-      return timingSafeEqual(digest(presented), right) ? "right" : wrongFrom(address);
+      if (presented === undefined) return "missing";
+      return timingSafeEqual(Buffer.from(presented), right) ? "right" : wrongFrom(address);
     },
   };
 }
@@ -42,4 +42,13 @@ export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
 /** The stored form of a user's key: its SHA-256 in hex. */
 export const keyDigest = (key: string): string => hash("sha256", key, "hex");
 
-const digest = (key: string): Buffer => hash("sha256", key, "buffer");
+const lastDigests = new WeakMap<object, { readonly key: string; readonly digest: string }>();
+
+/** `keyDigest` of the key that a connection presents, kept for its next request, which presents the same one. */
+export function digestOn(connection: object, key: string): string {
+  const last = lastDigests.get(connection);
+  if (last?.key === key) return last.digest;
+  const digest = keyDigest(key);
+  lastDigests.set(connection, { key, digest });
+  return digest;
+}

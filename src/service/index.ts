@@ -6,6 +6,7 @@ import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
+import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
 import { minerContext, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
 import { guarded } from "./users/guard.ts";
@@ -32,6 +33,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
   const ofMiners = minerOperations(context);
+  const summary = summaries({ ...base, ...context });
   const discoveries = new Discoveries({
     settings: options.config.scan,
     accessBook,
@@ -42,7 +44,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     now: base.now,
     log,
   });
-  const calls = serviceOperations({ ...base, ...miners, ...commands, ...context, ofMiners, discoveries });
+  const calls = serviceOperations({ ...base, ...miners, ...commands, ...context, ofMiners, summary, discoveries });
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
@@ -72,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     keyHolder: keyHolders(store),
     encoded: (operation, input, caller) => {
+      if (operation === "getSummary") return summary.encoded(caller);
       if (operation === "listMiners") return encoded.list(input, caller);
       if (operation === "getMiner" && "id" in input && typeof input.id === "number")
         return encoded.one(input.id, caller);

@@ -8,7 +8,7 @@ import { historyOperations } from "./history/history.ts";
 import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
-import { noNotices, presentSummary } from "./miners/summary.ts";
+import { noNotices, type summaries } from "./miners/summary.ts";
 import type { Base, Commands, Miners } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
@@ -16,11 +16,15 @@ import { userOperations } from "./users/users.ts";
 type ServiceParts = Base &
   Miners &
   Commands &
-  MinerContext & { readonly ofMiners: MinerOperations; readonly discoveries: Discoveries };
+  MinerContext & {
+    readonly ofMiners: MinerOperations;
+    readonly summary: ReturnType<typeof summaries>;
+    readonly discoveries: Discoveries;
+  };
 
 /** Every operation but the stream of events, for callers whose access was checked. */
 export function serviceOperations(parts: ServiceParts): Calls {
-  const { config, store, now, format, prices, coins, book, accessBook, shares, events, metaData, totals } = parts;
+  const { config, store, now, format, coins, book, accessBook, shares, events, metaData } = parts;
   const { registry, executor, runOnRig, runOnLoop, bulk, discoveries } = parts;
   /** The change may show in any miner. */
   const presentingAll =
@@ -55,10 +59,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     saveCoin: presentingAll(coins.saveCoin),
     deleteCoin: presentingAll(coins.deleteCoin),
     listAlgorithms: coins.listAlgorithms,
-    getSummary: async (_input, caller) => {
-      const sums = totals(accessBook.of(caller));
-      return presentSummary(sums, format, prices, metaData(sums));
-    },
+    getSummary: async (_input, caller) => parts.summary.of(caller),
     ...commandOperations(registry, store, accessBook, shares, executor),
     ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: () => events.changed() }),
     ...historyOperations(

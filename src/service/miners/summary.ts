@@ -1,8 +1,10 @@
+import { hash } from "node:crypto";
 import type { MetaData, Summary } from "../../contract/resources.ts";
+import type { Caller, Encoded } from "../../contract/service.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import { version } from "../../version.ts";
 import { daysPerMonth, type Prices } from "../money/earnings.ts";
-import type { Access } from "../users/access.ts";
+import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import type { MinerFigures } from "./present-miner.ts";
 
@@ -149,4 +151,37 @@ export function presentSummary(totals: Totals, format: Format, prices: Prices, m
     algorithmList: totals.algorithms.map(shown),
     metaData,
   };
+}
+
+export interface SummaryContext {
+  readonly accessBook: AccessBook;
+  readonly totals: (access: Access) => Totals;
+  readonly format: Format;
+  readonly prices: Prices;
+  readonly metaData: (counts: NoticeCounts) => MetaData;
+  readonly now: () => number;
+}
+
+/** The summary that a caller sees, as a value and as bytes; the bytes are made again for other totals or a new second. */
+export function summaries({ accessBook, totals, format, prices, metaData, now }: SummaryContext) {
+  const made = new WeakMap<Totals, { readonly second: number; readonly encoded: Encoded }>();
+  const present = (sums: Totals): Summary => presentSummary(sums, format, prices, metaData(sums));
+  return {
+    of: (caller: Caller): Summary => present(totals(accessBook.of(caller))),
+    encoded: (caller: Caller): Encoded => {
+      const sums = totals(accessBook.of(caller));
+      const second = Math.floor(now() / 1000);
+      const last = made.get(sums);
+      if (last?.second === second) return last.encoded;
+      const encoded = encode(present(sums));
+      made.set(sums, { second, encoded });
+      return encoded;
+    },
+  };
+}
+
+function encode({ metaData, ...figures }: Summary): Encoded {
+  const json = JSON.stringify(figures);
+  const bytes = Buffer.from(`${json.slice(0, -1)},"metaData":${JSON.stringify(metaData)}}`);
+  return { etag: hash("sha1", json, "base64url"), length: bytes.length, chunks: [bytes] };
 }
