@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { isLoopback, type MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { BrokerMemory } from "./broker-bounds.ts";
+import { PacketWatch } from "./packet-watch.ts";
 
 export interface BrokerOptions {
   readonly settings: Pick<MqttSettings, "broker" | "username" | "password">;
@@ -24,9 +25,9 @@ export const brokerLimits = {
   packet: 262_144,
   connections: 1_000,
   levels: 32,
-  /** Bytes of the MQTT 5 properties of a message. */
+  /** Bytes of the MQTT 5 properties of a message or a subscription. */
   properties: 16_384,
-  /** Bytes of a CONNECT, including the will, which is kept while the client is connected. */
+  /** Bytes of a CONNECT, including the will, which is kept while the client is connected; acknowledgements are shorter. */
   connect: 16_384,
   /** Bytes of all retained messages, with topics and overhead; and their number. */
   retained: 16_777_216,
@@ -70,6 +71,7 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
     socket.on("close", () => sockets.delete(socket));
     // Until it belongs to a client, nothing else handles its errors.
     socket.on("error", () => socket.destroy());
+    refuseLargePackets(socket);
     aedes.handle(socket);
   });
   server.maxConnections = brokerLimits.connections;
@@ -129,14 +131,12 @@ function aedesOptions(settings: BrokerOptions["settings"], bounds: BrokerMemory)
     preConnect: (_client, packet, done) => {
       // In MQTT 3 a session never expires, and neither would the messages kept for it.
       if (packet.protocolVersion !== 5) packet.clean = true;
-      const isTooLarge = (packet.length ?? 0) > brokerLimits.connect;
-      done(isTooLarge ? new Error(`its CONNECT has more than ${brokerLimits.connect} bytes`) : null, !isTooLarge);
+      done(null, true);
     },
     authenticate: (_client, username, password, done) =>
       isLoginValid(settings, username, password) ? done(null, true) : done(wrongLogin(), null),
     authorizePublish: (_client, packet, done) => {
       if (packet.topic.startsWith("$")) return done(new Error("topics that begin with $ are reserved for the broker"));
-      if (propertyBytes(packet) > brokerLimits.properties) return done(new Error(tooManyProperties));
       if (packet.retain && !bounds.retain(packet)) return done(new Error(noRoom));
       if (packet.retain || packet.qos > 0) detach(packet);
       done(null);
@@ -144,11 +144,21 @@ function aedesOptions(settings: BrokerOptions["settings"], bounds: BrokerMemory)
   };
 }
 
-/** Bytes of a packet besides topic and payload; for a will there is no packet. */
-const propertyBytes = ({ length = 0, topic, payload }: PublishPacket): number =>
-  length - Buffer.byteLength(topic) - payload.length;
+/** Before aedes parses them: the objects that it makes of 100 kB of properties take several times as much memory. */
+function refuseLargePackets(socket: Socket): void {
+  const { packet, connect, properties } = brokerLimits;
+  const watch = new PacketWatch({ largest: packet, largestOther: connect, properties });
+  const read = socket.read.bind(socket);
+  // aedes takes the bytes of a connection with this method.
+  socket.read = (size?: number): unknown => {
+    const bytes: unknown = read(size);
+    const fault = bytes instanceof Uint8Array ? watch.inspect(bytes) : null;
+    if (fault === null) return bytes;
+    socket.destroy(new Error(`it sends ${fault}`));
+    return null;
+  };
+}
 
-const tooManyProperties = `a message has more than ${brokerLimits.properties} bytes of properties`;
 const noRoom = `retained messages have reached the limit of ${brokerLimits.retained} bytes or ${brokerLimits.retainedMessages} messages`;
 
 /** Copies what is stored: its bytes are a view of a larger network buffer, which would stay in memory. */

@@ -214,7 +214,10 @@ export class MqttConnection implements MqttLink {
       isClosed = true;
       if (this.#client === client) this.#lost(error, fault);
     };
-    const watch = new PacketWatch(largestPacket);
+    const watch = new PacketWatch({
+      largest: largestPacket,
+      qos2: "a message with QoS 2, although at most QoS 1 was requested",
+    });
     let fault: string | null = null;
     client.stream.on("data", (bytes: Buffer) => {
       fault ??= watch.inspect(bytes);

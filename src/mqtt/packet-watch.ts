@@ -1,38 +1,70 @@
-/** Bytes of the length of a packet (MQTT 5, 1.5.5). */
+/** Bytes of the length of a packet, and of that of properties (MQTT 5, 1.5.5). */
 const lengthBytes = 4;
-/** PUBLISH with QoS 2: the packet's type and the bits of its QoS. */
-const typeAndQos = 0xf6;
-const publishQos2 = 0x34;
+/** Packet types, in the upper half of the first byte. */
+const publish = 3;
+const subscribe = 8;
+const unsubscribe = 10;
+/** The bits of the QoS of a PUBLISH, and QoS 2. */
+const qosBits = 0x06;
+const qos2 = 0x04;
+/** The place of the protocol version in the body of CONNECT, after the name "MQTT" and its length. */
+const versionAt = 6;
+
+/** Types whose content may be large: messages and lists of topics. */
+const mayBeLarge: ReadonlySet<number> = new Set([publish, subscribe, unsubscribe]);
+
+/** What packets may be. Faults are worded to complete "it sends ...". */
+export interface PacketRules {
+  /** Bytes of a PUBLISH, SUBSCRIBE or UNSUBSCRIBE, header included. */
+  readonly largest: number;
+  /** Bytes of any other packet; by default `largest`. */
+  readonly largestOther?: number;
+  /** Bytes of the properties of a PUBLISH, SUBSCRIBE or UNSUBSCRIBE in MQTT 5. */
+  readonly properties?: number;
+  /** Why a PUBLISH with QoS 2 is refused; absent: it is not. */
+  readonly qos2?: string;
+}
 
 /**
- * Follows the packets from a broker by the lengths in their headers, to detect one that is too large before it has
- * arrived: the parser of mqtt.js buffers a packet until it is complete, up to 256 MB.
+ * Follows the packets of a connection by their headers, to detect one that is too large before it has arrived: the parsers
+ * of mqtt.js and aedes buffer a packet until it is complete, and make objects of all its properties.
  */
 export class PacketWatch {
-  readonly #largest: number;
-  /** Bytes of the current packet that have yet to arrive; -1 while its header is read. */
+  readonly #rules: PacketRules;
+  #first = 0;
+  /** Bytes of the body that have yet to arrive; -1 while the header is read. */
   #remaining = -1;
   /** Bytes of the header read so far, and the length read so far. */
   #head = 0;
   #length = 0;
+  /** Bytes of the body read so far, and the place of the next one to look at; Infinity for none. */
+  #at = 0;
+  #next = Number.POSITIVE_INFINITY;
+  #topicLength = 0;
+  #propertiesAt = 0;
+  #propertyBytes = 0;
+  #isFirst = true;
+  #isVersion5 = false;
 
-  /** `largest`: bytes of a packet, header included. */
-  constructor(largest: number) {
-    this.#largest = largest;
+  constructor(rules: PacketRules) {
+    this.#rules = rules;
   }
 
-  /** What is wrong with the next bytes, to complete "The broker sends ..."; null if nothing is. */
+  /** What is wrong with the next bytes; null if nothing is. */
   inspect(bytes: Uint8Array): string | null {
     for (let at = 0; at < bytes.length; ) {
+      let fault: string | null = null;
       if (this.#remaining > 0) {
-        const passed = Math.min(this.#remaining, bytes.length - at);
+        const passed = Math.max(1, Math.min(this.#remaining, bytes.length - at, this.#next - this.#at));
+        if (this.#at === this.#next) fault = this.#readBody(bytes[at] ?? 0);
         this.#remaining -= passed;
+        this.#at += passed;
         at += passed;
       } else {
-        const fault = this.#readHead(bytes[at] ?? 0);
-        if (fault !== null) return fault;
+        fault = this.#readHead(bytes[at] ?? 0);
         at += 1;
       }
+      if (fault !== null) return fault;
       if (this.#remaining === 0) this.#begin();
     }
     return null;
@@ -42,17 +74,55 @@ export class PacketWatch {
     this.#remaining = -1;
     this.#head = 0;
     this.#length = 0;
+    this.#isFirst = false;
   }
 
   #readHead(byte: number): string | null {
+    const { largest, largestOther = largest, qos2: noQos2 } = this.#rules;
     this.#head += 1;
-    if (this.#head === 1)
-      return (byte & typeAndQos) === publishQos2 ? "a message with QoS 2, although at most QoS 1 was requested" : null;
+    if (this.#head === 1) {
+      this.#first = byte;
+      return noQos2 !== undefined && this.#type === publish && (byte & qosBits) === qos2 ? noQos2 : null;
+    }
     this.#length += (byte & 0x7f) * 128 ** (this.#head - 2);
-    if (byte < 0x80) this.#remaining = this.#length;
+    if (byte < 0x80) this.#beginBody();
     const isEndless = byte >= 0x80 && this.#head > lengthBytes;
-    return isEndless || this.#head + this.#length > this.#largest
-      ? `a packet of more than ${this.#largest} bytes`
-      : null;
+    const most = mayBeLarge.has(this.#type) ? largest : largestOther;
+    return isEndless || this.#head + this.#length > most ? `a packet of more than ${most} bytes` : null;
+  }
+
+  get #type(): number {
+    return this.#first >> 4;
+  }
+
+  #beginBody(): void {
+    const hasProperties = this.#isVersion5 && this.#rules.properties !== undefined && mayBeLarge.has(this.#type);
+    this.#remaining = this.#length;
+    this.#at = 0;
+    this.#propertiesAt = 2;
+    this.#propertyBytes = 0;
+    if (this.#isFirst) this.#next = versionAt;
+    else if (!hasProperties) this.#next = Number.POSITIVE_INFINITY;
+    else this.#next = this.#type === publish ? 0 : this.#propertiesAt;
+  }
+
+  /** A byte of the length of the topic or of the properties, or the version. */
+  #readBody(byte: number): string | null {
+    this.#next += 1;
+    if (this.#isFirst) {
+      this.#isVersion5 = byte === 5;
+      this.#next = Number.POSITIVE_INFINITY;
+    } else if (this.#at === 0) this.#topicLength = byte << 8;
+    else if (this.#at === 1) {
+      const packetId = (this.#first & qosBits) === 0 ? 0 : 2;
+      this.#propertiesAt = 2 + this.#topicLength + byte + packetId;
+      this.#next = this.#propertiesAt;
+    } else {
+      const { properties = 0 } = this.#rules;
+      this.#propertyBytes += (byte & 0x7f) * 128 ** (this.#at - this.#propertiesAt);
+      if (byte < 0x80) this.#next = Number.POSITIVE_INFINITY;
+      if (this.#propertyBytes > properties) return `a packet with more than ${properties} bytes of properties`;
+    }
+    return null;
   }
 }
