@@ -1,7 +1,7 @@
 import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
-import { DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
+import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
 /** Called once after each read. What it throws drops the reading of that one rig. */
@@ -67,6 +67,10 @@ export class Fleet {
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
+  /** Reads per second of all enabled rigs. */
+  #rate = 0;
+  /** When the next batch of reads may begin. */
+  #batchAt = Number.NEGATIVE_INFINITY;
   /** When the refusal of a rig was last reported, by the monotonic clock. */
   readonly #refusals = new Map<number, number>();
   /** When the last of the first reads is due. */
@@ -103,6 +107,7 @@ export class Fleet {
     });
     this.#rigs.set(rig.id, rig);
     if (!declared.disabled) {
+      this.#rate += 1000 / declared.interval;
       this.#firstRead = Math.max(this.#monotonicNow(), this.#firstRead + 1000 / firstReadsPerSecond);
       this.#schedule(rig, this.#firstRead);
     }
@@ -110,7 +115,10 @@ export class Fleet {
   }
 
   remove(id: number): void {
-    this.#rigs.get(id)?.close();
+    const rig = this.#rigs.get(id);
+    if (rig === undefined) return;
+    if (!rig.declared.disabled) this.#rate -= 1000 / rig.declared.interval;
+    rig.close();
     this.#rigs.delete(id);
     this.#refusals.delete(id);
   }
@@ -179,10 +187,12 @@ export class Fleet {
   #schedule(rig: FleetRig, at: number): void {
     if (this.#closing.signal.aborted) return;
     this.#due.add(at, rig);
-    if (at < this.#timerAt) this.#wake(at);
+    this.#wake(at);
   }
 
-  #wake(at: number): void {
+  #wake(due: number): void {
+    const at = Math.max(due, this.#batchAt);
+    if (at >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
     this.#timer = setTimeout(this.#startDue, Math.max(1, at - this.#monotonicNow()));
@@ -191,6 +201,7 @@ export class Fleet {
   readonly #startDue = (): void => {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#monotonicNow();
+    this.#batchAt = now + batchMs(this.#rate);
     for (let rig = this.#due.take(now); rig !== undefined; rig = this.#due.take(now)) this.#start(rig);
     if (this.#due.size > 0) this.#wake(this.#due.nextAt);
   };

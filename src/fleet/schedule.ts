@@ -21,6 +21,15 @@ export function nextRead(now: number, interval: number, phase: number, missed: n
   return now + wait * (0.8 + 0.2 * phase);
 }
 
+/** Reads that a batch should have, and the longest wait for them: waking for each rig alone costs more than its read. */
+const batchReads = 16;
+const longestBatchMs = 50;
+
+/** ms between two batches of reads, by the reads per second; 0 where batches would hold only one. */
+export function batchMs(rate: number): number {
+  return (rate * longestBatchMs) / 1000 < 1 ? 0 : Math.min(longestBatchMs, (1000 * batchReads) / rate);
+}
+
 /** A rig's phase in the interval, 0 to 1, from its id alone: steps of the golden ratio never cluster. */
 export const phaseOf = (id: number): number => (id * 0.618_033_988_749_894_9) % 1;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DueQueue, longestBackOff, nextOnGrid, nextRead, phaseOf } from "../../src/fleet/schedule.ts";
+import { batchMs, DueQueue, longestBackOff, nextOnGrid, nextRead, phaseOf } from "../../src/fleet/schedule.ts";
 
 const phase = fc.double({ min: 0, max: 0.999, noNaN: true });
 const interval = fc.integer({ min: 1_000, max: 3_600_000 });
@@ -31,6 +31,12 @@ describe("the grid of a rig", () => {
       expect(here).toBeGreaterThan(90);
       expect(here).toBeLessThan(110);
     }
+  });
+});
+
+describe("the wait between two batches of reads", () => {
+  test("is 50 ms at most, collects 16 reads of a large fleet, and is none for a small one", () => {
+    expect([0, 1, 19, 20, 100, 320, 640, 4_000].map(batchMs)).toEqual([0, 0, 0, 50, 50, 50, 25, 4]);
   });
 });
 
