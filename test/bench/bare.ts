@@ -10,12 +10,12 @@ export interface BareRig {
 }
 
 const Rigs = z.array(z.object({ address: z.string(), kind: z.string(), token: z.string().nullable() }));
-const Pace = z.object({ perSecond: z.number(), seconds: z.number() });
+const Pace = z.object({ perSecond: z.number(), seconds: z.number(), batchMs: z.number() });
 
 /** As many sockets at once as the fleet has for rigs that answer. */
 const places = 512;
 
-/** A process that polls rigs in turn at an even pace, and does nothing else. */
+/** A process that polls rigs in turn, and does nothing else. */
 export function barePolling(poll: (rig: BareRig) => Promise<void>): void {
   let rigs: BareRig[] = [];
   answering({
@@ -26,12 +26,12 @@ export function barePolling(poll: (rig: BareRig) => Promise<void>): void {
       });
     },
     run: (input) => {
-      const { perSecond, seconds } = Pace.parse(input);
+      const pace = Pace.parse(input);
       const one = async (turn: number): Promise<void> => {
         const rig = rigs[turn % rigs.length];
         if (rig !== undefined) await poll(rig);
       };
-      return paced(one, { perSecond, seconds, places });
+      return paced(one, { ...pace, places });
     },
   });
 }

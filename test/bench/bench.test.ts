@@ -56,13 +56,19 @@ describe("the report", () => {
     const object: Record<string, unknown> = JSON.parse(json(partNames, results));
     expect(Object.keys(object)).toEqual([
       "poll.ratio",
+      "poll.ratio.batched",
       "poll.peer",
       "poll.http.ratio",
+      "poll.http.ratio.batched",
       "fleet.5000at10.cpu",
+      "fleet.5000at10.multiple",
+      "fleet.40000at10.firstReads",
       "fleet.40000at10.lateness.p99",
       "fleet.deadShare30.duePolls",
       "list.10000.ratio",
+      "list.10000.changed",
       "list.10000.peer",
+      "miner.us",
       "summary.ratio",
       "bodies.worst.ms",
       "bodies.others.p99.ms",
@@ -165,15 +171,30 @@ describe("lateness", () => {
   });
 });
 
-describe("even pace", () => {
+describe("a pace", () => {
   test("starts as often as asked, in turn, and counts what failed", async () => {
     const turns: number[] = [];
     const work = async (turn: number): Promise<void> => {
       turns.push(turn);
       if (turn % 10 === 0) throw new Error("no");
     };
-    expect(await paced(work, { perSecond: 1000, places: 100, seconds: 0.1 })).toEqual({ done: 90, failed: 10 });
+    expect(await paced(work, { perSecond: 1000, places: 100, seconds: 0.1, batchMs: 0 })).toEqual({
+      done: 90,
+      failed: 10,
+    });
     expect(turns).toEqual(Array.from({ length: 100 }, (_, index) => index));
+  });
+
+  test("starts as often in batches, and wakes once for each", async () => {
+    const starts: number[] = [];
+    const work = async (): Promise<void> => {
+      starts.push(performance.now());
+    };
+    expect(await paced(work, { perSecond: 1000, places: 1000, seconds: 0.5, batchMs: 50 })).toMatchObject({
+      done: 500,
+    });
+    const wakes = starts.filter((at, index) => index === 0 || at - (starts[index - 1] ?? 0) > 10).length;
+    expect(wakes).toBeLessThanOrEqual(11);
   });
 
   test("has no more under way than there are places, and waits for the last", async () => {
@@ -185,7 +206,7 @@ describe("even pace", () => {
       setImmediate(() => ends.shift()?.());
       return ended;
     };
-    const { done, failed } = await paced(work, { perSecond: 100_000, places: 3, seconds: 0.05 });
+    const { done, failed } = await paced(work, { perSecond: 100_000, places: 3, seconds: 0.05, batchMs: 0 });
     expect(most).toBe(3);
     expect(done).toBeGreaterThanOrEqual(3);
     expect([failed, ends.length]).toEqual([0, 0]);

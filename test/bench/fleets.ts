@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { Child } from "./child.ts";
+import { bareCost } from "./polling.ts";
 import { Service, startFarm, wait } from "./rigs.ts";
 import { type Measured, measured, median } from "./statistics.ts";
 
@@ -10,14 +12,23 @@ export async function fleet(quick: boolean): Promise<Measured[]> {
   const service = new Service();
   await service.start(farm.rigs, { interval });
   await service.readBy(rigs, quick ? 1 : 2);
+  const bare = new Child("bare-poll.ts");
+  await bare.tell("rigs", farm.rigs);
   const shares: number[] = [];
+  const multiples: number[] = [];
   for (let run = 0; run < (quick ? 1 : 3); run += 1) {
     const { cpu, seconds } = await service.watched(5);
-    shares.push(cpu / 1e6 / seconds);
+    const share = cpu / 1e6 / seconds;
+    const floor = ((await bareCost(bare, rigs / interval, 5)) * rigs) / interval / 1e6;
+    shares.push(share);
+    multiples.push(share / floor);
   }
-  await Promise.all([service.end(), farm.end()]);
+  await Promise.all([service.end(), farm.end(), bare.end()]);
   const perRead = (Math.max(...shares) * 1e6 * interval) / rigs;
-  return [measured("fleet.5000at10.cpu", shares, `${Math.round(perRead)} µs a read at most`)];
+  return [
+    measured("fleet.5000at10.cpu", shares, `${Math.round(perRead)} µs a read at most`),
+    measured("fleet.5000at10.multiple", multiples, `the bare loop ${rigs / interval} times a second`),
+  ];
 }
 
 const Lateness = z.object({ due: z.int(), met: z.int(), p50: z.number(), p99: z.number() });
@@ -39,7 +50,9 @@ async function lateness({ rigs, silentOfTen, seconds, windows }: Watching) {
   const service = new Service();
   await service.start(farm.rigs, { interval });
   const live = (rigs * (10 - silentOfTen)) / 10;
+  const began = performance.now();
   const read = await service.readWithin(90_000, live, 1);
+  const firstReads = (performance.now() - began) / 1000;
   await service.child.tell("record");
   const from = Date.now();
   const watched = await service.watched(seconds * windows);
@@ -55,7 +68,7 @@ async function lateness({ rigs, silentOfTen, seconds, windows }: Watching) {
   const sum = (of: "due" | "met"): number => late.reduce((total, window) => total + window[of], 0);
   const share = watched.cpu / 1e6 / watched.seconds;
   const note = `${sum("met")} of ${sum("due")} due polls done in time, ${Math.round(100 * share)} % of a core`;
-  return { late, note: read < live ? `${note}, ${live - read} rigs never read before` : note };
+  return { late, firstReads, note: read < live ? `${note}, ${live - read} rigs never read before` : note };
 }
 
 const middle = (late: readonly { p50: number; p99: number }[]): string =>
@@ -63,9 +76,12 @@ const middle = (late: readonly { p50: number; p99: number }[]): string =>
 
 export async function large(quick: boolean): Promise<Measured[]> {
   const watching = quick ? { rigs: 200, seconds: 5, windows: 1 } : { rigs: 40_000, seconds: 7, windows: 3 };
-  const { late, note } = await lateness({ ...watching, silentOfTen: 0 });
+  const { late, firstReads, note } = await lateness({ ...watching, silentOfTen: 0 });
   const seconds = late.map(({ p99 }) => p99 / 1000);
-  return [measured("fleet.40000at10.lateness.p99", seconds, `${note}, ${middle(late)}`)];
+  return [
+    measured("fleet.40000at10.firstReads", [firstReads], "samples are written every 5 s; 90 s at most are waited"),
+    measured("fleet.40000at10.lateness.p99", seconds, `${note}, ${middle(late)}`),
+  ];
 }
 
 export async function dead(quick: boolean): Promise<Measured[]> {

@@ -88,6 +88,10 @@ answering({
     for (const [place, times] of reads.entries())
       if (times === 0) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });
   },
+  /** Every miner once more. */
+  readAgain: async () => {
+    for (const place of reads.keys()) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });
+  },
   record: () => {
     recorded = [];
   },

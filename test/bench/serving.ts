@@ -4,6 +4,9 @@ import { Service, startFarm } from "./rigs.ts";
 import { type Measured, measured, median, ratios } from "./statistics.ts";
 import { fetchAway, hammer } from "./web.ts";
 
+/** The id of the first miner of a configuration. */
+const firstId = 1_000_000_001;
+
 /** Long enough for nothing to be polled while answers are measured. */
 const rarely = 3600;
 const key = "benchmark-benchmark";
@@ -28,8 +31,9 @@ export async function list(quick: boolean): Promise<Measured[]> {
   const bare = new Child("bare-server.ts");
   const base = await bare.ask(Url, "list", { url: page, key, chunks: rigs });
   const bytes = await fetchAway(page, key);
-  const costs: Record<"ours" | "chunks" | "ready" | "stringify", number[]> = {
+  const costs: Record<"ours" | "changed" | "chunks" | "ready" | "stringify", number[]> = {
     ours: [],
+    changed: [],
     chunks: [],
     ready: [],
     stringify: [],
@@ -40,12 +44,17 @@ export async function list(quick: boolean): Promise<Measured[]> {
     const chunks = await costOf(bare, `${base}/chunks`, 10);
     const ready = await costOf(bare, `${base}/ready`, 10);
     const stringify = await costOf(bare, `${base}/stringify`, 5);
+    await service.child.tell("readAgain");
+    const changed = await costOf(service.child, page, 1);
     if (round === 0) continue;
     costs.ours.push(ours);
+    costs.changed.push(changed);
     costs.chunks.push(chunks);
     costs.ready.push(ready);
     costs.stringify.push(stringify);
   }
+  const one: number[] = [];
+  for (let round = 0; round < rounds; round += 1) one.push(await costOf(service.child, `${page}/${firstId}`, 1000));
   await Promise.all([service.end(), farm.end(), bare.end()]);
   const size = `${(bytes / 1e6).toFixed(1)} MB`;
   return [
@@ -54,7 +63,9 @@ export async function list(quick: boolean): Promise<Measured[]> {
       ratios(costs.ready, costs.ours),
       `${size}: ${ms(costs.ours)}, the bare server ${ms(costs.ready)}, joining a piece a miner first ${ms(costs.chunks)}`,
     ),
+    measured("list.10000.changed", ratios(costs.ready, costs.changed), `${ms(costs.changed)} when all are new`),
     measured("list.10000.peer", ratios(costs.stringify, costs.ours), `with JSON.stringify ${ms(costs.stringify)}`),
+    measured("miner.us", one, "a thousand one after the other, each on a connection of its own"),
   ];
 }
 
