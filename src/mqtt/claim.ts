@@ -57,7 +57,7 @@ export class Claim {
   readonly #options: ClaimOptions;
   readonly #delays: ClaimDelays;
   readonly #timers = new Map<TimerName, NodeJS.Timeout>();
-  #phase: "asking" | "waiting" | "leading" = "asking";
+  #phase: "asking" | "waiting" | "leading" | "closed" = "asking";
   /** The other bridge that has, or had, the topics. */
   #holder: BridgeRun | null = null;
   #state: string | null = null;
@@ -87,6 +87,8 @@ export class Claim {
 
   close(): void {
     if (this.#phase === "waiting") this.#publishWaiting(false);
+    // Its own last "offline" would come back as that of another.
+    this.#phase = "closed";
     for (const name of [...this.#timers.keys()]) this.#stop(name);
   }
 
@@ -143,7 +145,7 @@ export class Claim {
   #infoReceived({ payload, retained }: Message): void {
     const { connection, run } = this.#options;
     const other = runIn(payload);
-    if (other === null) return;
+    if (other === null || this.#phase === "closed") return;
     const isOwn = other.instance === run.instance && other.host === run.host;
     const isThisRun = isOwn && other.started === run.started;
     if (this.#phase === "leading") {
@@ -160,6 +162,7 @@ export class Claim {
   }
 
   #stateReceived({ payload, retained }: Message): void {
+    const { connection } = this.#options;
     const state = payload.toString();
     this.#state = state;
     if (this.#phase === "leading") {
@@ -167,10 +170,10 @@ export class Claim {
       if (state === "offline" && !retained && this.#options.isOnline()) this.#options.publishAgain();
       return;
     }
+    if (this.#phase === "asking" && state === "offline") connection.lead();
     if (this.#phase !== "waiting") return;
     if (state === "online") this.#stop("takeOver");
-    else if (!this.#timers.has("takeOver"))
-      this.#after("takeOver", this.#delays.takeOverMs, () => this.#options.connection.lead());
+    else if (!this.#timers.has("takeOver")) this.#after("takeOver", this.#delays.takeOverMs, () => connection.lead());
     if (!retained) this.#alive();
   }
 

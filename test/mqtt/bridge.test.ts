@@ -73,6 +73,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     const { uid } = await opened.service.getMiner({ id: opened.steered }, caller);
     await bridged(opened.service, { url: mosquitto.url });
     const listener = await listening(mosquitto.url, ["rigbridge/#", "answers"]);
+    await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online");
     await listener.until(at(`rigbridge/miner/${uid}/state`));
     const from = listener.received.length;
     await listener.publish(`rigbridge/miner/${uid}/mining/set`, "OFF", { responseTopic: "answers", correlation: "a" });
@@ -99,7 +100,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
   test("requests are answered as the API answers", async () => {
     await bridged(opened.service, { url: mosquitto.url });
     const listener = await listening(mosquitto.url, ["rigbridge/bridge/#", "answers"]);
-    await listener.until(at("rigbridge/bridge/info"));
+    await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online");
     const ask = async (operation: string, payload: string): Promise<Record<string, unknown>> => {
       const from = listener.received.length;
       await listener.publish(`rigbridge/bridge/request/${operation}`, payload);

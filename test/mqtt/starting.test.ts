@@ -33,6 +33,7 @@ test("a start says nothing of a rig before that is known, and nothing of what di
   cleanup.push(() => rmSync(folder, { recursive: true }));
   const config = Config.parse({
     poll: { interval: 3600 },
+    groups: [{ name: "Hall" }],
     miners: [
       { name: "quick", address: quick.address, group: "Hall" },
       { name: "late", address: late.address, group: "Hall" },
