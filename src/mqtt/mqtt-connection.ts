@@ -290,7 +290,7 @@ export class MqttConnection implements MqttLink {
   #open(wire: Wire): void {
     this.#isOpen = true;
     if (this.#isLeading) this.#begin();
-    this.#outgoing.open(wire);
+    this.#outgoing.open(wire, ({ always }) => this.#isLeading || always === true);
     for (const { opened } of this.#opened) opened();
     const subscribed = [...this.#listeners].map(([filter, listeners]) => {
       const listener = listeners.find(({ options }) => this.#applies(options));

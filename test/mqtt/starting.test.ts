@@ -94,6 +94,7 @@ test("a start says nothing of a rig before that is known, and nothing of what di
   );
   await listener.until(({ topic, payload }) => /group\/\d+\/state$/.test(topic) && JSON.parse(payload).mining === "ON");
   await first.end();
+  await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "offline");
 
   // One answers at once, one only after a missed read, and one is off still.
   late.powerOff();

@@ -165,10 +165,11 @@ test("the state follows the announcement of a device that differs, for the entit
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
   cleanup.push(() => farm.close());
   const listener = await listening();
-  const { service, miners } = await serving(farm.rigs.map(({ address }) => address));
+  const { service } = await serving([]);
+  const { id } = await service.addMiner({ address: farm.rigs[0]?.address ?? "" }, caller);
+  const { uid } = await service.pollMiner({ id }, caller);
   const bridge = await bridgeTo(service, { url: mosquitto.url, interval: 3600 });
   cleanup.push(() => bridge.close());
-  const { id, uid } = miners[0] ?? { id: 0, uid: null };
   const [state, config] = [`rigbridge/miner/${uid}/state`, `homeassistant/device/rigbridge_miner_${uid}/config`];
   for (const topic of [config, "homeassistant/device/rigbridge_farm/config"]) {
     await listener.until((heard) => heard.topic === topic);
