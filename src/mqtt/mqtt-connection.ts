@@ -201,7 +201,8 @@ export class MqttConnection implements MqttLink {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#reconnectTimer);
-    this.#end();
+    // If the process ended before the DISCONNECT, the broker would publish the will too.
+    await Promise.race([this.#end(), elapsed(1_000)]);
     this.#ended.resolve();
   }
 
@@ -214,17 +215,21 @@ export class MqttConnection implements MqttLink {
     if (this.#isClosed || this.#isLeading === isLeading) return;
     this.#isLeading = isLeading;
     if (!this.#isOpen) return;
-    this.#end();
+    void this.#end();
     this.#client = this.#connect();
   }
 
-  #end(): void {
+  /** Disconnects regularly, which keeps the broker from publishing the will. */
+  #end(): Promise<void> {
     this.#isOpen = false;
     this.#outgoing.lost();
-    // A regular DISCONNECT keeps the broker from publishing the will.
     const client = this.#client;
-    if (client.connected) client.end(false, () => client.stream.destroy());
-    else client.end(true);
+    const ended = Promise.withResolvers<void>();
+    client.end(!client.connected, () => {
+      client.stream.destroy();
+      ended.resolve();
+    });
+    return ended.promise;
   }
 
   #connect(): MqttClient {
