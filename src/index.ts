@@ -12,4 +12,5 @@ export * from "./contract/readings.ts";
 export { isRecord } from "./contract/record.ts";
 export * from "./contract/resources.ts";
 export type { Caller, Encoded, EncodedEvent, Input, KeyHolder, MiningService, Reply } from "./contract/service.ts";
+export { isUnread } from "./contract/unread.ts";
 export { version } from "./version.ts";

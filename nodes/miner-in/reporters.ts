@@ -1,6 +1,6 @@
-import type { Miner, MinerStatus } from "rigbridge";
+import { isUnread, type Miner, type MinerStatus } from "rigbridge";
 import type { Clock } from "../shared/clock.ts";
-import { isUnread, type MinerMessage } from "../shared/miner-state.ts";
+import type { MinerMessage } from "../shared/miner-state.ts";
 import type { Watcher } from "./watched-miners.ts";
 
 export interface IntervalReporterOptions {

@@ -38,7 +38,3 @@ export function minerState(miner: Miner, groups: readonly Group[]): MinerState {
     ...Object.fromEntries(stateProperties.map(([key, { read }]) => [key, read(miner, 0)])),
   };
 }
-
-/** Not read yet, so its state is unknown; it does not count as offline either. */
-export const isUnread = ({ hasValidStatus, readings, statusInfo }: Miner): boolean =>
-  !hasValidStatus && readings.at === null && statusInfo.statusDisplay === "Starting";

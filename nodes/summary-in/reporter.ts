@@ -1,9 +1,8 @@
 import type { NodeMessage } from "node-red";
-import type { Miner, Summary } from "rigbridge";
+import { isUnread, type Miner, type Summary } from "rigbridge";
 import { type Totals, totalsOf } from "rigbridge/farm";
 import type { Clock } from "../shared/clock.ts";
 import type { Farm, Member } from "../shared/farm-connection.ts";
-import { isUnread } from "../shared/miner-state.ts";
 
 /**
  * `payload` has the totals as numbers, `hashrates` by algorithm in H/s; `summary` is the service's own, as in the API,
@@ -101,7 +100,7 @@ export class SummaryReporter {
     if (farm === null || this.#isLost) return;
     const miners = [...farm.miners.values()];
     // Totals without the miners that are not read yet would be wrong.
-    if (this.#sent === null && miners.some(isUnread)) return;
+    if (miners.some(isUnread)) return;
     const message = summaryMessage(miners, farm.summary);
     const key = keyOf(message);
     if (!isForced && key === this.#sent?.key) return;

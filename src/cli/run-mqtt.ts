@@ -23,7 +23,7 @@ export interface MqttOptions extends ServiceOptions {
   readonly data: string;
 }
 
-/** Runs the bridge until a signal stops it or another bridge replaces it. */
+/** Runs the bridge until a signal stops it. */
 export async function runMqtt(options: MqttOptions): Promise<void> {
   const settings = await settingsOf(options);
   const { service: url, key, locale, data } = options;
@@ -36,8 +36,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
     const bridge = await startMqtt({ service, settings, log, version, folder: data });
     shutdown.add("MQTT bridge", () => bridge.close());
     log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);
-    const why = await bridge.ended;
-    if (why !== null) process.exitCode = 1;
+    await bridge.ended;
   } finally {
     await shutdown.close(log);
   }

@@ -110,12 +110,17 @@ async function start(
     },
   });
   shutdown.add("service", () => service.close());
+  let bridge: Bridge | undefined;
   if (config.mqtt !== undefined) {
-    const bridge = await bridgeFor(service, config, config.mqtt, log);
-    shutdown.add("MQTT bridge", () => bridge.close());
-    messages.join(bridge.connection);
+    const started = await bridgeFor(service, config, config.mqtt, log);
+    shutdown.add("MQTT bridge", () => started.close());
+    messages.join(started.connection);
+    bridge = started;
   }
-  const http = await startHttpServer({ service, settings: config.http, log, version: version });
+  const http = await startHttpServer({
+    ...{ service, settings: config.http, log, version },
+    ...(bridge === undefined ? {} : { mqtt: () => bridge.status }),
+  });
   shutdown.add("HTTP server", () => http.close());
   const served = {
     ...placesOf(http, ownHosts()),

@@ -17,7 +17,7 @@ export const HomeAssistantSettings = z.strictObject({
   miners: z
     .boolean()
     .optional()
-    .describe("publish a device for each miner; absent = up to 100 miners, beyond that only groups and the farm"),
+    .describe("publish a device for each miner; absent = up to 100 miners, beyond that no further ones"),
   detail: z
     .enum(["usual", "all"])
     .default("usual")

@@ -75,6 +75,11 @@ export type MiningService = {
   checkAccess?(operation: OperationName, caller: Caller): void;
   /** The user whose API key has this SHA-256, in hex. */
   keyHolder?(digest: string): KeyHolder | undefined;
+  /**
+   * Adds a notification about the service itself, unless one with this title is not acknowledged yet; null acknowledges
+   * it. Absent for a service elsewhere.
+   */
+  setWarning?(title: string, message: string | null): void;
   close(): Promise<void>;
 };
 

@@ -2,15 +2,15 @@ import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
-import { type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
+import { isUnread, type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
 /** Called once after each read. What it throws drops the reading of that one rig. */
 export interface FleetListener {
   /** `changed` is false when only time has passed since the state `before`. */
   read(rig: FleetRig, changed: boolean, before: RigState): void;
-  /** The third read in a row was missed, not because of a restart. */
-  disconnected(rig: FleetRig): void;
-  /** Another rig answers, or one that is another miner already. */
+  /** The third read in a row was missed, not because of a restart. `isKnown`: it was off in an earlier run already. */
+  disconnected(rig: FleetRig, isKnown: boolean): void;
+  /** Another rig answers, or one that is another miner already; not reported again for what an earlier run reported. */
   refused(rig: FleetRig, message: string): void;
   /** The program failed on the reading, which is dropped. Never throws. */
   failed(rig: FleetRig, error: unknown): void;
@@ -51,6 +51,8 @@ const fresh = { places: 96, slack: { afterMs: 200, beside: 1_024 } };
 const slowPlaces = 512;
 /** Refusals of one rig are reported once in this time: two rigs that share an address answer in turn. */
 const refusalRepeatMs = 3_600_000;
+/** A rig that has not answered since the service started is read at least this often until it counts as off. */
+const unreadIntervalMs = 10_000;
 /** Rate of first reads: a small fleet is read at once, a large one causes no burst. */
 const firstReadsPerSecond = 1_000;
 
@@ -172,8 +174,12 @@ export class Fleet {
     listener.read(rig, isChange(before, state), before);
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
-    if (refused && state.trouble.code !== before.trouble?.code) this.#notifyRefusal(rig, state.trouble.message);
-    if (!refused && isSilent(state) && !isSilent(before)) listener.disconnected(rig);
+    // Before the first good read, the reason is the one that an earlier run stored.
+    const stored = before.at === null ? before.reason : null;
+    if (refused && state.trouble.code !== before.trouble?.code && state.reason?.text !== stored?.text)
+      this.#notifyRefusal(rig, state.trouble.message);
+    if (!refused && isSilent(state) && !isSilent(before))
+      listener.disconnected(rig, state.reason?.code === stored?.code);
   }
 
   #notifyRefusal(rig: FleetRig, message: string): void {
@@ -229,8 +235,14 @@ export class Fleet {
   #scheduleNext(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
     const { restarting, missed } = rig.state;
-    // A restarting rig is expected back, and read at its usual interval.
-    const next = nextRead(this.#monotonicNow(), rig.declared.interval, rig.phase, restarting ? 0 : missed);
+    const { interval } = rig.declared;
+    // A restarting rig is expected back, and read at its usual interval. Front ends wait for one that is not known yet.
+    const next = nextRead(
+      this.#monotonicNow(),
+      missed > 0 && isUnread(rig.state) ? Math.min(interval, unreadIntervalMs) : interval,
+      rig.phase,
+      restarting ? 0 : missed,
+    );
     this.#schedule(rig, rig.busy || restarting ? Math.min(next, rig.agesAt) : next);
   }
 }

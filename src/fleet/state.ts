@@ -201,8 +201,12 @@ const refusals: readonly string[] = [
   "input.invalid",
 ];
 
-/** Whether it has not been read since the service started. */
-export const isUnread = ({ reading, missed }: RigState): boolean => reading === null && missed === 0;
+/**
+ * Whether its state is not known yet: it has not answered since the service started, nor missed enough reads to count as
+ * off.
+ */
+export const isUnread = ({ at, missed, trouble }: RigState): boolean =>
+  at === null && missed < missesUntilDisconnected && !isRefused(trouble);
 
 /** `statusInfo.statusDisplay` of a miner. */
 export function statusOf(state: RigState, disabled: boolean): MinerStatus {
@@ -222,7 +226,7 @@ export function statusOf(state: RigState, disabled: boolean): MinerStatus {
 
 const isRefused = (trouble: Trouble | null): boolean => trouble !== null && refusals.includes(trouble.code);
 
-/** The state with why the rig does not hash; before the first read the known reason stays. */
+/** The state with why the rig does not hash; until that is known the remembered reason stays. */
 export function withReason(state: RigState, disabled: boolean, now: number): RigState {
   if (isUnread(state) && !disabled) return state;
   const known = state.reason;

@@ -13,6 +13,7 @@ import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
+import type { MqttStatus } from "./health.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
@@ -42,10 +43,18 @@ export interface AppOptions {
   readonly log: FastifyBaseLogger;
   readonly version: string;
   readonly limits: HttpLimits;
+  readonly mqtt?: () => MqttStatus;
 }
 
 /** The Fastify instance with all routes, checks and error answers; it does not listen yet. */
-export async function buildApp({ service, settings, log, version, limits }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({
+  service,
+  settings,
+  log,
+  version,
+  limits,
+  mqtt,
+}: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
   const queues = new RequestQueues(limits);
   const app = fastify({
@@ -76,10 +85,11 @@ export async function buildApp({ service, settings, log, version, limits }: AppO
   app.route({
     method: ["GET", "HEAD"],
     url: healthPath,
-    handler: (request, reply) => sendRead(request, reply, { status: "ok", version }),
+    handler: (request, reply) =>
+      sendRead(request, reply, { status: "ok", version, ...(mqtt === undefined ? {} : { mqtt: mqtt() }) }),
   });
   addDocs(app, version);
-  addMetrics(app, { service, version, pending });
+  addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
   addRoutes(app, { service, limits, pending });
   addEventStream(app, { service, limits, log });
   return app;

@@ -8,6 +8,7 @@ import type { Caller, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
 import { streamOf } from "./encoded.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
+import { type MqttStatus, mqttSamples } from "./health.ts";
 import { minerMetrics, minerSamples } from "./miner-metrics.ts";
 import { metricsPath } from "./paths.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
@@ -17,10 +18,11 @@ export interface MetricsOptions {
   readonly service: MiningService;
   readonly version: string;
   readonly pending: PendingAnswers;
+  readonly mqtt?: () => MqttStatus;
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
-export function addMetrics(app: FastifyInstance, { service, version, pending }: MetricsOptions): void {
+export function addMetrics(app: FastifyInstance, { service, version, pending, mqtt }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version);
   // Requires the same access as the summary, which is made of the same figures.
   const decode = inputOf(operations.getSummary);
@@ -36,7 +38,8 @@ export function addMetrics(app: FastifyInstance, { service, version, pending }: 
       const caller = callerOf(request, userId);
       if (!pending.enter(request, reply, expected) && !(await pending.turn(request, reply, expected)))
         return reply.hijack();
-      const chunks = [...(await ofMiners(caller)), Buffer.from(await ofProcess())];
+      const ofMqtt = mqtt === undefined ? "" : mqttSamples(mqtt());
+      const chunks = [...(await ofMiners(caller)), Buffer.from((await ofProcess()) + ofMqtt)];
       expected = chunks.reduce((sum, chunk) => sum + chunk.length, atLeast);
       reply.headers({ "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" });
       return reply.send(streamOf(chunks));

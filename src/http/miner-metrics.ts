@@ -1,6 +1,7 @@
 import type { PropertyKey } from "../contract/properties.ts";
 import type { Readings } from "../contract/readings.ts";
 import type { Miner } from "../contract/resources.ts";
+import { isUnread } from "../contract/unread.ts";
 import { labelText, type Metric, sample, type Value } from "./exposition.ts";
 
 /** A metric of every miner: one value, or one for each of the miner's parts. */
@@ -109,8 +110,8 @@ export const minerMetrics: readonly MinerMetric[] = [
   {
     name: "rigbridge_miner_up",
     type: "gauge",
-    help: "1 if the miner answers.",
-    read: ({ hasValidStatus }) => hasValidStatus,
+    help: "1 if the miner answers; absent until that is known.",
+    read: (miner) => (isUnread(miner) ? null : miner.hasValidStatus),
     evenOff: true,
   },
   gauge("stale", "1 if the last read failed and the readings are older.", ({ stale }) => stale),

@@ -20,9 +20,9 @@ no group. Ids of external miners start at 1000000001, ids of managed miners at 1
 
 **Miners.** A miner that cannot be reached is \`Disconnected\` and \`isOffline\`, has no devices, and counts in no total
 except the number of miners; its last values are never shown as current. Readings are \`stale\` if the miner missed its
-last read or has not been read yet. \`Starting\` means that the miner has not been read since the service started
-(\`hasValidStatus\` is false), that it is starting up, or that it has been silent for no longer than an accepted restart
-may take; it does not count as offline. A rig gets its \`uid\` when it is first identified and keeps it; until then,
+last read or has not been read yet. \`Starting\` means that the miner has not answered since the service started,
+nor missed three reads (\`hasValidStatus\` is false), that it is starting up, or that it has been silent for no longer
+than an accepted restart may take; it does not count as offline. A rig gets its \`uid\` when it is first identified and keeps it; until then,
 \`uid\` is null. An active pool id belongs to a URL and worker on that miner and is never reused.
 
 **Actions** are answered once the rig, or the store, has accepted them; \`message\` is the rig's response. 202 with a

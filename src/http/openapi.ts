@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
+import { mqttHealth } from "./health.ts";
 import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
 import { description, marked, problemCodes, streamDescription, tags } from "./openapi-text.ts";
 
@@ -222,7 +223,7 @@ const pages: Json = {
     "application/json",
     {
       type: "object",
-      properties: { status: { type: "string", enum: ["ok"] }, version: { type: "string" } },
+      properties: { status: { type: "string", enum: ["ok"] }, version: { type: "string" }, mqtt: mqttHealth },
       required: ["status", "version"],
     },
     { security: [] },

@@ -4,6 +4,7 @@ import type { HttpSettings } from "../config/schema.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { buildApp } from "./app.ts";
+import type { MqttStatus } from "./health.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { loopback } from "./security.ts";
 
@@ -21,6 +22,8 @@ export interface HttpServerOptions {
   readonly log: FastifyBaseLogger;
   /** The version of Rigbridge, for /health. */
   readonly version: string;
+  /** Absent: this service has no MQTT bridge. */
+  readonly mqtt?: () => MqttStatus;
   readonly limits?: HttpLimits;
 }
 

@@ -1,16 +1,20 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
 import type { Logger } from "pino";
 import type { BackOff } from "../async/index.ts";
 import type { MqttSettings } from "../config/mqtt.ts";
 import type { OperationName } from "../contract/operations.ts";
-import type { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
-import { CommandInbox, caller, objectIn, textOf } from "./command-inbox.ts";
+import type { MqttStatus } from "../http/health.ts";
+import { type BridgeRun, Claim, type ClaimDelays } from "./claim.ts";
+import { CommandInbox, caller } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits } from "./display-units.ts";
 import { announcer as homeAssistant } from "./home-assistant/announcer.ts";
-import { anotherBridge, type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
+import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
 import { type Announcer, Publishing } from "./publishing.ts";
 import { Requests } from "./requests.ts";
@@ -30,12 +34,16 @@ export interface BridgeOptions {
   /** Epoch ms. */
   readonly now?: () => number;
   readonly reconnectDelays?: BackOff;
+  /** File of the id of this installation; absent: it has another in each run. */
+  readonly instanceFile?: string | null;
+  readonly claimDelays?: ClaimDelays;
 }
 
 export interface Bridge {
   readonly connection: MqttConnection;
-  /** Resolves when it has ended: with the reason if another bridge has taken over, null once closed. */
-  readonly ended: Promise<RigbridgeError | null>;
+  /** Resolves once it is closed. */
+  readonly ended: Promise<void>;
+  readonly status: MqttStatus;
   close(): Promise<void>;
 }
 
@@ -50,19 +58,35 @@ const countsDelayMs = 300;
  * `config.invalid` if a certificate cannot be read.
  */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { settings, log, unitsFile, reconnectDelays, now = Date.now } = options;
+  const { settings, log, unitsFile, reconnectDelays, instanceFile = null, now = Date.now } = options;
   const topics = topicsOf(settings.base);
   const units = await DisplayUnits.open(unitsFile, log);
+  const instance = await instanceIn(instanceFile);
+  const run = { instance, host: hostname(), started: new Date(now()).toISOString() };
   const will = { topic: topics.state, payload: "offline" };
   const connection = await openConnection({
     settings,
     will,
     log,
     now,
+    waitingId: `${settings.clientId}-${digestOf(`${instance} ${run.host} ${run.started}`)}`,
     ...(reconnectDelays === undefined ? {} : { reconnectDelays }),
   });
-  return new RunningBridge({ ...options, now }, topics, units, connection);
+  return new RunningBridge({ ...options, now }, topics, units, connection, run);
 }
+
+/** The id in this file, which is written if it does not exist; a random one without a file that can be used. */
+async function instanceIn(file: string | null): Promise<string> {
+  const id = randomUUID();
+  if (file === null) return id;
+  const kept = await readFile(file, "utf8").catch(() => "");
+  if (/^[0-9a-f-]{36}\n$/.test(kept)) return kept.trim();
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(() => undefined);
+  await writeFile(file, `${id}\n`, { mode: 0o600 }).catch(() => undefined);
+  return id;
+}
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);
 
 class RunningBridge implements Bridge {
   readonly connection: MqttConnection;
@@ -75,25 +99,26 @@ class RunningBridge implements Bridge {
   readonly #watching: Promise<void>;
   readonly #tickTimer: NodeJS.Timeout;
   readonly #countsTimer: NodeJS.Timeout;
-  /** Identifies this run among others at the same topics; of two, the one started first stops. */
-  readonly #run: { readonly instance: string; readonly started: string };
+  readonly #run: BridgeRun;
+  readonly #claim: Claim;
   #features: ReadonlySet<OperationName> = new Set();
   #countsDelay: NodeJS.Timeout | undefined;
-  #connects = 0;
-  #isWatching = false;
+  /** null until the service has answered, or has failed to. */
+  #state: "online" | "offline" | null = null;
 
   constructor(
     options: BridgeOptions & { readonly now: () => number },
     topics: Topics,
     units: DisplayUnits,
     connection: MqttConnection,
+    run: BridgeRun,
   ) {
     const { service, settings, log, now, version, currency } = options;
     this.#options = options;
     this.#topics = topics;
     this.#units = units;
     this.connection = connection;
-    this.#run = { instance: randomUUID(), started: new Date(now()).toISOString() };
+    this.#run = run;
     const pools = new PoolNames(service, caller, now);
     const faults = new RigFaults(log);
     this.#announcer =
@@ -103,6 +128,8 @@ class RunningBridge implements Bridge {
             ...{ connection, topics, settings, version, currency, faults },
             pools: () => pools.names,
             warn: (message) => log.warn(message),
+            announced: (device) => this.#publishing.announced(device),
+            swept: () => staleTopics.sweep(),
           });
     this.#publishing = new Publishing({
       ...{ connection, topics, units, faults, now },
@@ -121,7 +148,21 @@ class RunningBridge implements Bridge {
     const commands = new Commands({ ...shared, publishing: this.#publishing, pools });
     const requests = new Requests({ ...shared, changed: () => this.#publishCountsSoon() });
     const staleTopics = new StaleTopics(connection, topics, this.#publishing);
-    connection.subscribe([topics.info], (message) => this.#yieldToNewerBridge(message));
+    const { claimDelays: delays } = options;
+    this.#claim = new Claim({
+      ...{ connection, topics, run, log, place: placeOf(settings.url) },
+      ...(delays === undefined ? {} : { delays }),
+      isOnline: () => this.#state === "online",
+      publishAgain: () => {
+        this.#publishState();
+        this.#publishInfo();
+      },
+      waits: () => {
+        this.#announcer?.reread();
+        staleTopics.again();
+      },
+      changed: (conflict) => service.setWarning?.(conflictTitle, conflict),
+    });
     if (settings.requests)
       connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.handle(message), {
         fresh: true,
@@ -134,7 +175,8 @@ class RunningBridge implements Bridge {
     if (this.#announcer !== null)
       connection.subscribe([birthTopic(settings)], (message) => this.#homeAssistantStarted(message));
     connection.connected(() => {
-      this.#connects += 1;
+      // One of a run that was killed during a conflict.
+      service.setWarning?.(conflictTitle, null);
       this.#publishAll();
     });
     this.#watching = watchFarm(
@@ -146,10 +188,9 @@ class RunningBridge implements Bridge {
           this.#features = lists.features;
           this.#publishing.read(lists);
           if (isOther) this.#publishInfo();
-          staleTopics.sweep();
-          this.#setWatching(true);
+          this.#setState("online");
         },
-        lost: () => this.#setWatching(false),
+        lost: () => this.#setState("offline"),
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         happened: (event) => this.#publishing.happened(event),
@@ -157,17 +198,32 @@ class RunningBridge implements Bridge {
         notification: (notification) => this.#publishing.notification(notification),
       },
     );
-    this.#tickTimer = setInterval(() => this.#publishing.tick(), tickMs);
+    this.#tickTimer = setInterval(() => {
+      this.#publishing.tick();
+      if (this.#announcer === null && this.#publishing.isComplete) staleTopics.sweep();
+    }, tickMs);
     this.#countsTimer = setInterval(() => this.#publishCountsSoon(), countsIntervalMs);
     void this.ended.then(() => this.#stop());
   }
 
-  get ended(): Promise<RigbridgeError | null> {
+  get ended(): Promise<void> {
     return this.connection.ended;
   }
 
+  get status(): MqttStatus {
+    const { isConnected } = this.connection;
+    const { isWaiting, conflict } = this.#claim;
+    // Without names of machines: everybody may read it.
+    const detail = isWaiting ? "Another Rigbridge has the same topics" : "Another Rigbridge waits for the same topics";
+    return {
+      state: isWaiting ? "waiting" : isConnected ? "connected" : "disconnected",
+      detail: conflict === null ? null : `${detail}; the log and the notifications say more`,
+    };
+  }
+
   async close(): Promise<void> {
-    await this.connection.close();
+    this.#claim.close();
+    await this.connection.close(this.#state === "offline");
     this.#stop();
     await this.#watching;
     await this.#units.close();
@@ -191,14 +247,15 @@ class RunningBridge implements Bridge {
   }
 
   /** The state is "online" only while the service is watched: what was published before may be outdated. */
-  #setWatching(isWatching: boolean): void {
-    const isOther = isWatching !== this.#isWatching;
-    this.#isWatching = isWatching;
+  #setState(state: "online" | "offline"): void {
+    const isOther = state !== this.#state;
+    this.#state = state;
     if (isOther) this.#publishState();
   }
 
   #publishState(): void {
-    const payload = this.#isWatching ? "online" : "offline";
+    const payload = this.#state;
+    if (payload === null) return;
     this.connection.publish({ topic: this.#topics.state, payload, qos: 1, retain: true });
   }
 
@@ -220,17 +277,6 @@ class RunningBridge implements Bridge {
     if (payload.toString() === "online") this.#publishAll();
   }
 
-  /** Stops this bridge if the info topic names one that was started later. */
-  #yieldToNewerBridge({ payload, retained }: Message): void {
-    // At the first connect a retained message is from an earlier run, whatever its clock said.
-    const other = retained && this.#connects === 1 ? null : infoIn(payload);
-    if (other === null || other.instance === this.#run.instance) return;
-    const { url, clientId } = this.#options.settings;
-    const { started, instance } = this.#run;
-    if (`${other.started} ${other.instance}` < `${started} ${instance}`) return;
-    void this.connection.close(anotherBridge(placeOf(url), clientId));
-  }
-
   #publishCountsSoon(): void {
     if (this.#countsDelay !== undefined || this.#closing.signal.aborted) return;
     this.#countsDelay = setTimeout(async () => {
@@ -247,16 +293,10 @@ class RunningBridge implements Bridge {
   }
 }
 
+/** Title of the notification while another Rigbridge uses the same topics. */
+const conflictTitle = "MQTT topics in use";
+
 const isRequest = (filter: string): boolean => filter.endsWith("/bridge/request/+");
 
 const birthTopic = ({ homeAssistant }: MqttSettings): string =>
   `${typeof homeAssistant === "object" ? homeAssistant.prefix : "homeassistant"}/status`;
-
-function infoIn(payload: Buffer): { readonly instance: string; readonly started: string } | null {
-  try {
-    const { instance, started } = objectIn(textOf(payload));
-    return typeof instance === "string" && typeof started === "string" ? { instance, started } : null;
-  } catch {
-    return null;
-  }
-}

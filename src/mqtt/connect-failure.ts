@@ -4,6 +4,8 @@ export interface ConnectFailure {
   readonly message: string;
   /** The broker may not support this version of MQTT. */
   readonly version: boolean;
+  /** The broker may not admit this client id. */
+  readonly client: boolean;
 }
 
 /** An error of mqtt.js or a socket: `code` is MQTT's reason code, or Node's code. */
@@ -31,6 +33,8 @@ const refusals: Readonly<Record<number, (wants: string) => string>> = {
   155: () => "does not support QoS 1, which the bridge needs",
   159: () => "reports too many connections",
 };
+/** Those with which a broker may refuse a client id. */
+const aboutClient: ReadonlySet<number> = new Set([2, 5, 133, 135]);
 const unknownVersions: readonly (string | number | undefined)[] = [1, 132];
 
 const unreachable: Readonly<Record<string, string>> = {
@@ -48,22 +52,24 @@ const unreachable: Readonly<Record<string, string>> = {
 /** The failure as a sentence without secrets. `place`: host and port; null: the broker closed without an error. */
 export function connectFailureOf(error: BrokerError | null, place: string, hasLogin: boolean): ConnectFailure {
   if (error === null)
-    return { message: `The broker at ${place} closes the connection without a reason`, version: true };
+    return { message: `The broker at ${place} closes the connection without a reason`, version: true, client: true };
   const { code, message } = error;
   if (unknownVersions.includes(code))
-    return { message: `The broker at ${place} speaks neither MQTT 5 nor 3.1.1`, version: true };
+    return { message: `The broker at ${place} speaks neither MQTT 5 nor 3.1.1`, version: true, client: false };
   if (typeof code === "number") {
     const login = hasLogin
       ? "refuses the username and password; check mqtt.username and mqtt.password"
       : "requires a username and password; set mqtt.username and mqtt.password";
     const why = refusals[code]?.(login) ?? `refuses the connection (reason ${code})`;
-    return { message: `The broker at ${place} ${why}`, version: false };
+    return { message: `The broker at ${place} ${why}`, version: false, client: aboutClient.has(code) };
   }
-  if (message === "connack timeout") return { message: `The server at ${place} is not an MQTT broker`, version: true };
-  if (isOfTls(code)) return { message: `The broker at ${place} ${tlsFault(code)}`, version: false };
+  if (message === "connack timeout")
+    return { message: `The server at ${place} is not an MQTT broker`, version: true, client: false };
+  if (isOfTls(code)) return { message: `The broker at ${place} ${tlsFault(code)}`, version: false, client: false };
   const why = code === undefined ? "the server there does not speak MQTT" : (unreachable[code] ?? code);
   // Some brokers reset the connection at a version that they do not support.
-  return { message: `No broker answers at ${place} (${why})`, version: code === "ECONNRESET" || code === "EPIPE" };
+  const isCut = code === "ECONNRESET" || code === "EPIPE";
+  return { message: `No broker answers at ${place} (${why})`, version: isCut, client: isCut };
 }
 
 const tlsCodes =

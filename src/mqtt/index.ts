@@ -5,7 +5,7 @@ import { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
 export { MqttSettings } from "../config/mqtt.ts";
 export { type Bridge, type BridgeOptions, startBridge } from "./bridge.ts";
 
-export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile"> {
+export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile" | "instanceFile"> {
   readonly settings: MqttSettings;
   /** Folder for files that outlive the process; null: none. */
   readonly folder: string | null;
@@ -18,7 +18,9 @@ export interface MqttOptions extends Omit<BridgeOptions, "settings" | "unitsFile
 export async function startMqtt(options: MqttOptions): Promise<Bridge> {
   const { settings, log, folder } = options;
   const unitsFile = folder === null ? null : join(folder, "rigbridge-units.json");
-  const bridgeAt = (url: string) => startBridge({ ...options, unitsFile, settings: { ...settings, url } });
+  const instanceFile = folder === null ? null : join(folder, "rigbridge-instance");
+  const bridgeAt = (url: string) =>
+    startBridge({ ...options, unitsFile, instanceFile, settings: { ...settings, url } });
   if (settings.url !== undefined) return bridgeAt(settings.url);
   const { startBroker } = await import("./broker.ts");
   const broker = await startBroker({ settings, log });
@@ -28,7 +30,12 @@ export async function startMqtt(options: MqttOptions): Promise<Bridge> {
       await bridge.close();
       await broker.close();
     };
-    return { connection: bridge.connection, ended: bridge.ended, close };
+    return {
+      ...{ connection: bridge.connection, ended: bridge.ended, close },
+      get status() {
+        return bridge.status;
+      },
+    };
   } catch (error) {
     await broker.close();
     throw error;

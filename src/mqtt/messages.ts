@@ -1,7 +1,7 @@
 import type { Messages, ReceivedMessage } from "../contract/messages.ts";
 import type { Message, MqttLink } from "./mqtt-link.ts";
 
-type Link = Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "isConnected">;
+type Link = Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "isOpen">;
 
 /** The broker drops a message that it could not deliver within this: a plug must not switch an hour later. */
 const expirySeconds = 10;
@@ -28,7 +28,7 @@ export class BrokerMessages implements Messages {
   /** Uses this connection from now on. */
   join(link: Link): void {
     this.#link = link;
-    if (this.#topics.size > 0) link.subscribe([...this.#topics.keys()], this.#received);
+    if (this.#topics.size > 0) link.subscribe([...this.#topics.keys()], this.#received, { always: true });
   }
 
   listen(name: string, listener: (message: ReceivedMessage) => void): () => void {
@@ -39,7 +39,7 @@ export class BrokerMessages implements Messages {
     topic.listeners.add(own);
     if (existing === undefined) {
       this.#topics.set(name, topic);
-      this.#link?.subscribe([name], this.#received);
+      this.#link?.subscribe([name], this.#received, { always: true });
     }
     if (topic.last !== null) listener(topic.last);
     return () => {
@@ -50,8 +50,8 @@ export class BrokerMessages implements Messages {
   }
 
   publish(topic: string, payload: string): boolean {
-    if (this.#link?.isConnected !== true) return false;
-    this.#link.publish({ topic, payload, qos: 1, retain: false, expiry: expirySeconds });
+    if (this.#link?.isOpen !== true) return false;
+    this.#link.publish({ topic, payload, qos: 1, retain: false, expiry: expirySeconds, always: true });
     return true;
   }
 

@@ -19,6 +19,11 @@ export interface ConnectionOptions {
   readonly settings: ConnectionSettings;
   /** Published by the broker, retained, when the connection is lost or closed. */
   readonly will: { readonly topic: string; readonly payload: string };
+  /**
+   * Client id of a bridge that does not have the topics. With it, each connection begins without them and without a will,
+   * until `lead`: only what is marked `always` is subscribed to and published.
+   */
+  readonly waitingId?: string;
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   /** Epoch ms. */
   readonly now?: () => number;
@@ -77,24 +82,28 @@ export class MqttConnection implements MqttLink {
   readonly #listeners = new Map<string, readonly Subscriber[]>();
   readonly #fresh = new Set<string>();
   readonly #connected: (() => void)[] = [];
-  readonly #ended = Promise.withResolvers<RigbridgeError | null>();
+  readonly #opened: { readonly opened: () => void; readonly subscribed: () => void }[] = [];
+  readonly #ended = Promise.withResolvers<void>();
   #client: MqttClient;
   #version: Version = 5;
-  #isConnected = false;
+  #isOpen = false;
+  /** Whether it has the topics, or will when it is connected. */
+  #isLeading: boolean;
   #isClosed = false;
   #failedAttempts = 0;
   /** Whether both versions were tried since the last connection. */
   #hasTriedBoth = false;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #hasWarnedOfRefusal = false;
-  /** The connection was closed for what the broker sent; it may send the same first thing next time. */
-  #brokerMisbehaved = false;
+  /** The last connection was closed for a reason that may close the next one as soon. */
+  #mayRecur = false;
   #lastWarning: string | null = null;
 
   constructor(options: ConnectionOptions, files: IClientOptions) {
     this.#options = options;
     this.#files = files;
     this.#place = placeOf(options.settings.url);
+    this.#isLeading = options.waitingId === undefined;
     this.#outgoing = new Outgoing({
       now: options.now ?? Date.now,
       dropped: (count) =>
@@ -105,9 +114,12 @@ export class MqttConnection implements MqttLink {
     this.#client = this.#connect();
   }
 
-  /** Whether a broker is connected. */
   get isConnected(): boolean {
-    return this.#isConnected;
+    return this.#isOpen && this.#isLeading;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** The version of MQTT in use: 5, or 4 for 3.1.1. */
@@ -115,13 +127,23 @@ export class MqttConnection implements MqttLink {
     return this.#version;
   }
 
-  /** Resolves when it has ended: with the reason if another bridge has taken over, null once closed. */
-  get ended(): Promise<RigbridgeError | null> {
+  /** Resolves once it is closed. */
+  get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
+  /** Takes the topics. */
+  lead(): void {
+    this.#reconnectAs(true);
+  }
+
+  /** Leaves the topics to another bridge: as `offline` would be about that one, it is not published. */
+  wait(): void {
+    this.#reconnectAs(false);
+  }
+
   publish(publication: Publication): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || (this.#isOpen && !this.#isLeading && publication.always !== true)) return;
     // MQTT 3.1.1 has no "no local", and with MQTT 5 another own subscription would deliver it too.
     if (this.#takesCommandsAt(publication.topic))
       this.#options.log.warn(
@@ -140,7 +162,7 @@ export class MqttConnection implements MqttLink {
       this.#listeners.set(filter, [...(this.#listeners.get(filter) ?? []), { handle, options }]);
       if (options.fresh) this.#fresh.add(filter);
     }
-    if (this.#isConnected) this.#subscribe(filters, options);
+    if (this.#isOpen && this.#applies(options)) void this.#subscribe(filters, options);
   }
 
   unsubscribe(filters: readonly string[], handle?: Subscriber["handle"]): void {
@@ -155,45 +177,69 @@ export class MqttConnection implements MqttLink {
       }
     }
     const unused = filters.filter((filter) => !this.#listeners.has(filter));
-    if (this.#isConnected && unused.length > 0) this.#client.unsubscribe(unused, () => undefined);
+    if (this.#isOpen && unused.length > 0) this.#client.unsubscribe(unused, () => undefined);
   }
 
   connected(listener: () => void): void {
     this.#connected.push(listener);
-    if (this.#isConnected) listener();
+    if (this.isConnected) listener();
   }
 
-  async close(why: RigbridgeError | null = null): Promise<void> {
+  /** Called after each connect, with the topics or without, and once all subscriptions are made. */
+  opened(opened: () => void, subscribed: () => void): void {
+    this.#opened.push({ opened, subscribed });
+  }
+
+  /** `isOffline`: that was published already. */
+  async close(isOffline = false): Promise<void> {
     if (this.#isClosed) return;
-    if (why !== null) this.#options.log.error(why.message);
-    else if (this.#isConnected) {
+    if (this.isConnected && !isOffline) {
       const { topic, payload } = this.#options.will;
       this.publish({ topic, payload, qos: 1, retain: true });
-      await Promise.race([this.settled(), elapsed(1_000)]);
     }
-    this.#end(why);
-  }
-
-  #end(why: RigbridgeError | null): void {
+    if (this.#isOpen) await Promise.race([this.settled(), elapsed(1_000)]);
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#reconnectTimer);
-    this.#isConnected = false;
+    // If the process ended before the DISCONNECT, the broker would publish the will too.
+    await Promise.race([this.#end(), elapsed(1_000)]);
+    this.#ended.resolve();
+  }
+
+  /** Whether a subscription holds now. */
+  #applies({ always }: SubscribeOptions): boolean {
+    return this.#isLeading || always === true;
+  }
+
+  #reconnectAs(isLeading: boolean): void {
+    if (this.#isClosed || this.#isLeading === isLeading) return;
+    this.#isLeading = isLeading;
+    if (!this.#isOpen) return;
+    void this.#end();
+    this.#client = this.#connect();
+  }
+
+  /** Disconnects regularly, which keeps the broker from publishing the will. */
+  #end(): Promise<void> {
+    this.#isOpen = false;
     this.#outgoing.lost();
-    // A regular DISCONNECT keeps the broker from publishing the will.
     const client = this.#client;
-    if (client.connected) client.end(false, () => client.stream.destroy());
-    else client.end(true);
-    this.#ended.resolve(why);
+    const ended = Promise.withResolvers<void>();
+    client.end(!client.connected, () => {
+      client.stream.destroy();
+      ended.resolve();
+    });
+    return ended.promise;
   }
 
   #connect(): MqttClient {
-    const { settings, will } = this.#options;
+    const { settings, will, waitingId } = this.#options;
     const { url, clientId, username, password } = settings;
     const version = this.#version;
+    const isWaiting = !this.#isLeading;
     const client = connect(url, {
       ...this.#files,
-      clientId,
+      clientId: isWaiting && waitingId !== undefined ? waitingId : clientId,
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
       protocolVersion: version,
@@ -205,14 +251,15 @@ export class MqttConnection implements MqttLink {
       resubscribe: false,
       queueQoSZero: false,
       wsOptions: { maxPayload: largestFrame },
-      will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+      ...(isWaiting ? {} : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
     });
     let error: BrokerError | null = null;
     let isClosed = false;
+    let isTakenOver = false;
     const closed = (): void => {
       if (isClosed) return;
       isClosed = true;
-      if (this.#client === client) this.#lost(error, fault);
+      if (this.#client === client) this.#lost(error, fault, isTakenOver);
     };
     const watch = new PacketWatch({
       largest: largestPacket,
@@ -239,52 +286,71 @@ export class MqttConnection implements MqttLink {
       if (this.#client === client) client.stream.destroy();
     });
     client.on("disconnect", ({ reasonCode }) => {
-      if (reasonCode === sessionTakenOver && this.#client === client)
-        void this.close(anotherBridge(this.#place, this.#options.settings.clientId));
+      isTakenOver = reasonCode === sessionTakenOver;
     });
-    client.on("message", (topic, payload, packet) => this.#dispatch(topic, payload, packet));
+    client.on("message", (topic, payload, packet) => {
+      if (this.#client === client) this.#dispatch(topic, payload, packet);
+    });
     client.on("close", closed);
     return client;
   }
 
   #open(wire: Wire): void {
-    const { log } = this.#options;
-    this.#isConnected = true;
-    if (!this.#brokerMisbehaved) this.#failedAttempts = 0;
+    this.#isOpen = true;
+    if (this.#isLeading) this.#begin();
+    this.#outgoing.open(wire, ({ always }) => this.#isLeading || always === true);
+    for (const { opened } of this.#opened) opened();
+    const subscribed = [...this.#listeners].map(([filter, listeners]) => {
+      const listener = listeners.find(({ options }) => this.#applies(options));
+      return listener === undefined ? null : this.#subscribe([filter], listener.options);
+    });
+    if (this.#isLeading) for (const listener of this.#connected) listener();
+    const client = this.#client;
+    void Promise.all(subscribed).then(() => {
+      if (this.#isOpen && this.#client === client) for (const each of this.#opened) each.subscribed();
+    });
+  }
+
+  #begin(): void {
+    if (!this.#mayRecur) this.#failedAttempts = 0;
     this.#hasTriedBoth = false;
     this.#hasWarnedOfRefusal = false;
     this.#lastWarning = null;
-    log.info(`Connected to the broker at ${this.#place} with MQTT ${this.#version === 5 ? "5" : "3.1.1"}`);
-    this.#outgoing.open(wire);
-    for (const [filter, [listener]] of this.#listeners)
-      if (listener !== undefined) this.#subscribe([filter], listener.options);
-    for (const listener of this.#connected) listener();
+    const version = this.#version === 5 ? "5" : "3.1.1";
+    this.#options.log.info(`Connected to the broker at ${this.#place} with MQTT ${version}`);
   }
 
-  #lost(error: BrokerError | null, fault: string | null): void {
+  #lost(error: BrokerError | null, fault: string | null, isTakenOver: boolean): void {
     if (this.#isClosed) return;
-    if (this.#isConnected)
-      this.#disconnected(error?.code === tooLongFrame ? `a frame of more than ${largestFrame} bytes` : fault);
+    if (this.#isOpen)
+      this.#disconnected(
+        error?.code === tooLongFrame ? `a frame of more than ${largestFrame} bytes` : fault,
+        isTakenOver,
+      );
     else this.#connectFailed(connectFailureOf(error, this.#place, this.#options.settings.username !== undefined));
   }
 
-  #disconnected(fault: string | null): void {
-    this.#isConnected = false;
-    this.#brokerMisbehaved = fault !== null;
+  #disconnected(fault: string | null, isTakenOver: boolean): void {
+    this.#isOpen = false;
+    this.#isLeading = this.#options.waitingId === undefined;
+    this.#mayRecur = fault !== null || isTakenOver;
     this.#outgoing.lost();
-    if (fault === null) this.#warnOnce(`The connection to the broker at ${this.#place} is lost; reconnecting`);
+    if (isTakenOver) this.#warnOnce(takenOver(this.#place, this.#options.settings.clientId));
+    else if (fault === null) this.#warnOnce(`The connection to the broker at ${this.#place} is lost; reconnecting`);
     else this.#warnOnce(`The broker at ${this.#place} sends ${fault}, so the connection is closed; reconnecting`);
     this.#scheduleReconnect();
   }
 
   /** Tries the other version at once, if the version may be the cause. */
-  #connectFailed({ message, version }: ConnectFailure): void {
+  #connectFailed({ message, version, client }: ConnectFailure): void {
     if (version) this.#version = this.#version === 5 ? 4 : 5;
     if (version && !this.#hasTriedBoth) {
       this.#hasTriedBoth = true;
       this.#client = this.#connect();
       return;
     }
+    // Some brokers admit only the configured client id; then nothing says whether another bridge has the topics.
+    this.#isLeading = this.#options.waitingId === undefined || (client && !this.#isLeading);
     this.#warnOnce(message);
     this.#scheduleReconnect();
   }
@@ -319,20 +385,24 @@ export class MqttConnection implements MqttLink {
     return false;
   }
 
-  #subscribe(all: readonly string[], { fresh }: SubscribeOptions): void {
+  /** Resolves with the broker's answer. */
+  #subscribe(all: readonly string[], { fresh }: SubscribeOptions): Promise<void> {
     // A broker may deliver a message once per matching subscription, and a command would be executed twice.
     const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
-    if (filters.length === 0) return;
+    if (filters.length === 0) return Promise.resolve();
+    const answered = Promise.withResolvers<void>();
     const options =
       this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
     this.#client.subscribe([...filters], options, (error, granted = []) => {
+      answered.resolve();
       const refused = granted.filter(({ qos }) => qos >= 128).map(({ topic }) => topic);
       if (error === null && refused.length === 0) return;
-      if (this.#isConnected)
+      if (this.#isOpen)
         this.#options.log.warn(
           `The broker at ${this.#place} refuses the subscription to ${(refused.length > 0 ? refused : filters).join(", ")}; check the rights of its user`,
         );
     });
+    return answered.promise;
   }
 
   #dispatch(topic: string, payload: Buffer, { retain, dup, properties }: IPublishPacket): void {
@@ -345,17 +415,13 @@ export class MqttConnection implements MqttLink {
       correlation: properties?.correlationData ?? null,
     };
     for (const [filter, listeners] of this.#listeners)
-      if (matches(filter, topic)) for (const { handle } of listeners) handle(message);
+      if (matches(filter, topic))
+        for (const { handle, options } of listeners) if (this.#applies(options)) handle(message);
   }
 }
 
-/** Ends a bridge when another one has taken over. */
-export const anotherBridge = (place: string, clientId: string): RigbridgeError =>
-  new RigbridgeError(
-    "in.use",
-    `Another bridge uses the broker at ${place} with the client id "${clientId}" or the same topics, so this one stops; ` +
-      "give each its own clientId and base",
-  );
+const takenOver = (place: string, clientId: string): string =>
+  `Another client uses the client id "${clientId}" at the broker at ${place}, which ended this connection; give each its own mqtt.clientId`;
 
 /** What the broker accepts: QoS 1 messages under way at once, and bytes of a packet. */
 interface Limits {

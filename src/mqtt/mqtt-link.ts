@@ -1,5 +1,3 @@
-import type { RigbridgeError } from "../contract/problems.ts";
-
 export interface Publication {
   readonly topic: string;
   readonly payload: string;
@@ -10,6 +8,8 @@ export interface Publication {
   readonly expiry?: number;
   /** MQTT 5: identifies the request that a response belongs to. */
   readonly correlation?: Buffer;
+  /** Also published while another bridge has the topics. */
+  readonly always?: true;
 }
 
 export interface Message {
@@ -27,6 +27,8 @@ export interface Message {
 export interface SubscribeOptions {
   /** Only what is published from now on: nothing retained, nothing of this bridge (MQTT 5). */
   readonly fresh?: true;
+  /** Also while another bridge has the topics. */
+  readonly always?: true;
 }
 
 /** A connection to a broker that reconnects automatically. */
@@ -34,7 +36,8 @@ export interface MqttLink {
   /**
    * While there is no connection, messages with QoS 1 and an expiry that are not retained wait until they expire; all
    * others are dropped, and the caller publishes them again in its `connected` listener. Never throws; not awaited, so
-   * that many are under way at once. Nothing is published where a `fresh` subscription would take it for a command.
+   * that many are under way at once. Nothing is published where a `fresh` subscription would take it for a command, and
+   * nothing while another bridge has the topics, unless it is marked `always`.
    */
   publish(publication: Publication): void;
   /** Resolves when everything published with QoS 1 has arrived, or the connection is lost. */
@@ -45,8 +48,10 @@ export interface MqttLink {
   unsubscribe(filters: readonly string[], handle?: (message: Message) => void): void;
   /** The listener is called after each connect, before anything else is published; at once if connected now. */
   connected(listener: () => void): void;
-  /** Whether a broker is connected. */
+  /** Whether a broker is connected, and no other bridge has the topics. */
   readonly isConnected: boolean;
-  /** Publishes the will's message and disconnects; with a reason, it only disconnects. */
-  close(why?: RigbridgeError): Promise<void>;
+  /** Whether a broker is connected. */
+  readonly isOpen: boolean;
+  /** Publishes the will's message and disconnects. */
+  close(): Promise<void>;
 }

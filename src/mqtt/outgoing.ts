@@ -32,6 +32,8 @@ export class Outgoing {
   readonly #options: OutgoingOptions;
   #wire: Wire | null = null;
   #queue = new SendQueue(queueLimits.away);
+  /** What may not be sent over this connection. */
+  #held = new SendQueue(queueLimits.away);
   #underWay = 0;
   /** Characters of the payloads under way. */
   #size = 0;
@@ -61,15 +63,16 @@ export class Outgoing {
     return promise;
   }
 
-  /** Connected: what waits is sent before what is published from now on. */
-  open(wire: Wire): void {
+  /** Connected: what waits is sent before what is published from now on; what is not `wanted` waits for the next time. */
+  open(wire: Wire, wanted: (publication: Publication) => boolean = () => true): void {
     this.#wire = wire;
     this.#underWay = 0;
     this.#size = 0;
     this.#report();
     const before = this.#queue;
     this.#queue = new SendQueue(queueLimits.slow);
-    for (let next = before.take(); next !== undefined; next = before.take()) this.#queue.put(next);
+    for (let next = before.take(); next !== undefined; next = before.take())
+      (wanted(next.publication) ? this.#queue : this.#held).put(next);
     this.#pump();
   }
 
@@ -77,9 +80,11 @@ export class Outgoing {
   lost(): void {
     this.#wire = null;
     this.#report();
-    const before = this.#queue;
+    const before = [this.#held, this.#queue];
+    this.#held = new SendQueue(queueLimits.away);
     this.#queue = new SendQueue(queueLimits.away);
-    for (let next = before.take(); next !== undefined; next = before.take()) this.#enqueueOffline(next);
+    for (const queue of before)
+      for (let next = queue.take(); next !== undefined; next = queue.take()) this.#enqueueOffline(next);
     this.#settle();
   }
 

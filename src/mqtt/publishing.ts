@@ -1,5 +1,6 @@
 import type { MinerEvent } from "../contract/events.ts";
 import type { Group, Miner, Notification } from "../contract/resources.ts";
+import { isUnread } from "../contract/unread.ts";
 import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
@@ -32,12 +33,15 @@ export interface Announcer {
   miner(miner: Miner, display: DisplayUnit | null): void;
   /** A group is new or has changed; `miners` are its own and those of its subgroups. */
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
-  farm(miners: readonly Miner[], display: DisplayUnit | null): void;
+  /** `unnamed`: how many other miners have not been identified yet, and may turn out to be known ones. */
+  farm(miners: readonly Miner[], display: DisplayUnit | null, unnamed?: number): void;
   /** The miner was removed: its announcement is cleared. */
   minerRemoved(uid: string): void;
   groupRemoved(id: number): void;
   /** Publishes everything again, after a connect and when Home Assistant has started. */
   reannounce(): void;
+  /** Another bridge has the topics: what it retains is read once this one has them again. */
+  reread(): void;
   close(): void;
 }
 
@@ -54,6 +58,8 @@ interface MinerEntry extends TopicState {
   /** The state to publish when it is due; kept, because making one costs more than sending it. */
   current: MinerState;
   availability: string | null;
+  /** The last known status, in lower case; null before the first. */
+  status: string | null;
 }
 
 /** A group or the farm, with the sums over its miners. */
@@ -70,6 +76,11 @@ interface SumEntry extends TopicState {
 const heartbeatMs = 60_000;
 /** The broker drops a state after this (MQTT 5). */
 const expirySeconds = 180;
+/**
+ * Between the announcement of a device and its state, which only then reaches new entities; and between the removal of a
+ * device and that of its topics, whose emptiness would be an error of entities that still exist.
+ */
+const afterDiscoveryMs = 1_000;
 /** Miners published per turn of the event loop. */
 const batch = 200;
 
@@ -81,6 +92,10 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   /** uids of miners whose state cannot be made. */
   readonly #failing = new Set<string>();
   readonly #sums = new Map<number, SumEntry>();
+  /** Miners that may be identified any moment, by id. */
+  readonly #unnamed = new Map<number, Miner>();
+  /** Topics of what was removed, and when they are emptied (epoch ms). */
+  readonly #toEmpty = new Map<string, number>();
   #round = 0;
   #isRead = false;
 
@@ -102,7 +117,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     const { topics } = this.#options;
     this.#isRead = true;
     const here = new Set(miners.map(({ id }) => id));
-    for (const id of [...this.#uids.keys()]) if (!here.has(id)) this.removed(id);
+    for (const id of [...this.#uids.keys(), ...this.#unnamed.keys()]) if (!here.has(id)) this.removed(id);
     for (const [id, { group }] of this.#sums)
       if (group !== null && !groups.some((each) => each.id === id)) this.#groupRemoved(id);
     for (const group of groups)
@@ -131,6 +146,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     const { uid } = miner;
     const previousUid = this.#uids.get(miner.id);
     if (previousUid !== undefined && previousUid !== uid) this.removed(miner.id);
+    this.#markUnnamed(miner);
     if (uid === null) return;
     const holder = this.#miners.get(uid);
     // Where a server lists two with one uid, the first keeps it.
@@ -141,15 +157,29 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     const display = this.#options.units.ofMiner(uid, miner);
     const now = { miner: withUid, current: minerState(withUid, display) };
     this.#failing.delete(uid);
-    const entry = Object.assign(holder ?? { ...now, availability: null, state: null, at: 0, due: 0 }, now);
+    const entry = Object.assign(
+      holder ?? { ...now, availability: null, status: null, state: null, at: 0, due: 0 },
+      now,
+    );
     this.#miners.set(uid, entry);
-    this.#publishStatusChange(before, withUid);
+    this.#publishStatusChange(entry);
     this.#publishMiner(entry, isCommanded);
-    this.#options.announcer?.miner(withUid, display);
+    if (!isUnread(withUid)) this.#options.announcer?.miner(withUid, display);
     for (const id of [...this.#groupsOf(before), ...this.#groupsOf(withUid), farm]) {
       const sum = this.#sums.get(id);
       if (sum !== undefined) sum.isDirty = true;
     }
+  }
+
+  #markUnnamed(miner: Miner): void {
+    const was = this.#unnamed.delete(miner.id);
+    const is = miner.uid === null && isUnread(miner);
+    if (is) this.#unnamed.set(miner.id, miner);
+    if (is !== was) this.#markSumsDirty();
+  }
+
+  #markSumsDirty(): void {
+    for (const sum of this.#sums.values()) sum.isDirty = true;
   }
 
   /** Its state cannot be made: it is published as unavailable, and left out of the sums. */
@@ -158,7 +188,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     this.#miners.delete(uid);
     this.#failing.add(uid);
     this.#publishOffline(uid);
-    for (const sum of this.#sums.values()) sum.isDirty = true;
+    this.#markSumsDirty();
   }
 
   #publishOffline(uid: string): void {
@@ -167,15 +197,16 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   }
 
   removed(id: number): void {
+    if (this.#unnamed.delete(id)) this.#markSumsDirty();
     const uid = this.#uids.get(id);
     const entry = uid === undefined ? undefined : this.#miners.get(uid);
     this.#uids.delete(id);
     if (uid === undefined || (entry?.miner.id !== id && !this.#failing.delete(uid))) return;
     this.#miners.delete(uid);
     const { state, availability } = this.#options.topics.miner(uid);
-    for (const topic of [state, availability]) this.empty(topic);
     this.#options.announcer?.minerRemoved(uid);
-    for (const sum of this.#sums.values()) sum.isDirty = true;
+    this.#emptySoon([state, availability]);
+    this.#markSumsDirty();
   }
 
   happened({ uid, event, value, before }: MinerEvent): void {
@@ -207,6 +238,18 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     for (const entry of this.#miners.values()) if (entry.due <= now) this.#publishMiner(entry, false);
     const due = [...this.#sums.values()].filter((sum) => sum.isDirty || sum.due <= now);
     if (due.length > 0) this.#publishSums(due, false);
+    for (const [topic, at] of this.#toEmpty) if (at <= now && this.#options.connection.isConnected) this.empty(topic);
+  }
+
+  /** A device was announced: the state of this miner (its uid) or group (its id, 0 for the farm) is published again. */
+  announced(device: string | number): void {
+    const topic = typeof device === "string" ? this.#miners.get(device) : this.#sums.get(device);
+    if (topic !== undefined) topic.due = Math.min(topic.due, this.#options.now() + afterDiscoveryMs);
+  }
+
+  /** Whether every miner of the service is known by its uid, or does not answer. */
+  get isComplete(): boolean {
+    return this.#isRead && this.#unnamed.size === 0;
   }
 
   /** Publishes everything retained again; a later call replaces one under way. */
@@ -234,13 +277,21 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   }
 
   empty(topic: string): void {
+    this.#toEmpty.delete(topic);
     this.#options.connection.publish({ topic, payload: "", qos: 1, retain: true });
   }
 
+  #emptySoon(topics: readonly string[]): void {
+    for (const topic of topics) this.#toEmpty.set(topic, this.#options.now() + afterDiscoveryMs);
+  }
+
+  /** What an earlier run retained of a miner stays until its state is known. */
   #publishMiner(entry: MinerEntry, always: boolean): void {
     const { connection, topics, qos, interval, now } = this.#options;
     const { miner, current: state } = entry;
+    if (isUnread(miner)) return;
     const { state: topic, availability } = topics.miner(miner.uid);
+    for (const each of [topic, availability]) this.#toEmpty.delete(each);
     if (isDue(entry, state, now(), interval, always)) {
       connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
       markPublished(entry, state, now());
@@ -253,20 +304,36 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
 
   #publishSums(sums: Iterable<SumEntry>, always: boolean): void {
     const members = this.#members();
-    for (const sum of sums) this.#publishSum(sum, members.get(sum.group?.id ?? farm) ?? [], always);
+    const unknown = this.#withUnread();
+    for (const sum of sums) {
+      const id = sum.group?.id ?? farm;
+      this.#publishSum(sum, members.get(id) ?? [], unknown.has(id), always);
+    }
   }
 
-  #publishSum(sum: SumEntry, miners: readonly MinerWithUid[], always: boolean): void {
+  /** `isUnknown`: not every member is known, so what was published before stays. */
+  #publishSum(sum: SumEntry, miners: readonly MinerWithUid[], isUnknown: boolean, always: boolean): void {
     const { connection, qos, interval, now, units, announcer } = this.#options;
+    if (isUnknown && !sum.isDirty && !always) return;
     sum.isDirty = false;
     const { group, name, device, topic } = sum;
     const display = units.ofAll(device, miners);
-    const state = groupState(name, miners, display);
-    if (!isDue(sum, state, now(), interval, always)) return;
-    connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
-    markPublished(sum, state, now());
-    if (group === null) announcer?.farm(miners, display);
+    if (!isUnknown) {
+      const state = groupState(name, miners, display);
+      if (!isDue(sum, state, now(), interval, always)) return;
+      connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
+      markPublished(sum, state, now());
+    }
+    if (group === null) announcer?.farm(miners, display, this.#unnamed.size);
     else announcer?.group(group, miners, display);
+  }
+
+  /** Groups with miners whose state is not known yet, and the farm if there are any. */
+  #withUnread(): Set<number> {
+    const ids = new Set<number>();
+    for (const miner of [...this.#unnamed.values(), ...Array.from(this.#miners.values(), (entry) => entry.miner)])
+      if (isUnread(miner)) for (const id of [farm, ...this.#groupsOf(miner)]) ids.add(id);
+    return ids;
   }
 
   #updateSum(id: number, sum: Pick<SumEntry, "topic" | "device" | "name" | "group">): void {
@@ -276,13 +343,17 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
 
   #groupRemoved(id: number): void {
     this.#sums.delete(id);
-    this.empty(this.#options.topics.group(id).state);
     this.#options.announcer?.groupRemoved(id);
+    this.#emptySoon([this.#options.topics.group(id).state]);
   }
 
-  #publishStatusChange(before: MinerWithUid, after: MinerWithUid): void {
-    const [was, is] = [before, after].map(({ statusInfo }) => statusInfo.statusDisplay.toLowerCase());
-    if (was !== is) this.#publishEvent(after.uid, { event_type: "status", status: is, before: was });
+  /** The first known status is no change. */
+  #publishStatusChange(entry: MinerEntry): void {
+    const { miner, status: before } = entry;
+    if (isUnread(miner)) return;
+    const status = miner.statusInfo.statusDisplay.toLowerCase();
+    entry.status = status;
+    if (before !== null && before !== status) this.#publishEvent(miner.uid, { event_type: "status", status, before });
   }
 
   #publishEvent(uid: string, event: object): void {

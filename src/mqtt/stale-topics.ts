@@ -10,6 +10,7 @@ export class StaleTopics {
   readonly #connection: MqttLink;
   readonly #publishing: Publishing;
   readonly #kinds: readonly { readonly thing: "miner" | "group"; readonly filter: string; readonly at: number }[];
+  readonly #found = new Set<string>();
   #isDone = false;
   #hasListened = false;
 
@@ -25,11 +26,17 @@ export class StaleTopics {
     ];
   }
 
-  /** Call it once the miners and groups are known. */
+  /** Call it once the miners and groups are known, and Home Assistant has removed the devices of others. */
   sweep(): void {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#connection.connected(() => this.#listen());
+  }
+
+  /** Another bridge may retain topics: the next call of `sweep` begins again. */
+  again(): void {
+    this.#isDone = false;
+    this.#hasListened = false;
   }
 
   #listen(): void {
@@ -38,11 +45,14 @@ export class StaleTopics {
     const filters = this.#kinds.map(({ filter }) => filter);
     for (const { thing, filter, at } of this.#kinds)
       this.#connection.subscribe([filter], (message) => this.#check(message, thing, at));
-    setTimeout(() => this.#connection.unsubscribe(filters), listenMs).unref();
+    setTimeout(() => {
+      this.#connection.unsubscribe(filters);
+      for (const topic of this.#found) this.#publishing.empty(topic);
+    }, listenMs).unref();
   }
 
   #check({ topic, payload, retained }: Message, thing: "miner" | "group", at: number): void {
     const id = topic.split("/")[at] ?? "";
-    if (retained && payload.length > 0 && this.#publishing.has(thing, id) === false) this.#publishing.empty(topic);
+    if (retained && payload.length > 0 && this.#publishing.has(thing, id) === false) this.#found.add(topic);
   }
 }

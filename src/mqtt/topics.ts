@@ -4,6 +4,8 @@ export interface Topics {
   readonly state: string;
   /** Version and settings; retained. */
   readonly info: string;
+  /** Bridges that wait for the one that has these topics. */
+  readonly waiting: string;
   readonly summary: string;
   readonly notification: string;
   readonly notifications: string;
@@ -39,6 +41,7 @@ export function topicsOf(base: string): Topics {
   return {
     state: `${base}/bridge/state`,
     info: `${base}/bridge/info`,
+    waiting: `${base}/bridge/waiting`,
     summary: `${base}/summary`,
     notification: `${base}/notification`,
     notifications: `${base}/notifications`,

@@ -73,6 +73,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
     },
     keyHolder: keyHolders(store),
+    setWarning: base.setWarning,
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
       if (operation === "listMiners") return encoded.list(input, caller);

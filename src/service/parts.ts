@@ -65,6 +65,12 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
+  const notify = (notification: NewNotification): void => {
+    store.notifications.add(notification).then(
+      (added) => events.notification(presented(added), added.minerId),
+      (error: unknown) => log.error({ err: error }, "a notification was lost"),
+    );
+  };
   return {
     config,
     store,
@@ -78,14 +84,25 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     shares: new ReadShares(monotonicNow ?? (() => performance.now())),
     records: await openRecords(config, store, now, log),
     events,
-    notify: (notification: NewNotification): void => {
-      store.notifications.add(notification).then(
-        (added) => events.notification(presented(added), added.minerId),
-        (error: unknown) => log.error({ err: error }, "a notification was lost"),
-      );
-    },
+    notify,
+    setWarning: warnings(store, notify, log),
   };
 }
+
+/** One notification for each state of the service, acknowledged once the state has ended, also after a restart. */
+const warnings =
+  ({ notifications }: Store, notify: (notification: NewNotification) => void, log: Logger) =>
+  (title: string, message: string | null): void => {
+    const open = notifications
+      .list()
+      .find((each) => each.minerId === null && each.title === title && !each.isAcknowledged);
+    if (message !== null && open === undefined)
+      notify({ minerId: null, minerName: "", title, source: "System", message, isWarning: true });
+    if (message === null && open !== undefined)
+      notifications
+        .acknowledge([open.id])
+        .catch((error: unknown) => log.error({ err: error }, "a notification could not be acknowledged"));
+  };
 
 /** What is stored of miners; what is stored of demo miners ends with the process. */
 async function openRecords(config: Config, store: Store, now: () => number, log: Logger) {

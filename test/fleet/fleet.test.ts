@@ -163,6 +163,43 @@ describe("a fleet", () => {
     expect(written).toHaveLength(length);
   });
 
+  test("reads a rig that has not answered yet again soon, however long its interval is", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    rig.powerOff();
+    const miner = openFleet().put(declared(1, rig));
+    await until(() => miner.state.missed === 1, "the first read to be missed");
+    expect(statusOf(miner.state, false)).toBe("Starting");
+    await until(() => miner.state.missed === 2, "the second read");
+  });
+
+  test.each(["an earlier run", "this run"])(
+    "reports that a rig is off, and whether %s has seen it off",
+    async (run) => {
+      const [rig] = await openFarm([axeos]);
+      if (rig === undefined) throw new Error("one rig");
+      const known: boolean[] = [];
+      const fleet = openFleet({
+        listener: {
+          read: () => undefined,
+          disconnected: (_, isKnown) => void known.push(isKnown),
+          refused: () => undefined,
+          failed: () => undefined,
+        },
+      });
+      const reason = { code: "network", text: "connection refused", since: 1 } as const;
+      rig.powerOff();
+      const miner = fleet.put(declared(1, rig), { ...unknownRig, reason: run === "this run" ? null : reason });
+      for (let read = 0; read < 4; read += 1) await fleet.poll(miner);
+      expect(known).toEqual([run !== "this run"]);
+      await rig.powerOn();
+      await fleet.poll(miner);
+      rig.powerOff();
+      for (let read = 0; read < 4; read += 1) await fleet.poll(miner);
+      expect(known).toEqual([run !== "this run", false]);
+    },
+  );
+
   test("reports once that a rig is another miner already, and never that it cannot be reached", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");

@@ -126,7 +126,8 @@ describe("the status of a miner", () => {
   const working = read({ hashrate: 1e12, mining: true, uptime: 500 });
   test.each<[string, RigState, string]>([
     ["not asked yet", fresh, "Starting"],
-    ["never read, one read missed", missed(fresh, 1), "Disconnected"],
+    ["never read, two reads missed", missed(fresh, 2), "Starting"],
+    ["never read, three reads missed", missed(fresh, 3), "Disconnected"],
     ["not read for two intervals", afterSilence(working, 2), "Mining"],
     ["not read for three intervals", afterSilence(working, 3), "Disconnected"],
     ["not read for long, restarting", { ...afterSilence(working, 30), restarting: true }, "Starting"],

@@ -195,9 +195,9 @@ describe("the figures of a miner", () => {
     expect(up?.labels).toEqual({ uid: "a-1", name, group: "Row 1", model: "Antminer S19" });
   });
 
-  test("of a rig that was never identified show that it is not up, and carry its id", async () => {
-    const never = { uid: null, status: "Starting", hasValidStatus: false, name: "same", readings: { at: null } };
-    show({ ...never, id: 11 }, { ...never, id: 12 }, { uid: "b" });
+  test("of a rig that was never identified carry its id; of one that is not known yet they do not say that it is down", async () => {
+    const never = { uid: null, status: "Disconnected", hasValidStatus: false, name: "same", readings: { at: null } };
+    show({ ...never, id: 11 }, { ...never, id: 12 }, { ...never, id: 13, status: "Starting" }, { uid: "b" });
     const scraped = await scrape();
     const ofMiners = scraped.lines.filter(({ labels }) => labels.uid !== undefined);
     expect(ofMiners.filter(({ labels }) => labels.uid === "").map(({ name }) => name)).toEqual([
@@ -212,7 +212,7 @@ describe("the figures of a miner", () => {
     ]);
     const count = (status: string) =>
       scraped.lines.find(({ name, labels }) => name === "rigbridge_miners" && labels.status === status)?.value;
-    expect([count("Starting"), count("Mining"), count("Disconnected")]).toEqual([2, 1, 0]);
+    expect([count("Starting"), count("Mining"), count("Disconnected")]).toEqual([1, 1, 2]);
   });
 });
 

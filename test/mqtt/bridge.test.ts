@@ -6,8 +6,7 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { MinerGroup } from "../../src/contract/resources.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
-import { within } from "../until.ts";
-import { bridgeTo, recordingLog } from "./bridged.ts";
+import { bridgeTo } from "./bridged.ts";
 import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { retainedAt, retainedAtLeast } from "./retained.ts";
 
@@ -74,6 +73,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     const { uid } = await opened.service.getMiner({ id: opened.steered }, caller);
     await bridged(opened.service, { url: mosquitto.url });
     const listener = await listening(mosquitto.url, ["rigbridge/#", "answers"]);
+    await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online");
     await listener.until(at(`rigbridge/miner/${uid}/state`));
     const from = listener.received.length;
     await listener.publish(`rigbridge/miner/${uid}/mining/set`, "OFF", { responseTopic: "answers", correlation: "a" });
@@ -100,7 +100,7 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
   test("requests are answered as the API answers", async () => {
     await bridged(opened.service, { url: mosquitto.url });
     const listener = await listening(mosquitto.url, ["rigbridge/bridge/#", "answers"]);
-    await listener.until(at("rigbridge/bridge/info"));
+    await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online");
     const ask = async (operation: string, payload: string): Promise<Record<string, unknown>> => {
       const from = listener.received.length;
       await listener.publish(`rigbridge/bridge/request/${operation}`, payload);
@@ -203,29 +203,10 @@ describe("a bridge", () => {
     await listener.until(({ payload }) => payload === "online");
     await bridge.close();
     await listener.until(({ payload }) => payload === "offline");
-  });
-
-  test.each([5, 4] as const)("stops with an error when another bridge takes over (MQTT %d)", async (version) => {
-    const url = await fresh();
-    let place = url;
-    if (version === 4) {
-      const { startOldBroker } = await import("./old-broker.ts");
-      const old = await startOldBroker(mosquitto.port);
-      cleanup.push(() => old.close());
-      place = old.url;
-    }
-    const { log, lines } = recordingLog();
-    const first = await bridged(opened.service, { url: place }, { log });
-    const listener = await listening(url, ["rigbridge/bridge/#"]);
-    await listener.until(at("rigbridge/bridge/info"));
-    const second = await bridged(opened.service, { url: place });
-    const why = await within(first.ended, "the first bridge to give its place");
-    expect(why?.message).toMatch(/^Another bridge uses the broker .* client id "rigbridge"/);
-    expect(lines.at(-1)).toMatchObject({ level: 50, msg: why?.message });
-    const from = listener.received.length;
-    await listener.publish("homeassistant/status", "online");
-    await listener.until((heard) => at("rigbridge/bridge/state")(heard) && heard.payload === "online", from);
-    expect(second.connection.isConnected).toBe(true);
+    await listener.publish("rigbridge/bridge/state", "end");
+    await listener.until(({ payload }) => payload === "end");
+    // Once, and not at the start: nothing was off then.
+    expect(listener.received.map(({ payload }) => payload)).toEqual(["online", "offline", "end"]);
   });
 
   test("clears what an earlier run retained for miners and groups that no longer exist", async () => {
@@ -270,7 +251,14 @@ describe("a bridge", () => {
     await opened.service.changeMiner({ id, name: "Heater + # /" }, caller);
     await listener.until((heard) => at(`rigbridge/miner/${uid}/state`)(heard) && json(heard).name === "Heater + # /");
     await opened.service.deleteMiner({ id }, caller);
-    for (const topic of [`rigbridge/miner/${uid}/state`, `homeassistant/device/rigbridge_miner_${uid}/config`])
+    const config = `homeassistant/device/rigbridge_miner_${uid}/config`;
+    for (const topic of [`rigbridge/miner/${uid}/state`, `rigbridge/miner/${uid}/availability`, config])
       await listener.until((heard) => heard.topic === topic && heard.payload === "");
+    await listener.publish("homeassistant/status", "online");
+    const from = listener.received.length;
+    await listener.until(({ topic }) => topic === "homeassistant/device/rigbridge_farm/config", from);
+    // The device goes before its topics, whose emptiness would be an error; and once.
+    const emptied = listener.received.flatMap(({ topic, payload }) => (payload === "" ? [topic] : []));
+    expect(emptied).toEqual([config, `rigbridge/miner/${uid}/state`, `rigbridge/miner/${uid}/availability`]);
   });
 });

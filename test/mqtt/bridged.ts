@@ -1,7 +1,7 @@
 import { type Logger, pino } from "pino";
 import { MqttSettings } from "../../src/config/mqtt.ts";
 import type { MiningService } from "../../src/contract/service.ts";
-import { type Bridge, startBridge } from "../../src/mqtt/bridge.ts";
+import { type Bridge, type BridgeOptions, startBridge } from "../../src/mqtt/bridge.ts";
 
 /** ms: broker and service restart quickly here. */
 export const quick = { firstMs: 20, longestMs: 100 };
@@ -26,9 +26,9 @@ type Settings = Partial<MqttSettings> & { readonly url: string };
 export async function bridgeTo(
   service: MiningService,
   wanted: Settings,
-  options: { readonly log?: Logger; readonly unitsFile?: string } = {},
+  options: Partial<Pick<BridgeOptions, "log" | "unitsFile" | "instanceFile" | "claimDelays">> = {},
 ): Promise<Bridge> {
   const settings = { ...MqttSettings.parse({ interval: 1, responseTopics: ["answers"], ...wanted }), url: wanted.url };
   const { log = silent, unitsFile = null } = options;
-  return startBridge({ service, settings, log, version: "test", unitsFile, reconnectDelays: quick });
+  return startBridge({ ...options, service, settings, log, version: "test", unitsFile, reconnectDelays: quick });
 }

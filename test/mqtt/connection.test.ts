@@ -62,7 +62,7 @@ describe("a connection", () => {
     const listener = await listening(url);
     const will = await listener.until(({ topic }) => topic === "home/bridge/state");
     expect(will).toMatchObject({ payload: "offline", retained: true });
-    await expect(within(connection.ended, "the connection to end")).resolves.toBeNull();
+    await expect(within(connection.ended, "the connection to end")).resolves.toBeUndefined();
   });
 
   test("falls back to 3.1.1 if the broker refuses 5", async () => {

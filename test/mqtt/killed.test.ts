@@ -56,6 +56,11 @@ test("a killed service and all of its devices are offline at once, and online af
   expect(listener.received.slice(again).filter(({ topic, payload }) => config.test(topic) && payload === "")).toEqual(
     [],
   );
+  const stopped = listener.received.length;
   second.signal("SIGTERM");
   expect((await second.ended).code).toBe(0);
+  await listener.publish("end", "");
+  await listener.until(({ topic }) => topic === "end");
+  // Once: the broker does not publish the will as well.
+  expect(listener.received.slice(stopped).filter(at(bridge, "offline"))).toHaveLength(1);
 });

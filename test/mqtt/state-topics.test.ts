@@ -160,3 +160,24 @@ test("the state has the reason why a rig does not hash, as a code, a sentence an
   expect(stopped).toMatchObject({ reason_text: "It is stopped", has_problem: "OFF" });
   expect(Date.parse(String(stopped.reason_since))).toBeGreaterThan(Date.now() - 60_000);
 });
+
+test("the state follows the announcement of a device that differs, for the entities that are new with it", async () => {
+  const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true }] });
+  cleanup.push(() => farm.close());
+  const listener = await listening();
+  const { service } = await serving([]);
+  const { id } = await service.addMiner({ address: farm.rigs[0]?.address ?? "" }, caller);
+  const { uid } = await service.pollMiner({ id }, caller);
+  const bridge = await bridgeTo(service, { url: mosquitto.url, interval: 3600 });
+  cleanup.push(() => bridge.close());
+  const [state, config] = [`rigbridge/miner/${uid}/state`, `homeassistant/device/rigbridge_miner_${uid}/config`];
+  for (const topic of [config, "homeassistant/device/rigbridge_farm/config"]) {
+    await listener.until((heard) => heard.topic === topic);
+    const said = listener.received.length;
+    await listener.until((heard) => heard.topic === (topic === config ? state : "rigbridge/summary"), said);
+  }
+  await service.changeMiner({ id, name: "Cellar" }, caller);
+  await listener.until((heard) => heard.topic === config && heard.payload.includes('"Cellar"'));
+  const from = listener.received.length;
+  expect(json(await listener.until(({ topic }) => topic === state, from))).toMatchObject({ name: "Cellar" });
+});

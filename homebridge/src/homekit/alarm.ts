@@ -1,4 +1,4 @@
-import { type Miner, properties } from "rigbridge";
+import { isUnread, properties } from "rigbridge";
 import { ownInformation, partName } from "../accessory-texts.ts";
 import type { VisibleRig } from "../visible-farm.ts";
 import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
@@ -42,7 +42,3 @@ export function isAlarming({ miner, offlineExpected }: Pick<VisibleRig, "miner" 
   const hasProblem = properties.problem.read(miner, 0) !== null;
   return hasProblem || (heating !== null && heating.room === null && heating.demand !== null);
 }
-
-/** Not read since the service started. */
-const isUnread = ({ hasValidStatus, readings, statusInfo }: Miner): boolean =>
-  !hasValidStatus && readings.at === null && statusInfo.statusDisplay === "Starting";

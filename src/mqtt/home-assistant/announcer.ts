@@ -5,13 +5,17 @@ import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
 import type { MqttLink } from "../mqtt-link.ts";
 import type { Announcer } from "../publishing.ts";
 import type { Topics } from "../topics.ts";
+import type { DeviceConfig } from "./component.ts";
 import { type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
 import { Discovery } from "./discovery.ts";
 import { farmConfig, groupConfig } from "./group-devices.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
 
 export interface AnnouncerOptions {
-  readonly connection: Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "connected">;
+  readonly connection: Pick<
+    MqttLink,
+    "publish" | "subscribe" | "unsubscribe" | "connected" | "settled" | "isConnected"
+  >;
   readonly topics: Topics;
   readonly settings: MqttSettings;
   readonly faults: RigFaults;
@@ -21,6 +25,10 @@ export interface AnnouncerOptions {
   /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
   readonly pools?: () => readonly string[] | null;
   readonly warn?: (message: string) => void;
+  /** A device was announced: the uid of its miner, or the id of its group, 0 for the farm. */
+  readonly announced?: (device: string | number) => void;
+  /** Devices that no longer exist have been removed. */
+  readonly swept?: () => void;
   readonly schedule?: Schedule;
   readonly delays?: Delays;
 }
@@ -64,6 +72,11 @@ interface MinerEntry {
   readonly display: DisplayUnit | null;
 }
 
+interface Farm extends Members {
+  /** Miners that were not identified yet. */
+  readonly unnamed: number;
+}
+
 interface GroupEntry extends Members {
   readonly group: Group;
 }
@@ -80,7 +93,7 @@ class HomeAssistant implements Announcer {
   readonly #discovery: Discovery;
   readonly #miners = new Map<string, MinerEntry>();
   readonly #groups = new Map<number, GroupEntry>();
-  #farm: Members | null = null;
+  #farm: Farm | null = null;
   /** Devices to announce, or that may have changed. */
   readonly #changed = new Set<Key>();
   /** Announced devices that may have changed; they can wait. */
@@ -89,7 +102,7 @@ class HomeAssistant implements Announcer {
   #hasReadRetained = false;
   #isSwept = false;
   #cancelQuiet = (): void => {};
-  #cancelSweep = (): void => {};
+  #cancelSweep: (() => void) | null = null;
   #cancelFlush: (() => void) | null = null;
   #cancelRecheck: (() => void) | null = null;
 
@@ -100,7 +113,8 @@ class HomeAssistant implements Announcer {
     this.#delays = options.delays ?? defaultDelays;
     this.#schedule = options.schedule ?? byTimer;
     this.#discovery = new Discovery(options.connection, this.#settings.prefix);
-    this.#listen();
+    this.#subscribe();
+    options.connection.connected(() => this.#waitForQuiet());
   }
 
   miner(miner: Miner, display: DisplayUnit | null): void {
@@ -120,15 +134,15 @@ class HomeAssistant implements Announcer {
     this.#markChanged(group.id);
   }
 
-  farm(miners: readonly Miner[], display: DisplayUnit | null): void {
+  farm(miners: readonly Miner[], display: DisplayUnit | null, unnamed = 0): void {
     const isFirst = this.#farm === null;
     const showed = showsMiners(this.#scope);
-    this.#farm = { miners, display };
+    this.#farm = { miners, display, unnamed };
     const shows = showsMiners(this.#scope);
-    if (!shows && (isFirst || showed)) this.#options.warn?.(tooMany(miners.length, this.#settings));
+    if (!shows && (isFirst || showed)) this.#options.warn?.(tooMany(this.#scope));
     if (isFirst || showed !== shows) this.#markAllChanged();
     this.#markChanged(farm);
-    if (isFirst) this.#sweepSoon();
+    if (!this.#isSwept && this.#cancelSweep === null) this.#sweepSoon();
   }
 
   minerRemoved(uid: string): void {
@@ -149,9 +163,19 @@ class HomeAssistant implements Announcer {
     this.#markAllChanged(0);
   }
 
+  reread(): void {
+    if (!this.#hasReadRetained) return;
+    this.#hasReadRetained = false;
+    this.#isSwept = false;
+    this.#cancelQuiet();
+    this.#cancelSweep?.();
+    this.#cancelSweep = null;
+    this.#subscribe();
+  }
+
   close(): void {
     this.#cancelQuiet();
-    this.#cancelSweep();
+    this.#cancelSweep?.();
     this.#cancelFlush?.();
     this.#cancelRecheck?.();
     if (!this.#hasReadRetained) this.#options.connection.unsubscribe([this.#discovery.filter]);
@@ -163,7 +187,11 @@ class HomeAssistant implements Announcer {
 
   get #scope(): Scope {
     const groups = new Map([...this.#groups].map(([id, { group }]) => [id, group]));
-    return { settings: this.#settings, groups, count: this.#farm?.miners.length ?? 0 };
+    const { miners, unnamed } = this.#farm ?? { miners: [], unnamed: 0 };
+    return {
+      ...{ settings: this.#settings, groups, count: miners.length + unnamed },
+      isAnnounced: (uid) => this.#discovery.has(minerId(this.#base, uid)),
+    };
   }
 
   get #context(): DeviceContext {
@@ -175,18 +203,18 @@ class HomeAssistant implements Announcer {
   }
 
   /** Reads what the broker retains of an earlier run. */
-  #listen(): void {
+  #subscribe(): void {
     const { connection, topics } = this.#options;
-    const wait = (): void => {
-      this.#cancelQuiet();
-      if (!this.#hasReadRetained) this.#cancelQuiet = this.#schedule(() => this.#retainedRead(), this.#delays.quietMs);
-    };
     connection.subscribe([this.#discovery.filter], (message) => {
       if (!message.retained) return;
       this.#discovery.adopt(message, topics.state);
-      wait();
+      this.#waitForQuiet();
     });
-    connection.connected(wait);
+  }
+
+  #waitForQuiet(): void {
+    this.#cancelQuiet();
+    if (!this.#hasReadRetained) this.#cancelQuiet = this.#schedule(() => this.#retainedRead(), this.#delays.quietMs);
   }
 
   #retainedRead(): void {
@@ -264,31 +292,37 @@ class HomeAssistant implements Announcer {
     if (this.#farm === null) return;
     const { miners, display } = this.#farm;
     const id = farmId(this.#base);
-    this.#discovery.publish(id, farmConfig(miners, display, this.#discovery.previous(id), context));
+    this.#publish(0, id, farmConfig(miners, display, this.#discovery.previous(id), context));
   }
 
   #announceGroup({ group, miners, display }: GroupEntry, scope: Scope, context: DeviceContext): void {
     const id = groupId(this.#base, group.id);
     const via = viaOf(scope, group, this.#base);
     const config = () => groupConfig(group, miners, display, via, this.#discovery.previous(id), context);
-    this.#discovery.publish(id, showsGroup(scope, group) ? config() : null);
+    this.#publish(group.id, id, showsGroup(scope, group) ? config() : null);
   }
 
   #announceMiner({ miner, display }: MinerEntry, scope: Scope, context: DeviceContext): void {
     const id = minerId(this.#base, miner.uid);
     const place = placeOf(scope, miner, this.#base);
     const config = () => deviceConfig(miner, display, place, this.#discovery.previous(id), context);
-    this.#discovery.publish(id, showsMiner(scope, miner) ? config() : null);
+    this.#publish(miner.uid, id, showsMiner(scope, miner) ? config() : null);
+  }
+
+  #publish(device: string | number, id: string, config: DeviceConfig | null): void {
+    if (this.#discovery.publish(id, config) && config !== null) this.#options.announced?.(device);
   }
 
   #sweepSoon(): void {
-    if (!this.#isReady || this.#isSwept) return;
-    this.#cancelSweep();
+    if (!this.#isReady || this.#isSwept || this.#farm?.unnamed !== 0) return;
+    this.#cancelSweep?.();
     this.#cancelSweep = this.#schedule(() => this.#sweep(), this.#delays.quietMs + this.#delays.debounceMs);
   }
 
   /** Removes devices of an earlier run that no longer exist. */
   #sweep(): void {
+    this.#cancelSweep = null;
+    if (this.#farm?.unnamed !== 0) return;
     this.#isSwept = true;
     const scope = this.#scope;
     const groups = [...this.#groups.values()].map(({ group }) => group).filter((group) => showsGroup(scope, group));
@@ -300,10 +334,11 @@ class HomeAssistant implements Announcer {
       ...included.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
     ]);
     for (const id of this.#discovery.ids) if (!current.has(id)) this.#discovery.publish(id, null);
+    this.#options.swept?.();
   }
 }
 
-const tooMany = (count: number, { miners }: HomeAssistantSettings): string =>
-  miners === false
+const tooMany = ({ settings, count }: Scope): string =>
+  settings.miners === false
     ? "Home Assistant gets only groups and the farm, because mqtt.homeAssistant.miners is false"
-    : `Home Assistant gets only groups and the farm, because ${count} miners are more than ${maxMiners}; set mqtt.homeAssistant.miners to true to announce each miner`;
+    : `Home Assistant gets groups, the farm and only the miners that it has already, because ${count} miners are more than ${maxMiners}; set mqtt.homeAssistant.miners to true to announce each miner`;

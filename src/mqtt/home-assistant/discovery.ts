@@ -2,17 +2,19 @@ import { createHash } from "node:crypto";
 import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { DeviceConfig } from "./component.ts";
 import { noPrevious, type PreviousComponents } from "./entities.ts";
-import { type Announced, announcedBy, announcedIn } from "./retained-discovery.ts";
+import { type Announced, announcedIn, continued, shapeOf } from "./retained-discovery.ts";
+
+type Link = Pick<MqttLink, "publish" | "settled" | "isConnected">;
 
 /** The discovery messages on a broker: each device's is published again only when it differs. */
 export class Discovery {
-  readonly #connection: Pick<MqttLink, "publish">;
+  readonly #connection: Link;
   readonly #prefix: string;
   readonly #devices = new Map<string, { readonly announced: Announced; digest: string | null }>();
-  /** Removed devices: a broker that was away at the time still has them. */
+  /** Removed devices that the broker may still have. */
   readonly #removed = new Set<string>();
 
-  constructor(connection: Pick<MqttLink, "publish">, prefix: string) {
+  constructor(connection: Link, prefix: string) {
     this.#connection = connection;
     this.#prefix = prefix;
   }
@@ -35,44 +37,52 @@ export class Discovery {
   }
 
   previous(id: string): PreviousComponents {
-    const announced = this.#devices.get(id)?.announced;
-    if (announced === undefined) return noPrevious;
+    const components = this.#devices.get(id)?.announced.components;
+    if (components === undefined) return noPrevious;
     return {
-      has: (component) => announced.present.has(component),
-      options: (component) => announced.options.get(component) ?? [],
+      has: (component) => components[component]?.unique_id !== undefined,
+      options: (component) => components[component]?.options ?? [],
     };
   }
 
-  /**
-   * Publishes a device; null removes it. A component that has gone is listed once more with its platform alone, or
-   * Home Assistant would keep it.
-   */
-  publish(id: string, config: DeviceConfig | null): void {
+  /** Whether a device is announced. */
+  has(id: string): boolean {
+    return this.#devices.has(id);
+  }
+
+  /** Publishes a device; null removes it. Returns whether there was anything to publish. */
+  publish(id: string, config: DeviceConfig | null): boolean {
     if (config === null) {
-      if (!this.#devices.delete(id)) return;
-      this.#removed.add(id);
-      this.#send(id, "");
-      return;
+      const isThere = this.#devices.delete(id);
+      if (isThere) this.#remove(id);
+      return isThere;
     }
     const last = this.#devices.get(id);
-    const components = { ...config.components };
-    const gone = [...(last?.announced.platforms ?? [])].filter(([component]) => !Object.hasOwn(components, component));
-    const all = {
-      ...components,
-      ...Object.fromEntries(gone.map(([component, platform]) => [component, { platform }])),
-    };
-    const payload = JSON.stringify({ ...config, components: all });
+    const shape = shapeOf(config);
+    const components = continued(config.components, last?.announced, shape);
+    const payload = JSON.stringify({ ...config, components });
     const digest = digestOf(payload);
-    if (last?.digest === digest) return;
-    this.#devices.set(id, { announced: announcedBy(all), digest });
+    if (last?.digest === digest) return false;
+    this.#devices.set(id, { announced: { components, shape }, digest });
     this.#removed.delete(id);
     this.#send(id, payload);
+    return true;
   }
 
   /** The broker may have lost or missed messages: each device is published again the next time. */
   doubt(): void {
-    for (const id of this.#removed) this.#send(id, "");
+    for (const id of this.#removed) this.#remove(id);
     for (const device of this.#devices.values()) device.digest = null;
+  }
+
+  /** Once: Home Assistant reports an error for each further time. */
+  #remove(id: string): void {
+    const { isConnected } = this.#connection;
+    this.#removed.add(id);
+    this.#send(id, "");
+    void this.#connection.settled().then(() => {
+      if (isConnected && this.#connection.isConnected) this.#removed.delete(id);
+    });
   }
 
   #send(id: string, payload: string): void {

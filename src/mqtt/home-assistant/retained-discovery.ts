@@ -4,24 +4,27 @@ import { originName } from "./component.ts";
 
 /** What is needed of a device's last announcement to continue with its components. */
 export interface Announced {
-  /** Platform of each component by id, removed ones too. */
-  readonly platforms: ReadonlyMap<string, string>;
-  readonly present: ReadonlySet<string>;
-  /** Options of each select by id. */
-  readonly options: ReadonlyMap<string, readonly string[]>;
+  /** By id; one that was removed has its platform alone. */
+  readonly components: Readonly<Record<string, Trace>>;
+  /** What the components depend on besides the rig's state: its model and firmware, and the version of Rigbridge. */
+  readonly shape: string;
 }
 
+/** A component, as far as it is read again. */
+const Trace = z.looseObject({
+  platform: z.string(),
+  unique_id: z.string().optional(),
+  options: z.array(z.string()).optional(),
+});
+export type Trace = z.infer<typeof Trace>;
+
 const RigbridgeDevice = z.object({
-  origin: z.object({ name: z.literal(originName) }),
+  origin: z.object({ name: z.literal(originName), sw_version: z.string().optional() }),
   availability: z.array(z.object({ topic: z.string() })),
-  components: z.record(
-    z.string(),
-    z.object({
-      platform: z.string(),
-      unique_id: z.string().optional(),
-      options: z.array(z.string()).optional(),
-    }),
-  ),
+  device: z
+    .object({ manufacturer: z.string().optional(), model: z.string().optional(), sw_version: z.string().optional() })
+    .optional(),
+  components: z.record(z.string(), Trace),
 });
 
 /**
@@ -32,26 +35,45 @@ export function announcedIn({ retained, payload }: Message, bridge: string): Ann
   if (!retained || payload.length === 0) return null;
   const { data } = RigbridgeDevice.safeParse(jsonOf(payload.toString()));
   const isOwn = data?.availability.some(({ topic }) => topic === bridge) ?? false;
-  return data === undefined || !isOwn ? null : announcedBy(data.components);
+  return data === undefined || !isOwn ? null : { components: data.components, shape: shapeOf(data) };
 }
 
-interface Trace {
-  readonly platform: string;
-  readonly unique_id?: unknown;
-  readonly options?: unknown;
+export const shapeOf = ({ origin, device }: Shape): string =>
+  JSON.stringify([origin.sw_version, device?.manufacturer, device?.model, device?.sw_version]);
+
+interface Shape {
+  readonly origin: { readonly sw_version?: string | undefined };
+  readonly device?: Partial<Readonly<Record<"manufacturer" | "model" | "sw_version", string | undefined>>> | undefined;
 }
 
-export function announcedBy(components: Readonly<Record<string, Trace>>): Announced {
-  const all = Object.entries(components);
-  return {
-    platforms: new Map(all.map(([id, { platform }]) => [id, platform])),
-    present: new Set(all.flatMap(([id, component]) => (component.unique_id === undefined ? [] : [id]))),
-    options: new Map(all.flatMap(([id, { options }]) => (isTexts(options) ? [[id, options]] : []))),
-  };
+/** Components of what Rigbridge itself does with a rig: they go when that is no longer configured. */
+const ofSettings: ReadonlySet<string> = new Set(["thermostat", "room_temperature", "heat_demand"]);
+
+/**
+ * The components to announce, with those that the last announcement had and the rig does not offer now, such as a mode
+ * while it sleeps: they stay until its model or firmware is another. One that has gone is listed with its platform alone,
+ * or Home Assistant would keep it.
+ */
+export function continued(
+  components: Readonly<Record<string, Trace>>,
+  last: Announced | undefined,
+  shape: string,
+): Readonly<Record<string, Trace>> {
+  const all: Record<string, Trace> = { ...components };
+  const isSame = last?.shape === shape;
+  for (const [id, before] of Object.entries(last?.components ?? {})) {
+    if (Object.hasOwn(components, id)) continue;
+    // A sensor takes the place of a control that the rig has not offered yet.
+    const isReplaced = id.endsWith(readOnly) && Object.hasOwn(components, id.slice(0, -readOnly.length));
+    const stays = isSame && before.unique_id !== undefined && !isReplaced && !ofSettings.has(id);
+    all[id] = stays ? before : { platform: before.platform };
+    if (stays && last?.components[id + readOnly]?.unique_id === undefined) delete all[id + readOnly];
+  }
+  return all;
 }
 
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === "string");
+/** Ends the id of the sensor for a property without a control. */
+const readOnly = "_now";
 
 function jsonOf(text: string): unknown {
   try {

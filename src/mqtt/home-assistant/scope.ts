@@ -10,12 +10,16 @@ export interface Scope {
   readonly settings: HomeAssistantSettings;
   readonly groups: ReadonlyMap<number, Group>;
   readonly count: number;
+  /** Whether the miner with this uid is announced already. */
+  readonly isAnnounced: (uid: string) => boolean;
 }
 
 export const showsMiners = ({ settings, count }: Scope): boolean => settings.miners ?? count <= maxMiners;
 
-export const showsMiner = (scope: Scope, { groupId: group }: Miner): boolean =>
-  showsMiners(scope) && isChosen(scope, group);
+/** With too many miners no further ones are announced, and none is taken away. */
+export const showsMiner = (scope: Scope, { groupId: group, uid }: Miner): boolean =>
+  isChosen(scope, group) &&
+  (showsMiners(scope) || (scope.settings.miners === undefined && uid !== null && scope.isAnnounced(uid)));
 
 export const showsGroup = (scope: Scope, { id }: Group): boolean => isChosen(scope, id);
 

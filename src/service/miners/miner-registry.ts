@@ -132,7 +132,7 @@ export class MinerRegistry {
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
         read: (rig, changed, before) => this.#read(rig, changed, before),
-        disconnected: (rig) => this.#disconnected(rig),
+        disconnected: (rig, isKnown) => this.#disconnected(rig, isKnown),
         refused: (rig, message) => this.#refused(rig, message),
         failed: (rig, error) => this.#failed(rig, error),
       },
@@ -335,17 +335,21 @@ export class MinerRegistry {
     return entry;
   }
 
-  /** Drops the driver of a miner that moves: the rig at the new address is recognised before anything is sent. */
+  /**
+   * Drops the driver of a miner that moves: the rig at the new address is recognised before anything is sent. That it was
+   * off at the old address does not count either.
+   */
   #remembered(id: number, moves: boolean): Remembered {
     const { memory } = this.#storeOf(id);
     const remembered = memory.get(id) ?? unknownRig;
     if (!moves) return remembered;
+    const moved = { driver: null, reason: null };
     memory
-      .remember(id, { driver: null })
+      .remember(id, moved)
       .catch((error: unknown) =>
         this.#options.log.error({ err: error }, `the old driver of miner ${id} stays written`),
       );
-    return { ...remembered, driver: null };
+    return { ...remembered, ...moved };
   }
 
   #drop(id: number): void {
@@ -491,7 +495,8 @@ export class MinerRegistry {
     return recognised;
   }
 
-  #disconnected(rig: FleetRig): void {
+  /** A rig that was off in an earlier run already was notified of then. */
+  #disconnected(rig: FleetRig, isKnown: boolean): void {
     const entry = this.#entries.get(rig.id);
     const { trouble } = rig.state;
     const reason = trouble?.message;
@@ -501,7 +506,7 @@ export class MinerRegistry {
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
-    else this.#notify(rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
+    else if (!isKnown) this.#notify(rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
   }
 
   /** Notifies once until the login is right; not again if the notification of an earlier run is still listed. */

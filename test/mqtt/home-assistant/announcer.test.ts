@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
+import type { Control } from "../../../src/contract/readings.ts";
 import type { Group } from "../../../src/contract/resources.ts";
 import { RigFaults } from "../../../src/farm/index.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
@@ -10,6 +11,7 @@ import type { Publication } from "../../../src/mqtt/mqtt-link.ts";
 import type { Announcer } from "../../../src/mqtt/publishing.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { specimens } from "../../docs/specimens.ts";
+import { until } from "../../until.ts";
 import { checkDevices } from "../home-assistant-checker.ts";
 import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
 import { displayOf, type Families, openFamilies } from "./families.ts";
@@ -167,18 +169,41 @@ describe("on an empty broker", () => {
     );
   });
 
-  test("a control that the rig no longer has is removed by name, and stays removed", async () => {
+  test("a control that the rig does not offer now stays, and is removed by name once its firmware is another", async () => {
     const told = await start();
     tell(told);
-    await said(topicOfMiner(first));
-    const without = { ...first, controls: first.controls.filter(({ key }) => key !== "throttle") };
-    told.miner(without, displayOf(first));
+    const { payload: whole } = await said(topicOfMiner(first));
+    const controls = first.controls.filter(({ key }) => key !== "throttle");
+    told.miner({ ...first, controls, name: "Asleep" }, displayOf(first));
+    const { payload: asleep } = await said(topicOfMiner(first), listening.received.length);
+    expect(JSON.parse(asleep).components).toEqual(JSON.parse(whole).components);
+    if (first.identity === null) throw new Error("the rig was not identified");
+    const without = { ...first, controls, identity: { ...first.identity, firmware: "another" } };
+    told.miner({ ...without, name: "Flashed" }, displayOf(first));
     const { payload } = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(payload).components.throttle).toEqual({ platform: "number" });
     expect(checkDevices(new Map([[topicOfMiner(first), payload.replace(/"via_device":"[^"]*",/, "")]]))).toEqual([]);
     told.miner(first, displayOf(first));
     const again = await said(topicOfMiner(first), listening.received.length);
     expect(JSON.parse(again.payload).components.throttle).toMatchObject({ platform: "number", min: 1 });
+  });
+
+  test("a rig that offers no mode while it sleeps keeps it, and gets no sensor for it besides", async () => {
+    const told = await start();
+    const options = ["low", "high"];
+    const mode: Control = {
+      ...{ key: "mode", kind: "choice", unit: null, min: null, max: null, step: null, options, value: "low" },
+      ...{ lasting: true, restartsMining: true, seconds: 5 },
+    };
+    const awake = { ...first, controls: [...first.controls.filter(({ key }) => key !== "mode"), mode] };
+    tell(told, [awake, second]);
+    const { payload } = await said(topicOfMiner(first));
+    expect(JSON.parse(payload).components.mode).toMatchObject({ platform: "select", options });
+    const readings = { ...first.readings, mode: "sleep" };
+    const controls = first.controls.filter(({ key }) => key !== "mode");
+    told.miner({ ...first, controls, readings, name: "Asleep" }, displayOf(first));
+    const asleep = JSON.parse((await said(topicOfMiner(first), listening.received.length)).payload);
+    expect(asleep.components).toEqual(JSON.parse(payload).components);
   });
 
   test("everything is published again when Home Assistant has started, and when the broker has lost everything", async () => {
@@ -210,6 +235,10 @@ test("a miner removed while a persistent broker is away is cleared later", async
   let isThere = true;
   const connects: (() => void)[] = [];
   const connection: AnnouncerOptions["connection"] = {
+    get isConnected() {
+      return isThere;
+    },
+    settled: async () => undefined,
     publish: (publication) => {
       if (isThere) said_.push(publication);
     },
@@ -245,6 +274,11 @@ test("a miner removed while a persistent broker is away is cleared later", async
     qos: 1,
   });
   expect(said_.findLast(({ topic }) => topic === topicOfMiner(first))?.payload).not.toBe("");
+  // Home Assistant reports an error for each further time.
+  const removals = (): number =>
+    said_.filter(({ topic, payload }) => topic === topicOfMiner(second) && payload === "").length;
+  await connect();
+  expect(removals()).toBe(1);
 });
 
 describe("which devices there are", () => {
@@ -252,15 +286,64 @@ describe("which devices there are", () => {
     Array.from({ length: count }, (_, index) => ({ ...first, uid: `rig-${index}`, macAddress: "" }));
 
   test("up to 100 miners have devices of their own, beyond that only groups, unless asked", async () => {
-    const told = await start();
-    tell(told, many(100));
-    await said(topicOf("miner_rig-99"));
-    tell(told, many(101));
-    await emptied(topicOf("miner_rig-99"));
+    tell(await start(), many(101));
+    await said(topicOf("group_2"));
     expect([...(await kept()).keys()].sort()).toEqual([topicOf("farm"), topicOf("group_1"), topicOf("group_2")]);
     expect(warnings).toEqual([expect.stringContaining("homeAssistant.miners to true")]);
     tell(await start({ miners: true }), many(101));
     await said(topicOf("miner_rig-100"));
+  });
+
+  test("the 101st miner takes none of the others away, also over a restart, and is announced once there is room", async () => {
+    const told = await start();
+    tell(told, many(100));
+    await said(topicOf("miner_rig-99"));
+    tell(told, many(101));
+    await until(() => warnings.length > 0, "the warning that there are too many");
+    told.farm(many(101), displayOf(first));
+    told.miner({ ...first, uid: "rig-0", macAddress: "", name: "Renamed" }, displayOf(first));
+    await listening.until(({ topic, payload }) => topic === topicOf("miner_rig-0") && payload.includes('"Renamed"'));
+    for (const each of running.splice(0)) await stop(each);
+    const again = await start();
+    tell(again, many(101));
+    await listening.until(
+      ({ topic, payload }) => topic === topicOf("miner_rig-0") && payload.includes('"name":"Rig 1"'),
+    );
+    const all = await kept();
+    expect([all.has(topicOf("miner_rig-99")), all.has(topicOf("miner_rig-100"))]).toEqual([true, false]);
+    expect(configs().filter(({ payload }) => payload === "")).toEqual([]);
+    again.minerRemoved("rig-5");
+    tell(
+      again,
+      many(101).filter(({ uid }) => uid !== "rig-5"),
+    );
+    await said(topicOf("miner_rig-100"));
+  });
+
+  test("miners that were not identified yet count, and nothing is removed before they are", async () => {
+    for (const uid of ["old", "older"])
+      await listening.publish(
+        topicOf(`miner_${uid}`),
+        JSON.stringify({
+          origin: { name: "Rigbridge" },
+          availability: [{ topic: "rigbridge/bridge/state" }],
+          components: { status: { platform: "sensor", unique_id: uid } },
+        }),
+        { retain: true },
+      );
+    const told = await start();
+    const group = (miners: readonly MinerWithUid[]) => told.group(hall, miners, displayOf(first));
+    group([first]);
+    told.miner(first, displayOf(first));
+    told.farm([first], displayOf(first), 100);
+    await said(topicOf("group_1"));
+    expect((await kept()).has(topicOfMiner(first))).toBe(false);
+    told.farm([first], displayOf(first), 1);
+    await said(topicOfMiner(first));
+    expect((await kept()).has(topicOf("miner_old"))).toBe(true);
+    told.farm([first], displayOf(first), 0);
+    await emptied(topicOf("miner_old"));
+    await emptied(topicOf("miner_older"));
   });
 
   test("only miners of the named groups and their subgroups", async () => {

@@ -3,7 +3,6 @@ import { type Control, unknownReadings } from "../../../src/contract/readings.ts
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
 import { type DeviceContext, deviceConfig } from "../../../src/mqtt/home-assistant/device.ts";
 import { noPrevious, type PreviousComponents } from "../../../src/mqtt/home-assistant/entities.ts";
-import { announcedBy } from "../../../src/mqtt/home-assistant/retained-discovery.ts";
 import { type MinerWithUid, minerState } from "../../../src/mqtt/miner-state.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevice, checkState } from "../home-assistant-checker.ts";
@@ -26,10 +25,13 @@ const minerOf = (rigs: string): MinerWithUid => {
 const configOf = (miner: MinerWithUid, before = noPrevious, with_: Partial<DeviceContext> = {}): DeviceConfig =>
   deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
 
-const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
-  const { present, options } = announcedBy(components);
-  return { has: (id) => present.has(id), options: (id) => options.get(id) ?? [] };
-};
+const beforeOf = ({ components }: DeviceConfig): PreviousComponents => ({
+  has: (id) => components[id]?.unique_id !== undefined,
+  options: (id) => {
+    const options = components[id]?.options;
+    return Array.isArray(options) ? options.map(String) : [];
+  },
+});
 
 /** The miner as it is published while it cannot be reached: its shape and controls stay. */
 const off = (miner: MinerWithUid): MinerWithUid => ({
