@@ -22,7 +22,7 @@ const figure = (type: Metric["type"]) => (name: string, help: string, read: Read
 const gauge = figure("gauge");
 const counter = figure("counter");
 
-const secondsPerHour = 3600;
+export const secondsPerHour = 3600;
 const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];

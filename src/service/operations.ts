@@ -8,7 +8,7 @@ import { historyOperations } from "./history/history.ts";
 import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
-import { noNotices, presentSummary } from "./miners/summary.ts";
+import { energiesFor, noNotices, presentSummary } from "./miners/summary.ts";
 import type { Base, Commands, Miners } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
@@ -56,8 +56,10 @@ export function serviceOperations(parts: ServiceParts): Calls {
     deleteCoin: presentingAll(coins.deleteCoin),
     listAlgorithms: coins.listAlgorithms,
     getSummary: async (_input, caller) => {
-      const sums = totals(accessBook.of(caller));
-      return presentSummary(sums, format, prices, metaData(sums));
+      const access = accessBook.of(caller);
+      const sums = totals(access);
+      const energies = energiesFor(access, store.groups, parts.records.energyOfGroup);
+      return presentSummary(sums, energies, format, prices, metaData(sums));
     },
     ...commandOperations(registry, store, accessBook, shares, executor),
     ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: () => events.changed() }),

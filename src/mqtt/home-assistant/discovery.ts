@@ -40,6 +40,7 @@ export class Discovery {
     return {
       has: (component) => announced.present.has(component),
       options: (component) => announced.options.get(component) ?? [],
+      range: (component) => announced.ranges.get(component) ?? null,
     };
   }
 

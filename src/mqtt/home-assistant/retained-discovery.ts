@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Range } from "../../contract/ranges.ts";
 import type { Message } from "../mqtt-link.ts";
 import { originName } from "./component.ts";
 
@@ -9,6 +10,8 @@ export interface Announced {
   readonly present: ReadonlySet<string>;
   /** Options of each select by id. */
   readonly options: ReadonlyMap<string, readonly string[]>;
+  /** Of each number by id. */
+  readonly ranges: ReadonlyMap<string, Range>;
 }
 
 const RigbridgeDevice = z.object({
@@ -20,6 +23,8 @@ const RigbridgeDevice = z.object({
       platform: z.string(),
       unique_id: z.string().optional(),
       options: z.array(z.string()).optional(),
+      min: z.number().optional(),
+      max: z.number().optional(),
     }),
   ),
 });
@@ -39,6 +44,8 @@ interface Trace {
   readonly platform: string;
   readonly unique_id?: unknown;
   readonly options?: unknown;
+  readonly min?: unknown;
+  readonly max?: unknown;
 }
 
 export function announcedBy(components: Readonly<Record<string, Trace>>): Announced {
@@ -47,6 +54,11 @@ export function announcedBy(components: Readonly<Record<string, Trace>>): Announ
     platforms: new Map(all.map(([id, { platform }]) => [id, platform])),
     present: new Set(all.flatMap(([id, component]) => (component.unique_id === undefined ? [] : [id]))),
     options: new Map(all.flatMap(([id, { options }]) => (isTexts(options) ? [[id, options]] : []))),
+    ranges: new Map(
+      all.flatMap(([id, { min, max }]) =>
+        typeof min === "number" && typeof max === "number" ? [[id, { min, max }]] : [],
+      ),
+    ),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { MetaData, Summary } from "../../contract/resources.ts";
+import { allMiners, type Store } from "../../store/index.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import { version } from "../../version.ts";
+import { enabled } from "../crud.ts";
 import { daysPerMonth, type Prices } from "../money/earnings.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
@@ -128,7 +130,37 @@ function addShare(shares: Map<string, Share>, name: string, each: MinerFigures):
   share.revenue += each.revenue;
 }
 
-export function presentSummary(totals: Totals, format: Format, prices: Prices, metaData: MetaData): Summary {
+type Energies = Pick<Summary, "energy" | "groupList">;
+
+/** The energy of all miners and of each group that this access sees. `energyOf`: Wh of a group. */
+export function energiesFor(
+  { all, seesGroup }: Access,
+  groups: Store["groups"],
+  energyOf: (groupId: number) => number | null,
+): Energies {
+  const whole = (id: number): number | null => {
+    const energy = energyOf(id);
+    return energy === null ? null : Math.floor(energy);
+  };
+  const seen = enabled(groups).filter(({ id }) => seesGroup(id));
+  const ids = new Set(seen.map(({ id }) => id));
+  // The energy of a group includes that of its subgroups.
+  const outermost = seen.filter(({ parentId }) => !ids.has(parentId)).map(({ id }) => id);
+  const known = [...(seesGroup(0) ? [0] : []), ...outermost].map(whole).filter((energy) => energy !== null);
+  const visible = known.length === 0 ? null : known.reduce((sum, energy) => sum + energy);
+  return {
+    energy: all ? whole(allMiners) : visible,
+    groupList: seen.map(({ id, name }) => ({ id, name, energy: whole(id) })),
+  };
+}
+
+export function presentSummary(
+  totals: Totals,
+  energies: Energies,
+  format: Format,
+  prices: Prices,
+  metaData: MetaData,
+): Summary {
   const shown = ({ name, unit, active, hashrate, hashrateAverage, revenue }: Share) => ({
     name,
     activeCount: active,
@@ -147,6 +179,7 @@ export function presentSummary(totals: Totals, format: Format, prices: Prices, m
     revenuePerMonth: format.money(totals.revenue * daysPerMonth),
     coinList: totals.coins.map(shown),
     algorithmList: totals.algorithms.map(shown),
+    ...energies,
     metaData,
   };
 }

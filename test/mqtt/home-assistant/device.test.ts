@@ -27,8 +27,12 @@ const configOf = (miner: MinerWithUid, before = noPrevious, with_: Partial<Devic
   deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
 
 const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
-  const { present, options } = announcedBy(components);
-  return { has: (id) => present.has(id), options: (id) => options.get(id) ?? [] };
+  const { present, options, ranges } = announcedBy(components);
+  return {
+    has: (id) => present.has(id),
+    options: (id) => options.get(id) ?? [],
+    range: (id) => ranges.get(id) ?? null,
+  };
 };
 
 /** The miner as it is published while it cannot be reached: its shape and controls stay. */
@@ -57,8 +61,13 @@ const topicOf = ({ device }: DeviceConfig): string => `homeassistant/device/${de
 const commandsOf = ({ components }: DeviceConfig): [string, Component][] =>
   Object.entries(components).filter(([, { command_topic: topic }]) => topic !== undefined);
 
-/** A rig that can be held to one power alone leaves nothing to choose. */
-const isChoosable = ({ min, max }: Control): boolean => min === null || min !== max;
+const labelsOf = ({ options }: Control): string[] =>
+  (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
+
+/** A rig that can be held to one power alone leaves nothing to choose, and off and on are its switch. */
+const isChoosable = (control: Control): boolean =>
+  (control.min === null || control.min !== control.max) &&
+  (control.kind !== "choice" || labelsOf(control).filter((label) => label !== "off").length > 1);
 
 /** The command topic of a control, and for a trigger its payload. */
 const wayOf = ({ uid }: MinerWithUid, { key, kind }: Control): string =>
@@ -106,8 +115,9 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     const miner = minerOf(name);
     const { components } = configOf(miner);
     for (const control of miner.controls.filter(isChoosable)) {
-      const component = components[control.key];
-      if (control.kind === "range" || control.key === "power_target") {
+      const component =
+        components[control.key === "power_target" && control.kind === "choice" ? "power_target_choice" : control.key];
+      if (control.kind === "range") {
         expect(component).toMatchObject({
           platform: "number",
           min: control.min,
@@ -116,8 +126,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
         });
         expect(component?.unit_of_measurement).toBe(control.unit ?? undefined);
       } else if (control.kind === "choice") {
-        const words = (control.options ?? []).map((option) => (typeof option === "string" ? option : option.label));
-        expect(component).toMatchObject({ platform: "select", options: words });
+        expect(component).toMatchObject({ platform: "select", options: labelsOf(control) });
       }
     }
   });
