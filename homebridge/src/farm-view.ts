@@ -1,12 +1,13 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import type { Group, ManualAction, Miner } from "rigbridge";
-import type { FarmListener, FarmLists, RigFaults } from "rigbridge/farm";
+import type { Group, ManualAction, Miner, Summary } from "rigbridge";
+import type { Energies, FarmListener, FarmLists, RigFaults } from "rigbridge/farm";
 
 /** The farm as it is now. */
 export interface Farm {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
   readonly rules: readonly ManualAction[];
+  readonly energies: Energies;
   /** `host:port` of rigs that exist and cannot be shown: their accessories and devices stay. */
   readonly hidden: ReadonlySet<string>;
 }
@@ -24,6 +25,7 @@ export class FarmView implements FarmListener {
   readonly #miners = new Map<number, Miner>();
   #groups: readonly Group[] = [];
   #rules: readonly ManualAction[] = [];
+  #energies: Energies = {};
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
   /** The lists were read, and the service has answered since. */
@@ -56,11 +58,12 @@ export class FarmView implements FarmListener {
     this.#reportSoon();
   }
 
-  read({ miners, groups, rules }: FarmLists): void {
+  read({ miners, groups, rules, summary }: FarmLists): void {
     this.#miners.clear();
     for (const miner of miners) this.#miners.set(miner.id, miner);
     this.#groups = groups;
     this.#rules = rules;
+    this.#energies = summary;
     this.#isRead = true;
     this.#report();
   }
@@ -73,7 +76,10 @@ export class FarmView implements FarmListener {
 
   happened(): void {}
 
-  summary(): void {}
+  /** Reported with the next miner. */
+  summary(summary: Summary): void {
+    this.#energies = summary;
+  }
 
   notification(): void {}
 
@@ -93,7 +99,8 @@ export class FarmView implements FarmListener {
   #report(): void {
     this.close();
     if (!this.#isRead) return;
-    this.#changed({ miners: [...this.#miners.values()], groups: this.#groups, rules: this.#rules, hidden: new Set() });
+    const [miners, groups, rules, energies] = [[...this.#miners.values()], this.#groups, this.#rules, this.#energies];
+    this.#changed({ miners, groups, rules, energies, hidden: new Set() });
   }
 }
 

@@ -139,7 +139,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
 
   /** Removes what Homebridge remembers: its rigs were removed from the settings. */
   #showNothing(): void {
-    const farm: Farm = { miners: [], groups: [], rules: [], hidden: new Set() };
+    const farm: Farm = { miners: [], groups: [], rules: [], energies: {}, hidden: new Set() };
     const sendCommand: SendCommand = () => Promise.resolve();
     this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, sendCommand);
     this.#matter?.show([], farm, sendCommand);

@@ -1,4 +1,5 @@
 import type { Group, Miner } from "rigbridge";
+import { energyIn } from "rigbridge/farm";
 import { homeKitName } from "./accessory-texts.ts";
 import type { RigChoices, RigSettings, Settings } from "./config/schema.ts";
 import type { Farm } from "./farm-view.ts";
@@ -37,10 +38,13 @@ export interface VisibleGroup {
   readonly key: string;
   readonly name: string;
   readonly members: readonly Miner[];
+  /** Wh; null if unknown. */
+  readonly energy: number | null;
 }
 
 export function visibleFarm(farm: Farm, settings: Settings, find: FindSettings): VisibleFarm {
-  const { miners, groups } = selected(farm, settings.groups.only);
+  const shown = selected(farm, settings.groups.only);
+  const { miners } = shown;
   const wanted = miners.map((miner) => visibleRig(miner, settings, find(miner))).filter((each) => each !== null);
   // Unidentified rigs count; otherwise rigs would appear and then disappear.
   const tooMany = wanted.length > mostRigs;
@@ -49,7 +53,7 @@ export function visibleFarm(farm: Farm, settings: Settings, find: FindSettings):
     wanted,
     tooMany,
     rigs: tooMany ? [] : wanted.filter(({ miner }) => miner.uid !== null),
-    groups: visibleGroups(miners, groups, settings, tooMany),
+    groups: visibleGroups(shown, settings, tooMany),
   };
 }
 
@@ -69,27 +73,41 @@ function visibleRig(miner: Miner, settings: Settings, own: RigSettings | undefin
 }
 
 function visibleGroups(
-  miners: readonly Miner[],
-  groups: readonly Group[],
-  { groups: { as, all } }: Settings,
+  { miners, groups, energies }: Pick<Farm, "miners" | "groups" | "energies">,
+  { groups: { as, all, only } }: Settings,
   tooMany: boolean,
 ): VisibleGroup[] {
-  const whole = { key: "rigs", name: "All rigs", members: miners };
+  const energyOf = (id: number | null) => energyIn(energies, id);
+  // The energy of a group includes that of its subgroups.
+  const outermost = groups.filter(({ parentId }) => groups.every(({ id }) => id !== parentId));
+  const energy = only === undefined ? energyOf(null) : sumOf(outermost.map(({ id }) => energyOf(id)));
+  const whole = { key: "rigs", name: "All rigs", members: miners, energy };
   const wanted = as === "hidden" ? [] : groups;
   const visible = wanted.map(({ id, name }): VisibleGroup => {
     const ids = withSubgroups(id, groups);
     const members = miners.filter(({ groupId }) => ids.has(groupId));
-    return { key: `group:${id}`, name: homeKitName(name, "Group"), members };
+    return { key: `group:${id}`, name: homeKitName(name, "Group"), members, energy: energyOf(id) };
   });
   return all || tooMany ? [whole, ...visible] : visible;
 }
 
+/** null if none of them is known. */
+function sumOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value);
+}
+
 /** The groups named in the settings with their subgroups, and the miners in them. */
-function selected({ miners, groups }: Farm, only: readonly string[] | undefined): Pick<Farm, "miners" | "groups"> {
-  if (only === undefined) return { miners, groups };
+function selected(farm: Farm, only: readonly string[] | undefined): Pick<Farm, "miners" | "groups" | "energies"> {
+  const { miners, groups, energies } = farm;
+  if (only === undefined) return farm;
   const named = groups.filter(({ name }) => only.includes(name));
   const ids = new Set(named.flatMap(({ id }) => [...withSubgroups(id, groups)]));
-  return { miners: miners.filter(({ groupId }) => ids.has(groupId)), groups: groups.filter(({ id }) => ids.has(id)) };
+  return {
+    miners: miners.filter(({ groupId }) => ids.has(groupId)),
+    groups: groups.filter(({ id }) => ids.has(id)),
+    energies,
+  };
 }
 
 function withSubgroups(id: number, groups: readonly Group[]): ReadonlySet<number> {

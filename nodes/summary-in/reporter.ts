@@ -15,7 +15,7 @@ export interface SummaryMessage extends NodeMessage {
 }
 
 export const summaryMessage = (miners: readonly Miner[], summary: Summary): SummaryMessage => ({
-  payload: { ...totalsOf(miners), hashrates: hashratesOf(miners) },
+  payload: { ...totalsOf(miners, summary.energy ?? null), hashrates: hashratesOf(miners) },
   topic: "summary",
   summary,
 });

@@ -1,3 +1,4 @@
+import { efficiencyOf } from "../contract/efficiency.ts";
 import { type Control, type Readings, unknownReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Parser } from "../units/parse.ts";
@@ -64,7 +65,7 @@ export function readingsOf(
     algorithm: fields.object("coinInfo").text("algorithm") || null,
     power,
     powerSource: source,
-    efficiency: power !== null && hashrate !== null && hashrate > 0 ? power / hashrate : null,
+    efficiency: efficiencyOf({ hashrate, hashrateExpected: null, power }, isMining(status) ? uptime : null),
     temperature: temperatures.max,
     boards: boardsOf(devices.asic, celsius),
     fans: fansOf([...devices.asic, ...devices.gpu]),

@@ -95,7 +95,7 @@ export const Readings = z.object({
   stale: z.boolean().describe("the readings are out of date: the last read failed, or there was none yet"),
   ...RigReadings.shape,
   energy: z.int().nullable().describe("Wh, integrated by the service; never decreases"),
-  efficiency: measured.describe("J/H: W divided by H/s"),
+  efficiency: measured.describe("J/H: W divided by H/s; null while the rig ramps up"),
   startedAt: z.iso.datetime().nullable().describe("when mining started; changes only when mining restarts"),
   reason: Reason.nullable().describe("why the rig is not hashing; null while it is, or if the reason is unknown"),
 });

@@ -294,6 +294,16 @@ export const SummaryEntry = z.object({
   revenue: text,
 });
 
+const wattHours = z.int().nullable();
+
+export const GroupSummary = z.object({
+  id: int,
+  name: text,
+  energy: wattHours.describe(
+    "Wh drawn by its miners and those of its subgroups while they were in it; never decreases",
+  ),
+});
+
 export const Summary = z.object({
   runningCount: int,
   totalCount: int,
@@ -305,6 +315,8 @@ export const Summary = z.object({
   revenuePerMonth: text,
   coinList: z.array(SummaryEntry),
   algorithmList: z.array(SummaryEntry),
+  energy: wattHours.optional().describe("Wh drawn by all miners, also those removed since; never decreases"),
+  groupList: z.array(GroupSummary).optional(),
   metaData: MetaData,
 });
 export type Summary = z.infer<typeof Summary>;

@@ -15,5 +15,5 @@ export {
 export { type HostLog, type Logger, logTo } from "./log.ts";
 export { type ListedPool, listedPools, PoolNames, poolInUse } from "./pools.ts";
 export { RigFaults } from "./rig-faults.ts";
-export { type Totals, totalsOf } from "./totals.ts";
+export { type Energies, energyIn, type Totals, totalsOf } from "./totals.ts";
 export { type FarmListener, type FarmLists, readLists, watchFarm } from "./watch.ts";

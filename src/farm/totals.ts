@@ -1,4 +1,4 @@
-import type { Miner } from "../contract/resources.ts";
+import type { Miner, Summary } from "../contract/resources.ts";
 
 /** Sums over miners in SI units; null where no miner reports the value. */
 export interface Totals {
@@ -10,7 +10,7 @@ export interface Totals {
   readonly hashrate: number | null;
   /** W */
   readonly power: number | null;
-  /** Wh */
+  /** Wh, as the service counts it: the sum over the miners would fall when one leaves. */
   readonly energy: number | null;
   /** °C, of the hottest. */
   readonly temperature: number | null;
@@ -19,7 +19,15 @@ export interface Totals {
   readonly profit: number | null;
 }
 
-export function totalsOf(miners: readonly Miner[]): Totals {
+/** The energy counters of a service; absent if it does not count. */
+export type Energies = Pick<Summary, "energy" | "groupList">;
+
+/** Wh of a group, or of all miners for null; null if unknown. */
+export const energyIn = ({ energy = null, groupList = [] }: Energies, groupId: number | null): number | null =>
+  groupId === null ? energy : (groupList.find(({ id }) => id === groupId)?.energy ?? null);
+
+/** `energy`: as the service counts it. */
+export function totalsOf(miners: readonly Miner[], energy: number | null): Totals {
   return {
     miners: miners.length,
     miners_mining: miners.filter(({ isRunning }) => isRunning).length,
@@ -27,7 +35,7 @@ export function totalsOf(miners: readonly Miner[]): Totals {
     miners_in_error: miners.filter(({ statusInfo }) => statusInfo.statusDisplay === "Error").length,
     hashrate: isOneAlgorithm(miners) ? sum(miners, ({ readings }) => readings.hashrate) : null,
     power: sum(miners, ({ readings }) => readings.power),
-    energy: sum(miners, ({ readings }) => readings.energy),
+    energy,
     temperature: hottest(miners),
     revenue: sum(miners, ({ money }) => money.revenuePerDay),
     profit: sum(miners, ({ money }) => money.profitPerDay),

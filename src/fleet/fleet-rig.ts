@@ -298,6 +298,7 @@ export class FleetRig {
       credentials,
       AbortSignal.any([signal, this.#context.closing]),
       drivers.find(({ id }) => id === known),
+      this.#state.controls,
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
     this.#state = { ...this.#state, driver: found.driver.id, identity: this.#state.identity ?? found.identity };

@@ -54,6 +54,8 @@ export interface RigState extends Remembered {
   readonly trouble: Trouble | null;
   /** It accepted a restart, and the time that it may need is not over. */
   readonly restarting: boolean;
+  /** Since when it hashes without a break that a read showed, epoch ms; null while it does not. */
+  readonly hashingSince: number | null;
 }
 
 export const unknownRig: Remembered = {
@@ -76,6 +78,7 @@ export const beforeFirstRead = (remembered: Remembered): RigState => ({
   missed: 0,
   trouble: null,
   restarting: false,
+  hashingSince: null,
 });
 
 export interface ReadContext {
@@ -95,6 +98,7 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
   const reading = withNameplate(read, nameplate);
   const { uptime, boards, fans } = reading.readings;
   const before = state.reading === null || state.at === null ? null : energyRead(state.at, state.reading);
+  const startedAt = startOf(state.startedAt, at, uptime, context.before);
   return {
     uid: state.uid,
     driver: state.driver,
@@ -102,7 +106,7 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     software: reading.software ?? state.software,
     controls: reading.controls,
     layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
-    startedAt: startOf(state.startedAt, at, uptime, context.before),
+    startedAt,
     energy: addEnergy(state.energy, before, energyRead(at, reading), longestGap),
     reason: state.reason,
     records: recordsAfter(state.records, reading),
@@ -111,7 +115,17 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     missed: 0,
     trouble: null,
     restarting: state.restarting,
+    hashingSince: isHashing(reading) ? hashingSince(state, at, startedAt) : null,
   };
+}
+
+const isHashing = ({ readings: { mining, hashrate } }: Reading): boolean =>
+  mining !== false && hashrate !== null && hashrate > 0;
+
+/** At the first read since the service started, a rig that hashes has done so since it started to mine. */
+function hashingSince(state: RigState, at: number, startedAt: number | null): number {
+  const seen = state.hashingSince ?? (state.at === null ? (startedAt ?? at) : at);
+  return Math.max(seen, startedAt ?? seen);
 }
 
 /** The same object if nothing changed. */

@@ -3,13 +3,13 @@ import type { FastifyInstance } from "fastify";
 import { inputOf } from "../contract/decode.ts";
 import { groupsIn } from "../contract/miners-in.ts";
 import { operations } from "../contract/operations.ts";
-import { type Miner, minerStatuses } from "../contract/resources.ts";
+import { type Miner, minerStatuses, type Summary } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
 import { streamOf } from "./encoded.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
 import { type MqttStatus, mqttSamples } from "./health.ts";
-import { minerMetrics, minerSamples } from "./miner-metrics.ts";
+import { minerMetrics, minerSamples, secondsPerHour } from "./miner-metrics.ts";
 import { metricsPath } from "./paths.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -89,7 +89,8 @@ async function minersText(service: MiningService, caller: Caller): Promise<Chunk
     await turn();
   }
   turnPage();
-  return [Buffer.from(countText(byStatus)), ...pages.flatMap(({ chunks }) => chunks)];
+  const sums = energyText(await service.getSummary({}, caller));
+  return [Buffer.from(countText(byStatus) + sums), ...pages.flatMap(({ chunks }) => chunks)];
 }
 
 /** A rig that was never identified has no uid, and names are not unique, so it gets its id. */
@@ -101,6 +102,31 @@ const minerCount: Metric = { name: "rigbridge_miners", type: "gauge", help: "Min
 const countText = (byStatus: ReadonlyMap<string, number>): string =>
   heading(minerCount) +
   [...byStatus].map(([status, count]) => sample(minerCount.name, labelText({ status }), count)).join("");
+
+const energies: Readonly<Record<"all" | "group", Metric>> = {
+  all: {
+    name: "rigbridge_energy_joules_total",
+    type: "counter",
+    help: "Energy used by all miners, also those removed since.",
+  },
+  group: {
+    name: "rigbridge_group_energy_joules_total",
+    type: "counter",
+    help: "Energy used by the miners of a group and its subgroups while they were in it.",
+  },
+};
+
+const joules = (wattHours: number | null): number | null => (wattHours === null ? null : wattHours * secondsPerHour);
+
+const energyText = ({ energy = null, groupList = [] }: Summary): string =>
+  heading(energies.all) +
+  sample(energies.all.name, "", joules(energy)) +
+  heading(energies.group) +
+  groupList
+    .map((group) =>
+      sample(energies.group.name, labelText({ group: group.name, id: String(group.id) }), joules(group.energy)),
+    )
+    .join("");
 
 type Grouped = readonly [miner: Miner, group: string];
 

@@ -23,7 +23,7 @@ const figure = (type: Metric["type"]) => (name: string, help: string, read: Read
 const gauge = figure("gauge");
 const counter = figure("counter");
 
-const secondsPerHour = 3600;
+export const secondsPerHour = 3600;
 const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];
@@ -53,6 +53,9 @@ const byProperty = {
     ),
     evenOff: true,
   },
+  efficiency: gauge("efficiency_joules_per_hash", "Power by hash rate; unknown while the miner ramps up.", (each) =>
+    byAlgorithm(each.efficiency, each),
+  ),
   temperature: gauge("temperature_celsius", "Temperature of the hottest board.", ({ temperature }) => temperature),
   temperature_in: gauge("temperature_in_celsius", "Coolant temperature at the inlet.", (each) => each.temperatureIn),
   temperature_out: gauge(
@@ -79,7 +82,6 @@ const byProperty = {
   status: null,
   hashrate_average: null,
   algorithm: null,
-  efficiency: null,
   power_target: null,
   power_limit: null,
   throttle: null,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Identity } from "../contract/readings.ts";
+import type { Control, Identity } from "../contract/readings.ts";
 import { hostAndPort, type RigAddress } from "./address.ts";
 import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
@@ -57,9 +57,10 @@ export async function identify(
   credentials: Credentials,
   signal: AbortSignal,
   driver?: Driver,
+  knownControls: readonly Control[] = [],
 ): Promise<Identified> {
-  if (driver !== undefined) return identified(driver, address, credentials, unknownIdentity);
-  const search = new Search(address, credentials, signal);
+  if (driver !== undefined) return identified(driver, address, credentials, unknownIdentity, knownControls);
+  const search = new Search(address, credentials, signal, knownControls);
   return search.run();
 }
 
@@ -68,8 +69,9 @@ function identified(
   address: RigAddress,
   credentials: Credentials,
   identity: Partial<Identity>,
+  knownControls: readonly Control[],
 ): Identified {
-  const rig = connect(driver, openLink(address, withMakersLogin(credentials, driver)));
+  const rig = connect(driver, openLink(address, withMakersLogin(credentials, driver), undefined, knownControls));
   return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
 }
 
@@ -92,6 +94,7 @@ class Search {
   readonly #address: RigAddress;
   readonly #credentials: Credentials;
   readonly #signal: AbortSignal;
+  readonly #knownControls: readonly Control[];
   readonly #never = new AbortController().signal;
   readonly #http: HttpTransport;
   /** What each port answered, one line each; and the same without words of the device. */
@@ -105,10 +108,11 @@ class Search {
   /** The port where RPC was answered. */
   #rpcPort: number | null = null;
 
-  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal) {
+  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, knownControls: readonly Control[]) {
     this.#address = address;
     this.#credentials = credentials;
     this.#signal = signal;
+    this.#knownControls = knownControls;
     this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
   }
 
@@ -173,7 +177,7 @@ class Search {
         recognised = driver.recognise(this.#signs(gathered));
       }
       if (recognised !== undefined && !isQuestion(recognised))
-        return identified(driver, this.#address, this.#credentials, recognised);
+        return identified(driver, this.#address, this.#credentials, recognised, this.#knownControls);
     }
     return null;
   }

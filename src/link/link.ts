@@ -1,3 +1,4 @@
+import type { Control } from "../contract/readings.ts";
 import type { RigAddress } from "./address.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
@@ -22,6 +23,8 @@ export interface Link {
   readonly rpc: RpcTransport;
   readonly frames: FrameTransport;
   readonly credentials: Credentials;
+  /** The controls as last offered, also by an earlier connection or run: for ranges that the device does not report. */
+  readonly knownControls: readonly Control[];
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow: () => number;
 }
@@ -31,10 +34,12 @@ export const openLink = (
   { host, port, tls }: RigAddress,
   credentials: Credentials,
   monotonicNow = () => performance.now(),
+  knownControls: readonly Control[] = [],
 ): Link => ({
   http: httpTransport(host, port ?? (tls ? 443 : 80), tls),
   rpc: rpcTransport(host, port ?? 4028),
   frames: frameTransport(host, port ?? 4433),
   credentials,
+  knownControls,
   monotonicNow,
 });

@@ -194,7 +194,7 @@ class RunningBridge implements Bridge {
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         happened: (event) => this.#publishing.happened(event),
-        summary: () => undefined,
+        summary: (summary) => this.#publishing.summary(summary),
         notification: (notification) => this.#publishing.notification(notification),
       },
     );

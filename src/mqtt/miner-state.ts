@@ -44,6 +44,13 @@ const heatingAction: Field = (_, { heating, isRunning, statusInfo: { statusDispl
 
 const reasonText: Field = (_, { readings }) => plain(readings.reason?.text ?? null);
 const reasonSince: Field = (_, { readings }) => readings.reason?.since ?? null;
+/** The label of the present power, on a rig that has only a few. */
+const powerLabel: Field = (watts, { controls }) => {
+  const options = controls.find(({ key }) => key === "power_target")?.options ?? [];
+  for (const option of options)
+    if (typeof option !== "string" && Math.round(option.watts) === watts) return plain(option.label);
+  return null;
+};
 const poolName: Field = (_, miner) => plain(poolInUse(miner));
 /** A room is switched off with its miner, so its mode is always the same. */
 const heatingMode: Field = (_, { heating }) => (heating === null ? null : "heat");
@@ -65,7 +72,7 @@ const stateFields = {
   // To the Wh: a counter in coarser steps would show consumption in bursts.
   energy: { energy: plain, energy_kwh: (value) => (typeof value === "number" ? value / 1000 : null) },
   efficiency: { efficiency: plain, efficiency_j_th: (value) => scaled(value, 1e-12) },
-  power_target: { power_target: plain },
+  power_target: { power_target: plain, power_target_choice: powerLabel },
   power_limit: { power_limit: plain },
   throttle: { throttle: plain },
   mode: { mode: plain },
@@ -120,10 +127,15 @@ export function minerState(miner: Miner, display: DisplayUnit | null): MinerStat
   return state;
 }
 
-/** A group or the whole farm as flat JSON: sums over its miners, null where no miner reports the value. */
-export function groupState(name: string, miners: readonly Miner[], display: DisplayUnit | null): MinerState {
-  const totals = totalsOf(miners);
-  const { hashrate, energy } = totals;
+/** A group or the whole farm as flat JSON: sums over its miners, null where no miner reports the value. `energy`: Wh. */
+export function groupState(
+  name: string,
+  miners: readonly Miner[],
+  display: DisplayUnit | null,
+  energy: number | null,
+): MinerState {
+  const totals = totalsOf(miners, energy);
+  const { hashrate } = totals;
   return {
     name,
     mining: isMining(miners) ? "ON" : "OFF",

@@ -1,7 +1,7 @@
 import type { MinerEvent } from "../contract/events.ts";
-import type { Group, Miner, Notification } from "../contract/resources.ts";
+import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
 import { isUnread } from "../contract/unread.ts";
-import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
+import { type Energies, energyIn, type FarmListener, type FarmLists, type RigFaults } from "../farm/index.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
 import { type DisplayUnit, groupState, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
@@ -29,7 +29,7 @@ export interface PublishingOptions {
  * or may have changed; the announcer decides whether to publish.
  */
 export interface Announcer {
-  /** A miner is new or has changed. `display`: the unit of its hash rate, null while unknown. */
+  /** A miner is new or has changed, before its state is published. `display`: the unit of its hash rate, null while unknown. */
   miner(miner: Miner, display: DisplayUnit | null): void;
   /** A group is new or has changed; `miners` are its own and those of its subgroups. */
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
@@ -85,7 +85,7 @@ const afterDiscoveryMs = 1_000;
 const batch = 200;
 
 /** What the bridge publishes, and when, from the lists and events of the service. */
-export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
+export class Publishing implements Omit<FarmListener, "lost"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, MinerEntry>();
   readonly #uids = new Map<number, string>();
@@ -98,6 +98,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
   readonly #toEmpty = new Map<string, number>();
   #round = 0;
   #isRead = false;
+  #energies: Energies = {};
 
   constructor(options: PublishingOptions) {
     this.#options = options;
@@ -113,9 +114,10 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     return sum?.group == null ? undefined : (this.#members().get(groupId) ?? []);
   }
 
-  read({ miners, groups }: FarmLists): void {
+  read({ miners, groups, summary }: FarmLists): void {
     const { topics } = this.#options;
     this.#isRead = true;
+    this.#energies = summary;
     const here = new Set(miners.map(({ id }) => id));
     for (const id of [...this.#uids.keys(), ...this.#unnamed.keys()]) if (!here.has(id)) this.removed(id);
     for (const [id, { group }] of this.#sums)
@@ -163,8 +165,9 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     );
     this.#miners.set(uid, entry);
     this.#publishStatusChange(entry);
-    this.#publishMiner(entry, isCommanded);
+    // Before the state, which may lie outside the range announced so far.
     if (!isUnread(withUid)) this.#options.announcer?.miner(withUid, display);
+    this.#publishMiner(entry, isCommanded);
     for (const id of [...this.#groupsOf(before), ...this.#groupsOf(withUid), farm]) {
       const sum = this.#sums.get(id);
       if (sum !== undefined) sum.isDirty = true;
@@ -207,6 +210,11 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     this.#options.announcer?.minerRemoved(uid);
     this.#emptySoon([state, availability]);
     this.#markSumsDirty();
+  }
+
+  /** Its energy is published with the sums. */
+  summary(summary: Summary): void {
+    this.#energies = summary;
   }
 
   happened({ uid, event, value, before }: MinerEvent): void {
@@ -319,7 +327,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
     const { group, name, device, topic } = sum;
     const display = units.ofAll(device, miners);
     if (!isUnknown) {
-      const state = groupState(name, miners, display);
+      const state = groupState(name, miners, display, energyIn(this.#energies, group?.id ?? null));
       if (!isDue(sum, state, now(), interval, always)) return;
       connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
       markPublished(sum, state, now());

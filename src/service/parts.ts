@@ -112,6 +112,11 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
   return {
     demoStore,
     recorderOf: (minerId: number): Recorder => (isDemo(minerId) ? demoRecorder : recorder),
+    /** Wh of a group, as stored last. */
+    energyOfGroup: (groupId: number): number | null => {
+      const [own, demo] = [recorder.energyOfGroup(groupId), demoRecorder.energyOfGroup(groupId)];
+      return own === null || demo === null ? (own ?? demo) : own + demo;
+    },
     close: async (): Promise<void> => {
       recorder.close();
       demoRecorder.close();

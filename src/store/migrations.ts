@@ -126,6 +126,7 @@ const steps: readonly (readonly string[])[] = [
     "alter table rig_memory add column reason text not null default 'null'",
     "alter table rig_memory add column records text not null default 'null'",
   ],
+  ["create table group_energy (group_id integer primary key, energy real not null) strict"],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -12,6 +12,11 @@ export const PowerMemory = z.object({
   startedAt: z.number().nullable(),
   stoppedAt: z.number().nullable(),
   changes: z.array(z.number()).describe("times of lasting changes in the last hour"),
+  range: z
+    .object({ min: z.number(), max: z.number() })
+    .nullable()
+    .default(null)
+    .describe("W that front ends can set it to, where that is a range"),
 });
 export type PowerMemory = z.infer<typeof PowerMemory>;
 

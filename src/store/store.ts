@@ -6,6 +6,7 @@ import { type CommandLog, openCommands } from "./commands.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
+import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
@@ -32,6 +33,7 @@ export type { ActivePools } from "./active-pools.ts";
 export type { BulkActionLog, BulkResult, NewBulkAction, StoredBulkAction } from "./bulk-actions.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
+export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
 export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
@@ -58,6 +60,7 @@ export interface Store {
   readonly bulkActions: BulkActionLog;
   readonly activePools: ActivePools;
   readonly memory: RigMemories;
+  readonly groupEnergies: GroupEnergies;
   readonly power: PowerMemories;
   readonly samples: Samples;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
@@ -153,6 +156,7 @@ const assemble = async (
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
   const activePools = await openActivePools(fast);
   const memory = await openRigMemories(fast);
+  const groupEnergies = await openGroupEnergies(fast);
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
   // Before the commands, because it reads the state in which the last run left them.
@@ -170,6 +174,7 @@ const assemble = async (
     bulkActions,
     activePools,
     memory,
+    groupEnergies,
     power,
     samples,
     flush,

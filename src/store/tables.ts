@@ -93,6 +93,8 @@ export interface Tables {
   };
   /** Separate from the memory, because it is written often and the memory is large. */
   rig_energy: { miner_id: number; energy: number };
+  /** Wh drawn by the miners of a group; 0 = those in no group, -1 = all miners. */
+  group_energy: { group_id: number; energy: number };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

@@ -183,6 +183,29 @@ describe("what is known of a rig", () => {
   });
 });
 
+describe("the time of hashing", () => {
+  const at = (seconds: number) => ({ ...context, at: context.at + seconds * 1000 });
+  const hashing = { hashrate: 1, mining: true };
+
+  test("begins with mining for a rig that hashes when the service starts", () => {
+    expect(read({ ...hashing, uptime: 3600 }).hashingSince).toBe(context.at - hour);
+    expect(read(hashing).hashingSince).toBe(context.at);
+  });
+
+  test("begins again after a break, though the rig counts its uptime on", () => {
+    const stopped = afterRead(read({ ...hashing, uptime: 3600 }), reading({ hashrate: 0, uptime: 3610 }), at(10));
+    expect(stopped.hashingSince).toBeNull();
+    const again = afterRead(stopped, reading({ ...hashing, uptime: 3620 }), at(20));
+    expect(again.hashingSince).toBe(context.at + 20_000);
+    expect(afterRead(again, reading({ ...hashing, uptime: 3630 }), at(30)).hashingSince).toBe(again.hashingSince);
+  });
+
+  test("begins again with a restart between two reads", () => {
+    const again = afterRead(read({ ...hashing, uptime: 3600 }), reading({ ...hashing, uptime: 40 }), at(60));
+    expect(again.hashingSince).toBe(context.at + 20_000);
+  });
+});
+
 describe("silence", () => {
   const state = read({ hashrate: 5 });
   test("ages the last readings like missed reads, with a reason", () => {

@@ -295,7 +295,9 @@ describe("what Eve shows", () => {
   const drawing = (id: number, power: number | null, energy: number | null) =>
     miner({ id, groupId: 1, readings: { ...readings({ hashrate: 1, power }), energy } });
   const eve = (miners: readonly Miner[], key: string, given: object = {}) => {
-    const farm = farmOf(miners, [{ id: 1, name: "Hall", parentId: 0 }]);
+    const groupList = [{ id: 1, name: "Hall", energy: 2500 }];
+    const energies = { energy: 9000, groupList };
+    const farm = { ...farmOf(miners, [{ id: 1, name: "Hall", parentId: 0 }]), energies };
     const { accessories } = planAccessories(farm, settings({ alarm: false, ...given }), unlisted);
     const own = accessories.find((each) => each.key === key)?.services.filter(({ type }) => typeof type !== "string");
     return own?.map(values);
@@ -310,10 +312,12 @@ describe("what Eve shows", () => {
     expect(eve([drawing(1, null, null)], rig)).toEqual([{ Consumption: null, "Total Consumption": null }]);
   });
 
-  test("is the sum of a group", () => {
-    expect(eve([drawing(1, 17.5, 1250), drawing(2, null, null), drawing(3, 20, 250)], "group:1")).toEqual([
-      { Consumption: 37.5, "Total Consumption": 1.5 },
-    ]);
+  test("is the power of a group's rigs, and the energy that the service has counted for the group", () => {
+    const rigs = [drawing(1, 17.5, 1250), drawing(2, null, null), drawing(3, 20, 250)];
+    expect(eve(rigs, "group:1")).toEqual([{ Consumption: 37.5, "Total Consumption": 2.5 }]);
+    expect(eve(rigs, "rigs", { groups: { all: true } })).toEqual([{ Consumption: 37.5, "Total Consumption": 9 }]);
+    const some = { groups: { all: true, only: ["Hall"] } };
+    expect(eve(rigs, "rigs", some)).toEqual([{ Consumption: 37.5, "Total Consumption": 2.5 }]);
   });
 
   test("may be left out, and is never an accessory's only service", () => {

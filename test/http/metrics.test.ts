@@ -113,6 +113,7 @@ const full: Partial<Readings> = {
   algorithm: "SHA256",
   power: 3250.5,
   energy: 1000,
+  efficiency: 34e-12,
   temperature: 61.5,
   temperatureIn: 25,
   temperatureOut: 48,
@@ -163,6 +164,7 @@ describe("the figures of a miner", () => {
       "hashrate_expected_hashes_per_second SHA256": 96e12,
       power_watts: 3250.5,
       energy_joules_total: 3_600_000,
+      "efficiency_joules_per_hash SHA256": 34e-12,
       temperature_celsius: 61.5,
       temperature_in_celsius: 25,
       temperature_out_celsius: 48,
@@ -230,6 +232,21 @@ describe("the service", () => {
       expect([name, type]).toEqual([name, name.endsWith("_total") ? "counter" : "gauge"]);
   });
 
+  test("include the energy of all miners and of each group, in joules", async () => {
+    show();
+    const groupList = [
+      { id: 3, name: "Hall", energy: 500 },
+      { id: 4, name: "Shed", energy: null },
+    ];
+    served.answers.set("getSummary", { energy: 1000, groupList });
+    const { lines } = await scrape();
+    expect(lines.filter(({ name }) => name.includes("energy"))).toEqual([
+      { name: "rigbridge_energy_joules_total", labels: {}, value: 3_600_000 },
+      { name: "rigbridge_group_energy_joules_total", labels: { group: "Hall", id: "3" }, value: 1_800_000 },
+    ]);
+    served.answers.delete("getSummary");
+  });
+
   test("reads miners in turn where the service can, and names their groups", async () => {
     served.answers.set("listGroups", [{ id: 3, name: "Hall", parentId: 0 }]);
     const callers: unknown[] = [];
@@ -260,16 +277,17 @@ describe("the service", () => {
     );
     const asked = [`/metrics?key=${key}`, `/metrics?key=${key}`, `/metrics?key=${key}&user_id=4`];
     const scrapes = asked.map((path) => served.ask("GET", path));
-    await until(() => served.calls.length >= 2, "the miners of both users to be asked for");
+    const reads = () => served.calls.filter(({ name }) => name === "listMiners");
+    await until(() => reads().length >= 2, "the miners of both users to be asked for");
     await served.ask("GET", "/health");
     answer({ groupList: [] });
     expect((await Promise.all(scrapes)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(served.calls.map(({ caller }) => caller)).toEqual([
+    expect(reads().map(({ caller }) => caller)).toEqual([
       { actor: "http", userId: undefined },
       { actor: "http", userId: 4 },
     ]);
     await scrape();
-    expect(served.calls).toHaveLength(3);
+    expect(reads()).toHaveLength(3);
   });
 
   test("requires the key, and reports mistakes as every operation does", async () => {

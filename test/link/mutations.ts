@@ -199,6 +199,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   const close = (): void => {};
   return {
     credentials: { token },
+    knownControls: [],
     monotonicNow: () => performance.now(),
     rpc: {
       at: "rig:4028",

@@ -120,6 +120,7 @@ describe("the summary", () => {
   test("adds up the miners, by algorithm, with null if no miner reports a value", () => {
     const gone = off({ id: 3, readings: readings({ stale: true }) });
     const miners = [drawing(1, 100), drawing(2, 50, { algorithm: "Scrypt", hashrate: 5 }), gone];
+    expect(summaryMessage(miners, { ...summary, energy: 1500 }).payload.energy).toBe(1500);
     expect(summaryMessage(miners, summary).payload).toMatchObject({
       ...{ miners: 3, miners_mining: 2, miners_offline: 1, power: 150, energy: null, hashrate: null },
       hashrates: { "SHA-256": 1e12, Scrypt: 5 },

@@ -41,7 +41,7 @@ describe("a rig's power", () => {
   test("is on or off where it can only be stopped", () => {
     const found = ladder([mining], { full: 1330, modes: {} });
     expect(found).toMatchObject({ stops: true, lowest: 1330, highest: 1330, present: 1330 });
-    expect(powerTarget(found, { controls: [mining], mining: true })).toMatchObject({
+    expect(powerTarget(found, { controls: [mining], mining: true }, null)[0]).toMatchObject({
       kind: "choice",
       unit: "W",
       options: [
@@ -60,7 +60,7 @@ describe("a rig's power", () => {
     expect(settings(found, 2347)).toEqual([["power_limit", 2340]]);
     expect(settings(found, 3000)).toEqual([]);
     expect(found.choose(9999).watts).toBe(3500);
-    expect(powerTarget(found, { controls: [mining, limit(3000)], mining: true })).toMatchObject({
+    expect(powerTarget(found, { controls: [mining, limit(3000)], mining: true }, null)[0]).toMatchObject({
       kind: "range",
       min: 0,
       max: 3500,

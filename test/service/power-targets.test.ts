@@ -107,6 +107,20 @@ describe("power_target of a rig that can only be stopped", () => {
   });
 });
 
+test("power_target of a rig with a few powers takes their names", async () => {
+  const rig = { kind: "avalon", generation: "q", warm: true, restartSeconds: 0 } as const;
+  const bench = await openBench({ rigs: [rig], config: { power: { minOn: 0, minOff: 0, changesPerHour: 9 } } });
+  const id = await bench.add(bench.rig(0).address, { username: "root", password: "root" });
+  const target = (value: string) => bench.act(id, { action: "set", property: "power_target", value });
+  expect(await target("eco")).toMatchObject({ success: true });
+  expect((await bench.get(id)).readings.mode).toBe("eco");
+  const error = await problem(target("fast"));
+  expect([error.code, error.message]).toEqual([
+    "input.invalid",
+    expect.stringContaining('"power_target" takes watts or one of eco, standard, super; 0 stops the rig'),
+  ]);
+});
+
 describe("power_target of a rig with a throttle and a limit", () => {
   const whatsminer = { kind: "whatsminer", warm: true, restartSeconds: 0 } as const;
   const login = { username: "admin", password: "admin" };
@@ -127,6 +141,46 @@ describe("power_target of a rig with a throttle and a limit", () => {
     const throttle = (await bench.get(id)).controls.find(({ key }) => key === "throttle");
     expect(throttle?.value).toBeGreaterThan(55);
     expect(throttle?.value).toBeLessThan(65);
+  });
+
+  test("is raised at once after it was lowered, over a restart of the service too", async () => {
+    // The clock stands still, so the rig does not ramp up again.
+    const bench = await openBench({ rigs: [whatsminer], clock: stoppedClock().now, config: rules });
+    const id = await bench.add(bench.rig(0).address, login);
+    const ranges = async () =>
+      (await bench.poll(id)).controls.flatMap(({ key, min, max }) =>
+        key.startsWith("power_") ? [[key, min, max]] : [],
+      );
+    const before = await ranges();
+    await bench.act(id, { action: "set_power_limit", watts: 1500 });
+    expect(await ranges()).toEqual(before);
+    await bench.restart(rules);
+    expect(await ranges()).toEqual(before);
+    expect(await bench.act(id, { action: "set_power_limit", watts: 3000 })).toMatchObject({ success: true });
+    expect((await bench.get(id)).readings.powerLimit).toBe(3000);
+  });
+
+  test("keeps its range while the draw goes up and down, and while it is unknown after a lasting change", async () => {
+    const clock = stoppedClock();
+    const bench = await openBench({ rigs: [whatsminer], clock: clock.now, config: rules });
+    const id = await bench.add(bench.rig(0).address, login);
+    const { model } = bench.rig(0);
+    const { voltage } = model;
+    const seen = new Set<string>();
+    for (const share of [1.02, 1, 0.97, 1.01, 0.98, 1.02]) {
+      model.change((rig) => {
+        rig.voltage = voltage * share;
+      });
+      clock.pass(60);
+      const control = (await bench.poll(id)).controls.find(({ key }) => key === "power_target");
+      seen.add(`${control?.min} to ${control?.max}`);
+      expect(control?.value).toBeLessThanOrEqual(control?.max ?? 0);
+    }
+    await bench.act(id, { action: "set_mode", mode: "low" });
+    clock.pass(60);
+    const control = (await bench.poll(id)).controls.find(({ key }) => key === "power_target");
+    seen.add(`${control?.min} to ${control?.max}`);
+    expect([...seen]).toHaveLength(1);
   });
 
   test("counts what lasts, and waits when that was too often", async () => {

@@ -274,6 +274,51 @@ describe("a rig that is broken", () => {
   );
 });
 
+describe("efficiency", () => {
+  test("is unknown until the hash rate is near the expected one, after a start and after a pause", async () => {
+    const clock = stoppedClock();
+    const bench = await openBench({ rigs: [{ kind: "axeos" }], clock: clock.now });
+    const id = await bench.add(bench.rig(0).address);
+    const readAfter = async (seconds: number) => {
+      clock.pass(seconds);
+      const { hashrate, power, efficiency } = (await bench.poll(id)).readings;
+      return {
+        works: Number(hashrate) > 0 && Number(power) > 0,
+        isRatio: efficiency === Number(power) / Number(hashrate),
+        efficiency,
+      };
+    };
+    expect(await readAfter(5)).toMatchObject({ works: true, efficiency: null });
+    expect(await readAfter(120)).toMatchObject({ works: true, isRatio: true });
+    const { model } = bench.rig(0);
+    model.change((rig) => {
+      rig.mining = false;
+    });
+    expect(await readAfter(600)).toMatchObject({ works: false, efficiency: null });
+    model.change((rig) => {
+      rig.mining = true;
+    });
+    expect(await readAfter(5)).toMatchObject({ works: true, efficiency: null });
+    expect(await readAfter(120)).toMatchObject({ works: true, isRatio: true });
+    await bench.restart();
+    expect(await readAfter(5)).toMatchObject({ works: true, isRatio: true });
+  });
+
+  test("of a rig below its expected hash rate is known once it has hashed for ten minutes", async () => {
+    const clock = stoppedClock();
+    const bench = await openBench({ rigs: [{ kind: "whatsminer" }], clock: clock.now });
+    bench.rig(0).model.boardsOff.add(0);
+    const id = await bench.add(bench.rig(0).address);
+    const efficiencyAfter = async (seconds: number) => {
+      clock.pass(seconds);
+      return (await bench.poll(id)).readings.efficiency;
+    };
+    expect(await efficiencyAfter(90)).toBeNull();
+    expect(await efficiencyAfter(500)).toBeNull();
+    expect(await efficiencyAfter(100)).toBeGreaterThan(0);
+  });
+});
+
 describe("energy", () => {
   test("is integrated while the rig is read, kept over a restart, and does not fall", async () => {
     const clock = stoppedClock();

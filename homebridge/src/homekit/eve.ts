@@ -21,11 +21,11 @@ export const powerPart: PropertyPart = ({ miner, settings }, key) =>
   settings.eve ? [meterWith(watts([miner], key))] : [];
 
 export const energyPart: PropertyPart = ({ miner, settings }, key) =>
-  settings.eve ? [meterWith(kilowattHours([miner], key))] : [];
+  settings.eve ? [meterWith(kilowattHours([numberOf(miner, key)]))] : [];
 
-/** The sums of a group's members; null if none of them reports any. */
-export const groupMeter = (members: readonly Miner[]): ServicePlan =>
-  meterWith(watts(members, "power"), kilowattHours(members, "energy"));
+/** The power of a group's members, null if none of them reports any, and the energy that the service has counted. */
+export const groupMeter = (members: readonly Miner[], wattHours: number | null): ServicePlan =>
+  meterWith(watts(members, "power"), kilowattHours([wattHours]));
 
 const meterWith = (...characteristics: readonly CharacteristicPlan[]): ServicePlan => ({
   type: meter,
@@ -40,9 +40,9 @@ const watts = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan =
 });
 
 /** The energy counted so far stays valid while a rig is off. */
-const kilowattHours = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
+const kilowattHours = (values: readonly (number | null)[]): CharacteristicPlan => ({
   type: total,
-  value: sum(miners.map((miner) => numberOf(miner, key)).map((wattHours) => wattHours && wattHours / 1000)),
+  value: sum(values.map((wattHours) => wattHours && wattHours / 1000)),
 });
 
 function sum(values: readonly (number | null)[]): number | null {

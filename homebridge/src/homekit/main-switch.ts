@@ -27,7 +27,10 @@ export const hashratePart: PropertyPart = (rig) => {
 };
 
 /** An outlet or switch for the members that can be stopped; none if there are none. */
-export function groupPlan({ key, name, members }: VisibleGroup, { groups: { as }, eve }: Settings): AccessoryPlan[] {
+export function groupPlan(
+  { key, name, members, energy }: VisibleGroup,
+  { groups: { as }, eve }: Settings,
+): AccessoryPlan[] {
   const state = groupState(members);
   if (state === null && members.every(isFullyRead)) return [];
   const characteristics = state === null ? [] : as === "switch" ? [on(state)] : [on(state), inUse(state)];
@@ -38,7 +41,7 @@ export function groupPlan({ key, name, members }: VisibleGroup, { groups: { as }
       name,
       information: ownInformation("Group of rigs", key),
       host: null,
-      services: [main, ...(eve ? [groupMeter(members)] : [])],
+      services: [main, ...(eve ? [groupMeter(members, energy)] : [])],
     },
   ];
 }

@@ -124,7 +124,9 @@ class HomeAssistant implements Announcer {
     this.#miners.set(uid, { miner: { ...miner, uid }, display });
     // A user's change is announced at once.
     if (previous?.name !== miner.name || previous.groupId !== miner.groupId) this.#announced.delete(uid);
-    this.#markChanged(uid);
+    if (this.#isReady && this.#announced.has(uid) && this.#isBeyondRange(uid, miner))
+      this.#announceSafely({ miner: { ...miner, uid }, display }, this.#scope, this.#context);
+    else this.#markChanged(uid);
   }
 
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void {
@@ -271,13 +273,17 @@ class HomeAssistant implements Announcer {
     for (const group of groups) this.#announceGroup(group, scope, context);
     for (const key of [...this.#changed].slice(0, batch)) {
       const miner = typeof key === "string" ? this.#miners.get(key) : undefined;
-      if (!this.#startAnnouncing(key) || miner === undefined) continue;
-      this.#options.faults.run(
-        `${miner.miner.id} in Home Assistant`,
-        () => this.#announceMiner(miner, scope, context),
-        () => undefined,
-      );
+      if (this.#startAnnouncing(key) && miner !== undefined) this.#announceSafely(miner, scope, context);
     }
+  }
+
+  /** Whether a value lies outside its announced range, for which Home Assistant would log an error. */
+  #isBeyondRange(uid: string, { controls }: Miner): boolean {
+    const previous = this.#discovery.previous(minerId(this.#base, uid));
+    return controls.some(({ key, kind, value }) => {
+      const range = kind === "range" && typeof value === "number" ? previous.range(key) : null;
+      return range !== null && (Number(value) < range.min || Number(value) > range.max);
+    });
   }
 
   /** Whether this device is to be announced; then it counts as announced. */
@@ -300,6 +306,14 @@ class HomeAssistant implements Announcer {
     const via = viaOf(scope, group, this.#base);
     const config = () => groupConfig(group, miners, display, via, this.#discovery.previous(id), context);
     this.#publish(group.id, id, showsGroup(scope, group) ? config() : null);
+  }
+
+  #announceSafely(entry: MinerEntry, scope: Scope, context: DeviceContext): void {
+    this.#options.faults.run(
+      `${entry.miner.id} in Home Assistant`,
+      () => this.#announceMiner(entry, scope, context),
+      () => undefined,
+    );
   }
 
   #announceMiner({ miner, display }: MinerEntry, scope: Scope, context: DeviceContext): void {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { DeviceConfig } from "./component.ts";
 import { noPrevious, type PreviousComponents } from "./entities.ts";
-import { type Announced, announcedIn, continued, shapeOf } from "./retained-discovery.ts";
+import { type Announced, announcedIn, continued, rangeOf, shapeOf } from "./retained-discovery.ts";
 
 type Link = Pick<MqttLink, "publish" | "settled" | "isConnected">;
 
@@ -42,6 +42,7 @@ export class Discovery {
     return {
       has: (component) => components[component]?.unique_id !== undefined,
       options: (component) => components[component]?.options ?? [],
+      range: (component) => rangeOf(components[component]),
     };
   }
 

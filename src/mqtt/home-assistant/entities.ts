@@ -6,6 +6,7 @@ import {
   properties,
   propertyKeys,
 } from "../../contract/properties.ts";
+import { type Range, widened } from "../../contract/ranges.ts";
 import { type Control, ReasonCode } from "../../contract/readings.ts";
 import { type Miner, minerStatuses } from "../../contract/resources.ts";
 import { listedPools } from "../../farm/index.ts";
@@ -50,9 +51,11 @@ export interface PreviousComponents {
   has(component: string): boolean;
   /** The options of a select. */
   options(component: string): readonly string[];
+  /** Of a number. */
+  range(component: string): Range | null;
 }
 
-export const noPrevious: PreviousComponents = { has: () => false, options: () => [] };
+export const noPrevious: PreviousComponents = { has: () => false, options: () => [], range: () => null };
 
 /** One property of a miner, or of one of its boards or fans. */
 interface EntityContext extends Subject {
@@ -125,15 +128,21 @@ const hashrate =
     return { [field]: sensor(`${field}_display`, { ...hashrateIn(hashrateUnit), ...options(entity) }) };
   };
 
-/** A number with the rig's own range and step; the words that the control also takes become buttons. */
+/**
+ * A number with the rig's own range and step, which never becomes narrower and includes the present value; the words
+ * that the control also takes become buttons.
+ */
 const ranged =
   (options: Options, source?: DerivedField): MakeEntities =>
-  ({ field, topics, control, property }) => {
+  ({ field, topics, control, property, previous, state }) => {
     const { min = null, max = null, step = null } = control ?? {};
-    if (control === undefined || min === null || max === null || min >= max) return {};
+    if (control?.kind !== "range" || min === null || max === null || min >= max) return {};
     const topic = topics.setProperty(field);
-    const range = { min, max, step: Math.max(step ?? 1, 0.001) };
-    const words = control.kind === "range" ? (control.options ?? []) : [];
+    const value = state[source ?? field];
+    const now = typeof value === "number" ? value : min;
+    const wide = widened(previous.range(field), { min: Math.min(min, now), max: Math.max(max, now) });
+    const range = { ...wide, step: Math.max(step ?? 1, 0.001) };
+    const words = control.options ?? [];
     return {
       [field]: number(source ?? field, topic, { ...range, ...options }),
       ...Object.fromEntries(
@@ -171,6 +180,19 @@ const mining: MakeEntities = (entity) => {
   return readOnly(entity, () => binarySensor(field, { device_class: "running" }));
 };
 
+/** A number, or a select on a rig that has only a few powers. To switch it on and off there is `mining`. */
+const powerTarget: MakeEntities = (entity) => {
+  const { field, topics, control } = entity;
+  if (control?.kind !== "choice") return ranged({ ...power })(entity);
+  const options = labelsOf(control);
+  if (options.length < (options.includes("off") ? 3 : 2)) return {};
+  const source: DerivedField = "power_target_choice";
+  return { [source]: select(source, topics.setProperty(field), { options }) };
+};
+
+const labelsOf = (control: Control | undefined): string[] =>
+  (control?.options ?? []).map((each) => (typeof each === "string" ? each : each.label));
+
 const powerLimit: MakeEntities = (entity) => {
   const { field, control } = entity;
   if (control !== undefined) return ranged({ ...power, ...config })(entity);
@@ -179,7 +201,7 @@ const powerLimit: MakeEntities = (entity) => {
 
 const mode: MakeEntities = (entity) => {
   const { field, control, topics } = entity;
-  const options = (control?.options ?? []).map((each) => (typeof each === "string" ? each : each.label));
+  const options = labelsOf(control);
   if (control?.kind === "choice" && options.length > 0)
     return { [field]: select(field, topics.setProperty(field), { options, ...config }) };
   return readOnly(entity, () => sensor(field, { ...diagnostic }));
@@ -249,7 +271,7 @@ export const entities = {
   power: reading({ ...power, ...measurement }),
   energy: reading({ ...energy, state_class: "total_increasing" }, "energy_kwh"),
   efficiency,
-  power_target: ranged({ ...power }),
+  power_target: powerTarget,
   power_limit: powerLimit,
   throttle: ranged({ unit_of_measurement: "%", ...config }),
   mode,

@@ -39,7 +39,7 @@ export function groupConfig(
         ...(isSwitched
           ? { mining: toggle("mining", topics.setProperty("mining"), { name: null, device_class: "switch" }) }
           : {}),
-        ...sums(groupState(name, miners, display), display, previous, context),
+        ...sums(groupState(name, miners, display, null), display, previous, context),
       },
     },
     context,
@@ -63,7 +63,7 @@ export function farmConfig(
       state: topics.summary,
       availability: null,
       components: {
-        ...sums(groupState(farmName, miners, display), display, previous, context),
+        ...sums(groupState(farmName, miners, display, null), display, previous, context),
         event: eventEntity(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
       },
     },
@@ -92,8 +92,7 @@ function sums(
   return {
     ...(display === null ? {} : rate(display.name)),
     power: sensor("power", { name: "Power", ...power, ...measurement }),
-    // It falls when a miner leaves, which `total_increasing` would take for a meter reset.
-    energy: sensor("energy_kwh", { name: "Energy", ...energy, state_class: "total" }),
+    energy: sensor("energy_kwh", { name: "Energy", ...energy, state_class: "total_increasing" }),
     temperature: sensor("temperature", { name: "Highest temperature", ...temperature, ...diagnostic }),
     ...count("miners", "Miners"),
     ...count("miners_mining", "Miners at work"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Range } from "../../contract/ranges.ts";
 import type { Message } from "../mqtt-link.ts";
 import { originName } from "./component.ts";
 
@@ -15,8 +16,14 @@ const Trace = z.looseObject({
   platform: z.string(),
   unique_id: z.string().optional(),
   options: z.array(z.string()).optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
 });
 export type Trace = z.infer<typeof Trace>;
+
+/** The range of a number; null for other components. */
+export const rangeOf = ({ min, max }: Readonly<Record<string, unknown>> = {}): Range | null =>
+  typeof min === "number" && typeof max === "number" ? { min, max } : null;
 
 const RigbridgeDevice = z.object({
   origin: z.object({ name: z.literal(originName), sw_version: z.string().optional() }),

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../../config/schema.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
 import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
+import { GroupEnergy } from "./group-energy.ts";
 
 /** ms between two writes: a power cut loses at most this much of the history. */
 const writeIntervalMs = 5_000;
@@ -16,6 +17,7 @@ export class Recorder {
   readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
   readonly #energy = new Map<number, number>();
+  readonly #groupEnergy: GroupEnergy;
   #samples: Sample[] = [];
   #failing = false;
 
@@ -25,6 +27,8 @@ export class Recorder {
     this.#now = now;
     this.#log = log;
     for (const { minerId, energy } of store.memory.all()) if (energy !== null) this.#energy.set(minerId, energy);
+    this.#groupEnergy = new GroupEnergy(store);
+    this.#try(() => this.#groupEnergy.save());
     this.#timer = setInterval(() => this.#turn(), writeIntervalMs);
   }
 
@@ -50,6 +54,11 @@ export class Recorder {
   /** Wh as stored last. */
   energyOf(minerId: number): number | null {
     return this.#energy.get(minerId) ?? null;
+  }
+
+  /** Wh of a group, as stored last; null while it is unknown. */
+  energyOfGroup(groupId: number): number | null {
+    return this.#groupEnergy.of(groupId);
   }
 
   forget(minerId: number): void {
@@ -83,7 +92,11 @@ export class Recorder {
     } finally {
       if (batch.length > 0) this.#store.memory.saveEnergy(batch);
     }
-    for (const { minerId, energy } of batch) this.#energy.set(minerId, energy);
+    for (const { minerId, energy } of batch) {
+      this.#groupEnergy.add(minerId, energy - (this.#energy.get(minerId) ?? 0));
+      this.#energy.set(minerId, energy);
+    }
+    this.#groupEnergy.save();
     this.#store.flush();
   }
 

@@ -64,6 +64,7 @@ export function groupOperations(
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
       await forgetFor(store, "groups", id);
+      store.groupEnergies.forget(id);
       regrouped();
       return done(`Group ${group.name} removed`);
     },

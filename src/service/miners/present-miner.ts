@@ -1,3 +1,4 @@
+import { efficiencyOf } from "../../contract/efficiency.ts";
 import {
   type Control,
   type Readings,
@@ -265,10 +266,10 @@ export const currentControls = ({ controls, reading }: RigState): readonly Contr
 
 /** The readings; of a rig that is off its boards and fans with everything unknown. */
 function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
-  const { reading, at, missed, startedAt } = state;
+  const { reading, at, missed, startedAt, hashingSince } = state;
   const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy), reason };
   if (reading === null) return { ...unknownWithShape(state), ...kept, stale: true, efficiency: null, startedAt: null };
-  const { hashrate, power } = reading.readings;
+  const hashingSeconds = at === null || hashingSince === null ? null : (at - hashingSince) / 1000;
   return {
     ...reading.readings,
     ...kept,
@@ -277,7 +278,7 @@ function presentReadings(state: RigState, energy: number | null, reason: Reason 
         ? [...reading.readings.notes, state.trouble.message]
         : reading.readings.notes,
     stale: missed > 0,
-    efficiency: hashrate !== null && hashrate > 0 && power !== null ? power / hashrate : null,
+    efficiency: efficiencyOf(reading.readings, hashingSeconds),
     startedAt: startedAt === null ? null : iso(startedAt),
   };
 }

@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
 import type { MetaData, Summary } from "../../contract/resources.ts";
 import type { Caller, Encoded } from "../../contract/service.ts";
+import { allMiners, type Store } from "../../store/index.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import { version } from "../../version.ts";
+import { enabled } from "../crud.ts";
 import { daysPerMonth, type Prices } from "../money/earnings.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
@@ -130,7 +132,37 @@ function addShare(shares: Map<string, Share>, name: string, each: MinerFigures):
   share.revenue += each.revenue;
 }
 
-export function presentSummary(totals: Totals, format: Format, prices: Prices, metaData: MetaData): Summary {
+type Energies = Pick<Summary, "energy" | "groupList">;
+
+/** The energy of all miners and of each group that this access sees. `energyOf`: Wh of a group. */
+function energiesFor(
+  { all, seesGroup }: Access,
+  groups: Store["groups"],
+  energyOf: (groupId: number) => number | null,
+): Energies {
+  const whole = (id: number): number | null => {
+    const energy = energyOf(id);
+    return energy === null ? null : Math.floor(energy);
+  };
+  const seen = enabled(groups).filter(({ id }) => seesGroup(id));
+  const ids = new Set(seen.map(({ id }) => id));
+  // The energy of a group includes that of its subgroups.
+  const outermost = seen.filter(({ parentId }) => !ids.has(parentId)).map(({ id }) => id);
+  const known = [...(seesGroup(0) ? [0] : []), ...outermost].map(whole).filter((energy) => energy !== null);
+  const visible = known.length === 0 ? null : known.reduce((sum, energy) => sum + energy);
+  return {
+    energy: all ? whole(allMiners) : visible,
+    groupList: seen.map(({ id, name }) => ({ id, name, energy: whole(id) })),
+  };
+}
+
+function presentSummary(
+  totals: Totals,
+  energies: Energies,
+  format: Format,
+  prices: Prices,
+  metaData: MetaData,
+): Summary {
   const shown = ({ name, unit, active, hashrate, hashrateAverage, revenue }: Share) => ({
     name,
     activeCount: active,
@@ -149,6 +181,7 @@ export function presentSummary(totals: Totals, format: Format, prices: Prices, m
     revenuePerMonth: format.money(totals.revenue * daysPerMonth),
     coinList: totals.coins.map(shown),
     algorithmList: totals.algorithms.map(shown),
+    ...energies,
     metaData,
   };
 }
@@ -156,6 +189,8 @@ export function presentSummary(totals: Totals, format: Format, prices: Prices, m
 export interface SummaryContext {
   readonly accessBook: AccessBook;
   readonly totals: (access: Access) => Totals;
+  readonly store: Pick<Store, "groups">;
+  readonly records: { energyOfGroup(groupId: number): number | null };
   readonly format: Format;
   readonly prices: Prices;
   readonly metaData: (counts: NoticeCounts) => MetaData;
@@ -163,17 +198,22 @@ export interface SummaryContext {
 }
 
 /** The summary that a caller sees, as a value and as bytes; the bytes are made again for other totals or a new second. */
-export function summaries({ accessBook, totals, format, prices, metaData, now }: SummaryContext) {
+export function summaries({ accessBook, totals, store, records, format, prices, metaData, now }: SummaryContext) {
   const made = new WeakMap<Totals, { readonly second: number; readonly encoded: Encoded }>();
-  const present = (sums: Totals): Summary => presentSummary(sums, format, prices, metaData(sums));
+  const present = (access: Access, sums: Totals): Summary =>
+    presentSummary(sums, energiesFor(access, store.groups, records.energyOfGroup), format, prices, metaData(sums));
   return {
-    of: (caller: Caller): Summary => present(totals(accessBook.of(caller))),
+    of: (caller: Caller): Summary => {
+      const access = accessBook.of(caller);
+      return present(access, totals(access));
+    },
     encoded: (caller: Caller): Encoded => {
-      const sums = totals(accessBook.of(caller));
+      const access = accessBook.of(caller);
+      const sums = totals(access);
       const second = Math.floor(now() / 1000);
       const last = made.get(sums);
       if (last?.second === second) return last.encoded;
-      const encoded = encode(present(sums));
+      const encoded = encode(present(access, sums));
       made.set(sums, { second, encoded });
       return encoded;
     },

@@ -1,3 +1,4 @@
+import { type Range, wholeSteps } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 
 /** Measured power of a rig, W. */
@@ -36,6 +37,8 @@ export interface PowerLadder {
   /** W of its settings while it mines; the draw may differ a little. */
   readonly lowest: number;
   readonly highest: number;
+  /** The same for display, in whole steps where they follow a measured draw, which fluctuates. */
+  readonly span: Range;
   /** The possible powers between them; null if every power is possible. */
   readonly levels: readonly Level[] | null;
   /** W of its present settings; 0 if it is stopped, null if unknown. */
@@ -69,24 +72,33 @@ export function ladderOf({ controls, mining }: Powered, known: PowerKnowledge): 
   return { ...way, stops, present: mining === false ? 0 : way.present };
 }
 
-/** The control that front ends show: a range, or a choice if there are only a few powers. */
-export function powerTarget(ladder: PowerLadder, { controls }: Powered): Control {
-  const { stops, lowest, highest, levels, present } = ladder;
+/**
+ * The control that front ends show: a range, or a choice if there are only a few powers. `known`: the range that it had
+ * before, which stays while the rig's draw is not known.
+ */
+export function powerTarget(ladder: PowerLadder | null, { controls }: Powered, known: Range | null): Control[] {
   const used = controls.filter(({ key }) => parts.has(key));
+  // A throttle makes it a range, though its percentages mean nothing until the draw is known.
+  const isRange = ladder?.levels == null || controls.some(({ key }) => key === "throttle");
+  const span = isRange ? (known ?? ladder?.span) : ladder.span;
+  if (used.length === 0 || span === undefined) return [];
+  const stops = controls.some(({ key }) => key === "mining");
   const off = stops ? [{ watts: 0, label: "off" }] : [];
-  return {
+  const present = ladder?.present ?? null;
+  const control: Control = {
     key: "power_target",
-    kind: levels === null ? "range" : "choice",
+    kind: isRange ? "range" : "choice",
     unit: "W",
-    min: stops ? 0 : Math.ceil(lowest),
-    max: Math.floor(highest),
-    step: levels === null ? 1 : null,
-    options: levels === null ? null : [...off, ...levels],
+    min: stops ? 0 : Math.ceil(span.min),
+    max: Math.floor(span.max),
+    step: isRange ? 1 : null,
+    options: isRange ? null : [...off, ...(ladder.levels ?? [])],
     value: present === null ? null : Math.round(present),
     lasting: false,
     restartsMining: used.some(({ restartsMining }) => restartsMining),
     seconds: Math.max(...used.map(({ seconds }) => seconds), 0),
   };
+  return [control];
 }
 
 const parts: ReadonlySet<ControlKey> = new Set(["mining", "throttle", "power_limit", "mode"]);
@@ -111,6 +123,7 @@ function limitWay(control: Control | undefined): Way | null {
   return {
     lowest: min,
     highest: max,
+    span: { min, max },
     levels: null,
     present: typeof value === "number" ? value : null,
     choose: (target) => {
@@ -148,6 +161,7 @@ function levelWay(levels: readonly Level[], now: ControlValue | null, set: (labe
   return {
     lowest: first.watts,
     highest: last.watts,
+    span: { min: first.watts, max: last.watts },
     levels,
     present: levels.find(({ label }) => label === now)?.watts ?? null,
     choose: (target) => {
@@ -163,9 +177,11 @@ function throttleWay(control: Control | undefined, full: number | null): Way | n
   const { min, max, step, value } = control;
   const least = min ?? 0;
   const most = Math.min(100, max ?? 100);
+  const [lowest, highest] = [(full * least) / 100, (full * most) / 100];
   return {
-    lowest: (full * least) / 100,
-    highest: (full * most) / 100,
+    lowest,
+    highest,
+    span: wholeSteps({ min: lowest, max: highest }),
     levels: null,
     present: typeof value === "number" ? (full * value) / 100 : null,
     choose: (target) => {
@@ -181,6 +197,7 @@ function both(throttle: Way | null, lasting: Way | null): Way | null {
   return {
     lowest: Math.min(throttle.lowest, lasting.lowest),
     highest: Math.max(throttle.highest, lasting.highest),
+    span: { min: Math.min(throttle.span.min, lasting.span.min), max: Math.max(throttle.span.max, lasting.span.max) },
     levels: null,
     present: lower(throttle.present, lasting.present),
     choose: (target) => {

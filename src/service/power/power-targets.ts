@@ -1,4 +1,6 @@
+import { fullShare, settledSeconds } from "../../contract/efficiency.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import { type Range, widened } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
@@ -39,12 +41,8 @@ export interface PowerTargetOptions {
 }
 
 const hour = 3_600_000;
-/** s of mining without a change after which the draw of a rig follows from its settings. */
-const settledSeconds = 600;
-/** Share of its expected hash rate below which a rig is not at full power. */
-const fullShare = 0.9;
-/** W by which a measured draw must differ from the stored one to be stored. */
-const tolerance = 10;
+/** A measured draw must differ from the stored one by more than this to be stored; W, and a share of it. */
+const tolerance = { watts: 10, share: 0.03 };
 /** Settings that one target takes at most: one of each kind. */
 const settingsAtMost = 3;
 
@@ -76,23 +74,33 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
     const ladder = this.ladder(minerId, state);
-    return ladder === null ? [] : [powerTarget(ladder, { controls: state.controls, mining: null })];
+    return powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
   }
 
   /** Takes a new reading of a rig. */
   observe(minerId: number, reading: Reading): void {
     const memory = this.#memory(minerId);
     const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
-    if (!isSame(memory, updated)) this.#options.memoriesOf(minerId).save(minerId, updated);
+    const { full, modes } = updated;
+    const ladder = ladderOf(
+      { controls: reading.controls, mining: miningOf(reading) },
+      { full: full ?? this.#options.nameplateOf(minerId), modes },
+    );
+    const range = rangeOf(ladder, memory.range);
+    if (!isSame(memory, { ...updated, range })) this.#options.memoriesOf(minerId).save(minerId, { ...updated, range });
   }
 
-  /** Limits a rig to so many watts; stops it for 0 and for less than its lowest power. */
-  steps(minerId: number, watts: number): Step[] {
+  /**
+   * Limits a rig to so many watts, or sets it to one of its few powers by label; stops it for 0 and for less than its
+   * lowest power.
+   */
+  steps(minerId: number, wanted: number | string, path = "value"): Step[] {
     const prepare: Step = (reading) => {
       const ladder = this.#ladderFor(minerId, reading);
+      const watts = wattsOf(wanted, ladder, path);
       const stops = watts < Math.floor(ladder.lowest);
-      if (watts > Math.ceil(ladder.highest))
-        throw invalid("value", `"power_target" takes up to ${Math.floor(ladder.highest)} W`);
+      const highest = Math.max(Math.ceil(ladder.highest), this.#range(minerId, ladder)?.max ?? 0);
+      if (watts > highest) throw invalid(path, `"power_target" takes up to ${Math.floor(highest)} W`);
       const permission = this.permission(minerId, reading, watts);
       if (!permission.now) throw new RigbridgeError("not.possible", permission.why);
       const mining = miningOf(reading);
@@ -102,6 +110,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     };
     const adjust: Step = (reading) => {
       const ladder = this.#ladderFor(minerId, reading);
+      const watts = wattsOf(wanted, ladder, path);
       if (watts < Math.floor(ladder.lowest)) return "";
       const [setting] = ladder.choose(watts).settings;
       if (setting === undefined) return "";
@@ -125,7 +134,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** Sets one control; whether it takes the value is checked against the rig's reading. */
   setting(minerId: number, key: string, text: string, path?: string): Step[] {
-    if (key === "power_target") return this.steps(minerId, wattsOf(text, path));
+    if (key === "power_target") return this.steps(minerId, text, path);
     const step = setControl(key, text, path);
     if (key === "mining") return [this.#switch(minerId, !/^(false|off|0)$/i.test(text), step)];
     return [this.#set(minerId, key, step)];
@@ -179,6 +188,11 @@ export class PowerTargets implements PowerControl, PowerSteps {
   #knowledge(minerId: number): PowerKnowledge {
     const { full, modes } = this.#memory(minerId);
     return { full: full ?? this.#options.nameplateOf(minerId), modes };
+  }
+
+  /** The range that front ends show; null for a choice. */
+  #range(minerId: number, ladder: PowerLadder | null): Range | null {
+    return rangeOf(ladder, this.#memory(minerId).range);
   }
 
   #rulesOf(minerId: number): PowerRules {
@@ -270,15 +284,24 @@ const blank: PowerMemory = {
   startedAt: null,
   stoppedAt: null,
   changes: [],
+  range: null,
 };
 
 const isPower = (key: string): boolean => restoredControls.some((each) => each === key);
 
-/** Throws `input.invalid`. */
-function wattsOf(text: string, path = "value"): number {
-  if (text === "off") return 0;
-  const watts = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(watts)) throw invalid(path, '"power_target" takes watts; 0 stops the rig');
+/** The known range, widened where the ladder goes beyond it. */
+const rangeOf = (ladder: PowerLadder | null, known: Range | null): Range | null =>
+  ladder === null || ladder.levels !== null ? known : widened(known, ladder.span);
+
+/** Of a number, or of the label of one of the few powers that the rig has. Throws `input.invalid`. */
+function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string): number {
+  if (typeof wanted === "number") return wanted;
+  const level = levels?.find(({ label }) => label.toLowerCase() === wanted.toLowerCase());
+  if (level !== undefined) return level.watts;
+  if (wanted.toLowerCase() === "off") return 0;
+  const watts = /^\d{1,6}(\.\d{1,3})?$/.test(wanted) ? Number(wanted) : Number.NaN;
+  const labels = levels === null ? "" : ` or one of ${levels.map(({ label }) => label).join(", ")}`;
+  if (Number.isNaN(watts)) throw invalid(path, `"power_target" takes watts${labels}; 0 stops the rig`);
   return watts;
 }
 
@@ -303,7 +326,8 @@ function learned({ full, modes }: PowerMemory, { readings, controls }: Reading):
   const throttle = reported("throttle");
   if (typeof throttle === "number" && throttle < 100) return {};
   const mode = reported("mode");
-  const moved = (known: number | null | undefined) => Math.abs((known ?? Number.POSITIVE_INFINITY) - power) > tolerance;
+  const moved = (known: number | null | undefined) =>
+    known == null || Math.abs(known - power) > Math.max(tolerance.watts, tolerance.share * known);
   return {
     ...(moved(full) ? { full: Math.round(power) } : {}),
     ...(typeof mode === "string" && moved(modes[mode]) ? { modes: { ...modes, [mode]: Math.round(power) } } : {}),
@@ -313,6 +337,8 @@ function learned({ full, modes }: PowerMemory, { readings, controls }: Reading):
 const isSame = (a: PowerMemory, b: PowerMemory): boolean =>
   a.full === b.full &&
   a.modes === b.modes &&
+  a.range?.min === b.range?.min &&
+  a.range?.max === b.range?.max &&
   a.mining === b.mining &&
   a.startedAt === b.startedAt &&
   a.stoppedAt === b.stoppedAt;

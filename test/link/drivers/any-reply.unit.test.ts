@@ -146,6 +146,7 @@ function linkSaying(answers: readonly unknown[]): Link {
   const http = async () => ({ status: 200, headers: {}, body: JSON.stringify(next()) ?? "null", notes: [] });
   return {
     credentials: {},
+    knownControls: [],
     monotonicNow: () => performance.now(),
     rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
     frames: { at: "rig:4433", ask: reply, close: () => {} },

@@ -39,6 +39,7 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
     if (simulated === undefined) throw new Error("no rig");
     const link: Link = {
       credentials,
+      knownControls: [],
       monotonicNow: () => performance.now(),
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
       rpc: {
@@ -93,6 +94,7 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
   };
   return {
     credentials,
+    knownControls: [],
     monotonicNow: () => performance.now(),
     frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
     rpc: {

@@ -315,6 +315,7 @@ describe("whatever a device says", () => {
     const never = async () => Promise.reject(new RigbridgeError("rig.unreachable", "nothing"));
     return {
       credentials: { password: "x" },
+      knownControls: [],
       monotonicNow: () => performance.now(),
       rpc: { at: "rig:4028", send: next(rpcAnswers), ask: next(rpcAnswers), close },
       frames: { at: "rig:4433", ask: next(frameAnswers), close },

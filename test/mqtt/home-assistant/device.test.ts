@@ -3,6 +3,7 @@ import { type Control, unknownReadings } from "../../../src/contract/readings.ts
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
 import { type DeviceContext, deviceConfig } from "../../../src/mqtt/home-assistant/device.ts";
 import { noPrevious, type PreviousComponents } from "../../../src/mqtt/home-assistant/entities.ts";
+import { rangeOf } from "../../../src/mqtt/home-assistant/retained-discovery.ts";
 import { type MinerWithUid, minerState } from "../../../src/mqtt/miner-state.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevice, checkState } from "../home-assistant-checker.ts";
@@ -31,6 +32,7 @@ const beforeOf = ({ components }: DeviceConfig): PreviousComponents => ({
     const options = components[id]?.options;
     return Array.isArray(options) ? options.map(String) : [];
   },
+  range: (id) => rangeOf(components[id]),
 });
 
 /** The miner as it is published while it cannot be reached: its shape and controls stay. */
@@ -59,8 +61,13 @@ const topicOf = ({ device }: DeviceConfig): string => `homeassistant/device/${de
 const commandsOf = ({ components }: DeviceConfig): [string, Component][] =>
   Object.entries(components).filter(([, { command_topic: topic }]) => topic !== undefined);
 
-/** A rig that can be held to one power alone leaves nothing to choose. */
-const isChoosable = ({ min, max }: Control): boolean => min === null || min !== max;
+const labelsOf = ({ options }: Control): string[] =>
+  (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
+
+/** A rig that can be held to one power alone leaves nothing to choose, and off and on are its switch. */
+const isChoosable = (control: Control): boolean =>
+  (control.min === null || control.min !== control.max) &&
+  (control.kind !== "choice" || labelsOf(control).filter((label) => label !== "off").length > 1);
 
 /** The command topic of a control, and for a trigger its payload. */
 const wayOf = ({ uid }: MinerWithUid, { key, kind }: Control): string =>
@@ -108,8 +115,9 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     const miner = minerOf(name);
     const { components } = configOf(miner);
     for (const control of miner.controls.filter(isChoosable)) {
-      const component = components[control.key];
-      if (control.kind === "range" || control.key === "power_target") {
+      const component =
+        components[control.key === "power_target" && control.kind === "choice" ? "power_target_choice" : control.key];
+      if (control.kind === "range") {
         expect(component).toMatchObject({
           platform: "number",
           min: control.min,
@@ -118,8 +126,7 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
         });
         expect(component?.unit_of_measurement).toBe(control.unit ?? undefined);
       } else if (control.kind === "choice") {
-        const words = (control.options ?? []).map((option) => (typeof option === "string" ? option : option.label));
-        expect(component).toMatchObject({ platform: "select", options: words });
+        expect(component).toMatchObject({ platform: "select", options: labelsOf(control) });
       }
     }
   });

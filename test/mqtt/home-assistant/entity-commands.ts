@@ -45,7 +45,9 @@ const choices: Readonly<Record<string, (component: Component, state: State) => E
   select: ({ whole }, state) => {
     const { options, value_template: template, command_topic: topic } = whole;
     const present = state[fieldOf(template)];
-    return [command(topic, template, Array.isArray(options) ? options.find((option) => option !== present) : null)];
+    // A stopped rig would refuse the commands to other entities.
+    const others = Array.isArray(options) ? options.filter((option) => option !== present && option !== "off") : [];
+    return [command(topic, template, others[0])];
   },
   button: ({ whole }) => [{ ...command(whole.command_topic, "", whole.payload_press), becomes: null }],
   climate: ({ whole }) => {

@@ -127,7 +127,16 @@ test("every kind of entity is among them", async () => {
   const told = (await Promise.all(runs)).flat();
   expect([...new Set(told.map(({ entity }) => entity.replace(/\d+/, "N")))].sort()).toEqual([
     ...["board_N", "fan", "fan_auto", "frequency", "locate", "locate_once", "mining", "mode", "pool", "power_limit"],
-    ...["power_target", "reboot", "restart", "temperature_target", "thermostat", "throttle", "voltage"],
+    ...[
+      "power_target",
+      "power_target_choice",
+      "reboot",
+      "restart",
+      "temperature_target",
+      "thermostat",
+      "throttle",
+      "voltage",
+    ],
   ]);
 });
 

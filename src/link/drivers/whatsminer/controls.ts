@@ -1,3 +1,5 @@
+import type { Range } from "../../../contract/ranges.ts";
+import type { Control } from "../../../contract/readings.ts";
 import { choice, type OfferedControl, range, toggle, trigger } from "../../controls.ts";
 import { type Dialect, modes, type Snapshot } from "./dialect.ts";
 
@@ -9,7 +11,7 @@ const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 export function offers(
   dialect: Dialect,
   { readings, throttle, throttles }: Snapshot,
-  bounds: Bounds | null,
+  bounds: Range | null,
 ): OfferedControl[] {
   const { mining, mode, powerLimit, locate } = readings;
   return [
@@ -57,36 +59,39 @@ export function offers(
   ];
 }
 
-export interface Bounds {
-  readonly min: number;
-  readonly max: number;
-}
-
 /**
  * The range of the power limit. The firmware accepts 0 to 99999 W and does not report what is possible; above its
  * ordinary power a limit has no effect (API 3.0, get.miner.setting). So the maximum is the most seen of this device:
  * its limit, its power, or the estimated power for its rated hash rate; the minimum is a share of that. Both are
- * rounded to hundreds so that they stay constant.
+ * rounded to hundreds so that they stay constant, and go on from those of an earlier connection: a rig that was lowered
+ * shows only its lower limit until it has ramped up again.
  */
 export class PowerBounds {
-  #highest = 0;
+  #highest: number;
+  /** The lowest limit seen, which may have been set by hand. */
+  #lowestLimit = Number.POSITIVE_INFINITY;
   /** Whether it was seen at its ordinary power. */
   #wasFree = false;
 
-  update(snapshot: Snapshot): Bounds | null {
+  constructor(known: readonly Control[]) {
+    const limit = known.find(({ key, kind }) => key === "power_limit" && kind === "range");
+    this.#highest = limit?.max ?? 0;
+    if (limit !== undefined && (limit.min ?? 0) < shareOf(this.#highest)) this.#lowestLimit = limit.min ?? 0;
+  }
+
+  update(snapshot: Snapshot): Range | null {
     const { power, powerLimit } = snapshot.readings;
     const estimate = atFactoryRate(snapshot);
     if (estimate !== null) {
       const isFree = powerLimit === null || powerLimit >= 0.9 * estimate;
       if (isFree) this.#raise(Math.max(estimate, power ?? 0), variation);
-      else if (!this.#wasFree) this.#raise(estimate * efficiencyGain, variation);
+      else if (!this.#wasFree && this.#highest < estimate) this.#raise(estimate * efficiencyGain, variation);
       this.#wasFree ||= isFree;
     }
     this.#raise(powerLimit ?? 0, 1);
     if (this.#highest === 0) return null;
-    const min = Math.ceil((this.#highest * lowestShare) / hundred) * hundred;
-    // It may have been set lower by hand.
-    return { min: Math.min(min, powerLimit ?? min), max: this.#highest };
+    if (powerLimit !== null) this.#lowestLimit = Math.min(this.#lowestLimit, powerLimit);
+    return { min: Math.min(shareOf(this.#highest), this.#lowestLimit), max: this.#highest };
   }
 
   #raise(watts: number, beyond: number): void {
@@ -106,6 +111,7 @@ function atFactoryRate({ readings: { hashrate, hashrateExpected, power }, settle
 const hundred = 100;
 /** Share of the highest power. The lowest possible limit is not documented. */
 const lowestShare = 0.3;
+const shareOf = (highest: number): number => Math.ceil((highest * lowestShare) / hundred) * hundred;
 /** Measurements vary by a few percent. */
 const variation = 1.05;
 /** A limited device is more efficient by up to this factor; too high a value does no harm. */

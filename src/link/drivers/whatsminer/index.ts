@@ -74,7 +74,7 @@ const isLuci = ({ status, headers, body }: HttpSign): boolean =>
 class WhatsminerRig implements Rig {
   readonly #link: Link;
   readonly #hasPassword: boolean;
-  readonly #bounds = new PowerBounds();
+  readonly #bounds: PowerBounds;
   readonly #pools: WhatsminerPools;
   /** null before the first read. */
   #dialect: Dialect | null = null;
@@ -82,6 +82,7 @@ class WhatsminerRig implements Rig {
 
   constructor(link: Link) {
     this.#link = link;
+    this.#bounds = new PowerBounds(link.knownControls);
     this.#hasPassword = link.credentials.password !== undefined;
     this.#pools = new WhatsminerPools(async () => this.#openDialect(), link.credentials.poolPassword);
   }

@@ -1,0 +1,56 @@
+import { allMiners, type Store } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+
+/**
+ * Counters of the energy of each group and of all miners. Each counts what its miners draw while they belong to it: one
+ * that joins brings nothing along, and one that leaves takes nothing away, so none of them ever falls.
+ */
+export class GroupEnergy {
+  readonly #store: Store;
+  /** Counted since the last save, Wh. */
+  readonly #unsaved = new Map<number, number>();
+
+  constructor(store: Store) {
+    this.#store = store;
+    if (store.groupEnergies.all().has(allMiners)) return;
+    // A store without counters is new, or of a version that showed the sums of the miners: they go on from there.
+    for (const { id } of enabled(store.miners)) {
+      const energy = store.memory.get(id)?.energy ?? null;
+      if (energy !== null) this.add(id, energy);
+    }
+  }
+
+  /** A miner has drawn so many Wh. */
+  add(minerId: number, wattHours: number): void {
+    for (const id of [allMiners, ...this.#groupsOf(minerId)])
+      this.#unsaved.set(id, (this.#unsaved.get(id) ?? 0) + Math.max(0, wattHours));
+  }
+
+  /** Throws store.full; the values are kept and written with the next save. */
+  save(): void {
+    if (this.#unsaved.size === 0) return;
+    const saved = this.#store.groupEnergies.all();
+    this.#store.groupEnergies.save(
+      new Map([...this.#unsaved].map(([id, wattHours]) => [id, (saved.get(id) ?? 0) + wattHours])),
+    );
+    this.#unsaved.clear();
+  }
+
+  /** Wh as stored last; null while none of its miners has reported any. */
+  of(groupId: number): number | null {
+    return this.#store.groupEnergies.all().get(groupId) ?? null;
+  }
+
+  /** The group of a miner and those that it is inside of; 0 if it is in none. */
+  #groupsOf(minerId: number): number[] {
+    const { groups, miners } = this.#store;
+    const ids: number[] = [];
+    let group = groups.get(miners.get(minerId)?.groupId ?? 0);
+    // A group that the configuration file no longer declares does not count.
+    while (group !== undefined && !group.disabled && !ids.includes(group.id)) {
+      ids.push(group.id);
+      group = groups.get(group.parentId);
+    }
+    return ids.length === 0 ? [0] : ids;
+  }
+}
