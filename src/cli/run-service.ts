@@ -110,15 +110,16 @@ async function start(
     },
   });
   shutdown.add("service", () => service.close());
+  const http = await startHttpServer({ service, settings: config.http, log, version: version });
+  shutdown.add("HTTP server", () => http.close());
+  const places = placesOf(http, ownHosts());
   if (config.mqtt !== undefined) {
-    const bridge = await bridgeFor(service, config, config.mqtt, log);
+    const bridge = await bridgeFor(service, config, config.mqtt, places.url, log);
     shutdown.add("MQTT bridge", () => bridge.close());
     messages.join(bridge.connection);
   }
-  const http = await startHttpServer({ service, settings: config.http, log, version: version });
-  shutdown.add("HTTP server", () => http.close());
   const served = {
-    ...placesOf(http, ownHosts()),
+    ...places,
     version,
     miners: minersIn(store),
     demoMiners: demo.miners.length,
@@ -129,11 +130,17 @@ async function start(
 }
 
 /** MQTT is loaded only where it is configured. */
-async function bridgeFor(service: MiningService, config: Config, settings: MqttSettings, log: Logger): Promise<Bridge> {
+async function bridgeFor(
+  service: MiningService,
+  config: Config,
+  settings: MqttSettings,
+  page: string,
+  log: Logger,
+): Promise<Bridge> {
   const { startMqtt } = await import("../mqtt/index.ts");
   const { url } = config.store;
   return startMqtt({
-    ...{ service, settings, log, version },
+    ...{ service, settings, log, version, page },
     folder: url === ":memory:" ? null : dirname(url),
     currency: config.display.currency,
   });

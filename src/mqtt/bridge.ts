@@ -27,6 +27,8 @@ export interface BridgeOptions {
   readonly unitsFile: string | null;
   /** Display currency, "SEK". */
   readonly currency?: string | undefined;
+  /** URL of the service, for people. */
+  readonly page?: string | undefined;
   /** Epoch ms. */
   readonly now?: () => number;
   readonly reconnectDelays?: BackOff;
@@ -88,7 +90,7 @@ class RunningBridge implements Bridge {
     units: DisplayUnits,
     connection: MqttConnection,
   ) {
-    const { service, settings, log, now, version, currency } = options;
+    const { service, settings, log, now, version, currency, page } = options;
     this.#options = options;
     this.#topics = topics;
     this.#units = units;
@@ -100,7 +102,7 @@ class RunningBridge implements Bridge {
       settings.homeAssistant === false
         ? null
         : homeAssistant({
-            ...{ connection, topics, settings, version, currency, faults },
+            ...{ connection, topics, settings, version, currency, page, faults },
             pools: () => pools.names,
             warn: (message) => log.warn(message),
           });
