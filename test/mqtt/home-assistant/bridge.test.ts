@@ -43,7 +43,9 @@ test("a bridge announces every family, and publishes valid values at the announc
   await until(isComplete, "every family to be announced");
   expect(checkDevices(configs)).toEqual([]);
   for (const payload of configs.values()) {
-    const { state_topic: state, availability, device } = JSON.parse(payload);
+    const { state_topic: state, availability, device, components } = JSON.parse(payload);
+    for (const { platform, default_entity_id: id } of Object.values<Record<string, unknown>>(components))
+      expect(id).toMatch(new RegExp(`^${platform}\\.[a-z0-9_]+$`));
     const said = await listening.until(({ topic }) => topic === state);
     expect([device.name, checkState(payload, said.payload)]).toEqual([device.name, []]);
     for (const { topic } of availability) {
