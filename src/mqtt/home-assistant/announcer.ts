@@ -189,10 +189,11 @@ class HomeAssistant implements Announcer {
 
   /** Of devices with one name, a miner comes before a group, and what was added first before what came later. */
   #idsOfNames(): ReadonlyMap<string, string> {
+    if (this.#objectIds !== null) return this.#objectIds;
     const base = this.#base;
     const miners = [...this.#miners.values()].map(({ miner }) => miner).sort((a, b) => a.id - b.id);
     const groups = [...this.#groups.values()].map(({ group }) => group).sort((a, b) => a.id - b.id);
-    this.#objectIds ??= objectIdsOf([
+    this.#objectIds = objectIdsOf([
       ...miners.map(({ uid, name }): NamedDevice => ({ id: minerId(base, uid), kind: "miner", key: uid, name })),
       ...groups.map(({ id, name }): NamedDevice => ({ id: groupId(base, id), kind: "group", key: `${id}`, name })),
       { id: farmId(base), kind: "farm", key: base, name: this.#settings.farmName },

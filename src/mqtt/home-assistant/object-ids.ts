@@ -28,8 +28,15 @@ export function objectIdsOf(devices: readonly NamedDevice[]): ReadonlyMap<string
 }
 
 /** `sensor.garage_power_limit`; an entity without a name has that of its device. */
-export const entityIdOf = (platform: string, objectId: string, name: unknown): string =>
-  `${platform}.${[objectId, typeof name === "string" ? slugOf(name) : null].filter((part) => part !== null).join("_")}`;
+export function entityIdOf(platform: string, objectId: string, name: unknown): string {
+  if (typeof name !== "string") return `${platform}.${objectId}`;
+  const slug = entitySlugs.get(name) ?? slugOf(name) ?? "entity";
+  entitySlugs.set(name, slug);
+  return `${platform}.${objectId}_${slug}`;
+}
+
+/** Kept, because all devices have the same few. */
+const entitySlugs = new Map<string, string>();
 
 /** A name as Home Assistant writes it in ids; null if nothing is left of it, or it has letters other than Latin ones. */
 export function slugOf(name: string): string | null {
