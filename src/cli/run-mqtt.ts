@@ -33,7 +33,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   const service = connectService({ url, key, log, ...(locale === undefined ? {} : { locale }) });
   shutdown.add("connection to the service", () => service.close());
   try {
-    const bridge = await startMqtt({ service, settings, log, version, folder: data });
+    const bridge = await startMqtt({ service, settings, log, version, folder: data, page: new URL(url).origin });
     shutdown.add("MQTT bridge", () => bridge.close());
     log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);
     await bridge.ended;

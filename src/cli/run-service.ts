@@ -111,19 +111,20 @@ async function start(
   });
   shutdown.add("service", () => service.close());
   let bridge: Bridge | undefined;
-  if (config.mqtt !== undefined) {
-    const started = await bridgeFor(service, config, config.mqtt, log);
-    shutdown.add("MQTT bridge", () => started.close());
-    messages.join(started.connection);
-    bridge = started;
-  }
   const http = await startHttpServer({
     ...{ service, settings: config.http, log, version },
-    ...(bridge === undefined ? {} : { mqtt: () => bridge.status }),
+    mqtt: () => bridge?.status,
   });
   shutdown.add("HTTP server", () => http.close());
+  const places = placesOf(http, ownHosts());
+  if (config.mqtt !== undefined) {
+    const started = await bridgeFor(service, config, config.mqtt, places.url, log);
+    bridge = started;
+    shutdown.add("MQTT bridge", () => started.close());
+    messages.join(started.connection);
+  }
   const served = {
-    ...placesOf(http, ownHosts()),
+    ...places,
     version,
     miners: minersIn(store),
     demoMiners: demo.miners.length,
@@ -134,11 +135,17 @@ async function start(
 }
 
 /** MQTT is loaded only where it is configured. */
-async function bridgeFor(service: MiningService, config: Config, settings: MqttSettings, log: Logger): Promise<Bridge> {
+async function bridgeFor(
+  service: MiningService,
+  config: Config,
+  settings: MqttSettings,
+  page: string,
+  log: Logger,
+): Promise<Bridge> {
   const { startMqtt } = await import("../mqtt/index.ts");
   const { url } = config.store;
   return startMqtt({
-    ...{ service, settings, log, version },
+    ...{ service, settings, log, version, page },
     folder: url === ":memory:" ? null : dirname(url),
     currency: config.display.currency,
   });

@@ -22,6 +22,7 @@ export const HomeAssistantSettings = z.strictObject({
     .enum(["usual", "all"])
     .default("usual")
     .describe("all = fans, boards and shares are enabled from the start"),
+  farmName: z.string().min(1).max(200).default("Mining farm").describe("name of the device of the whole farm"),
 });
 
 export const MqttSettings = z

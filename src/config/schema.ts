@@ -118,10 +118,12 @@ export type MinerSettings = z.infer<typeof MinerSettings>;
 
 export interface GroupSettings {
   name: string;
+  room?: boolean | undefined;
   groups?: GroupSettings[] | undefined;
 }
 export const GroupSettings: z.ZodType<GroupSettings> = z.strictObject({
   name,
+  room: z.boolean().optional().describe("whether it is a room, which Home Assistant shows as an area; absent = no"),
   get groups() {
     return z.array(GroupSettings).optional().describe("groups inside this one");
   },

@@ -331,10 +331,14 @@ export const ChangeMinerBody = z
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
 
-export const GroupBody = z.object({ name: Line(200).min(1), parentId: z.int().min(0).default(0) });
+export const GroupBody = z.object({
+  name: Line(200).min(1),
+  parentId: z.int().min(0).default(0),
+  room: z.boolean().optional(),
+});
 export const ChangeGroupBody = z
-  .object({ name: Line(200).min(1).optional(), parentId: z.int().min(0).optional() })
-  .refine((body) => body.name !== undefined || body.parentId !== undefined, "has nothing to change");
+  .object({ name: Line(200).min(1).optional(), parentId: z.int().min(0).optional(), room: z.boolean().optional() })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
 
 /** An ISO 8601 time with zone, or epoch milliseconds. */
 export const Instant = z.union(

@@ -325,6 +325,7 @@ export const Group = z.object({
   id: int,
   name: text,
   parentId: int.describe("0 = at the top level, or inside a group that the user cannot see"),
+  room: z.boolean().optional().describe("true for a room, which Home Assistant shows as an area"),
 });
 export type Group = z.infer<typeof Group>;
 

@@ -78,6 +78,7 @@ export function toServiceCall(
   const { property, value } = intent;
   if (property === "pool") return poolChange(miner, value, poolNamed);
   if (property === "room_target") return act({ action: "set_target_temperature", temperature: value }, property);
+  if (property === "heating_mode") return toServiceCall(miner, heatingModeIntent(miner, value), poolNamed);
   if (property === "room_temperature") return act({ action: "set_room_temperature", temperature: value }, property);
   const key = controlKeyOf(property);
   if (key === undefined) throw controlAbsent(`"${property}" of ${miner.name} is read-only`);
@@ -140,6 +141,15 @@ function act(query: Readonly<Record<string, string>>, property: string): Service
   return { operation: "minerAction", action: data };
 }
 
+/** Off stops the miner until a user starts it; setting the room's target ends that. */
+function heatingModeIntent({ name, heating }: Miner, value: string): Intent {
+  if (heating === null) throw controlAbsent(`${name} does not heat a room`);
+  const mode = value.toLowerCase();
+  if (mode === "heat") return { kind: "set", property: "room_target", value: String(heating.target) };
+  if (mode === "off") return { kind: "set", property: "mining", value: "false" };
+  throw invalid("heating_mode", "must be off or heat");
+}
+
 /** By displayed name: of a pool that the rig lists, else of a pool definition. */
 function poolChange(miner: Miner, name: string, poolNamed: (name: string) => number | undefined): ServiceCall {
   const isNamed = (each: string): boolean => each === name || each.slice(0, 250) === name;
@@ -173,4 +183,5 @@ const controlOf = ({ control }: Property, part: Part): ControlKey | undefined =>
 
 const isPropertyKey = (name: string): name is PropertyKey => Object.hasOwn(properties, name);
 
-const isKnown = (field: string): boolean => isPropertyKey(field.replace(/^(board|fan)_\d{1,2}(?=_|$)/, "$1"));
+const isKnown = (field: string): boolean =>
+  field === "heating_mode" || isPropertyKey(field.replace(/^(board|fan)_\d{1,2}(?=_|$)/, "$1"));

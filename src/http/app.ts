@@ -43,7 +43,7 @@ export interface AppOptions {
   readonly log: FastifyBaseLogger;
   readonly version: string;
   readonly limits: HttpLimits;
-  readonly mqtt?: () => MqttStatus;
+  readonly mqtt?: () => MqttStatus | undefined;
 }
 
 /** The Fastify instance with all routes, checks and error answers; it does not listen yet. */
@@ -85,8 +85,7 @@ export async function buildApp({
   app.route({
     method: ["GET", "HEAD"],
     url: healthPath,
-    handler: (request, reply) =>
-      sendRead(request, reply, { status: "ok", version, ...(mqtt === undefined ? {} : { mqtt: mqtt() }) }),
+    handler: (request, reply) => sendRead(request, reply, { status: "ok", version, mqtt: mqtt?.() }),
   });
   addDocs(app, version);
   addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });

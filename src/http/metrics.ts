@@ -18,7 +18,7 @@ export interface MetricsOptions {
   readonly service: MiningService;
   readonly version: string;
   readonly pending: PendingAnswers;
-  readonly mqtt?: () => MqttStatus;
+  readonly mqtt?: () => MqttStatus | undefined;
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
@@ -38,7 +38,8 @@ export function addMetrics(app: FastifyInstance, { service, version, pending, mq
       const caller = callerOf(request, userId);
       if (!pending.enter(request, reply, expected) && !(await pending.turn(request, reply, expected)))
         return reply.hijack();
-      const ofMqtt = mqtt === undefined ? "" : mqttSamples(mqtt());
+      const status = mqtt?.();
+      const ofMqtt = status === undefined ? "" : mqttSamples(status);
       const chunks = [...(await ofMiners(caller)), Buffer.from((await ofProcess()) + ofMqtt)];
       expected = chunks.reduce((sum, chunk) => sum + chunk.length, atLeast);
       reply.headers({ "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" });

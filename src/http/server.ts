@@ -23,7 +23,7 @@ export interface HttpServerOptions {
   /** The version of Rigbridge, for /health. */
   readonly version: string;
   /** Absent: this service has no MQTT bridge. */
-  readonly mqtt?: () => MqttStatus;
+  readonly mqtt?: () => MqttStatus | undefined;
   readonly limits?: HttpLimits;
 }
 

@@ -31,6 +31,8 @@ export interface BridgeOptions {
   readonly unitsFile: string | null;
   /** Display currency, "SEK". */
   readonly currency?: string | undefined;
+  /** URL of the service, for people. */
+  readonly page?: string | undefined;
   /** Epoch ms. */
   readonly now?: () => number;
   readonly reconnectDelays?: BackOff;
@@ -113,7 +115,7 @@ class RunningBridge implements Bridge {
     connection: MqttConnection,
     run: BridgeRun,
   ) {
-    const { service, settings, log, now, version, currency } = options;
+    const { service, settings, log, now, version, currency, page } = options;
     this.#options = options;
     this.#topics = topics;
     this.#units = units;
@@ -125,7 +127,7 @@ class RunningBridge implements Bridge {
       settings.homeAssistant === false
         ? null
         : homeAssistant({
-            ...{ connection, topics, settings, version, currency, faults },
+            ...{ connection, topics, settings, version, currency, page, faults },
             pools: () => pools.names,
             warn: (message) => log.warn(message),
             announced: (device) => this.#publishing.announced(device),

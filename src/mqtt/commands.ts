@@ -59,6 +59,7 @@ export class Commands {
   /** An invalid id must not become part of a topic. */
   #responseTopicOf({ thing, id }: ThingCommand): string {
     const { topics } = this.#options;
+    if (thing === "farm") return topics.farm.response;
     if (thing === "miner") return topics.miner(/^[a-z0-9-]{1,64}$/.test(id) ? id : "unknown").response;
     return topics.group(/^\d{1,10}$/.test(id) ? Number(id) : 0).response;
   }
@@ -108,14 +109,22 @@ export class Commands {
     return Object.fromEntries(fields.map((field) => [field, state[field === "pool" ? "pool_name" : field] ?? null]));
   }
 
+  #membersOf({ thing, id }: ThingCommand): MinerWithUid[] | undefined {
+    const { publishing } = this.#options;
+    if (thing === "farm") return publishing.all;
+    return /^\d{1,10}$/.test(id) ? publishing.membersOf(Number(id)) : undefined;
+  }
+
+  /** Of a group, or of the farm. */
   async #toGroup(topic: ThingCommand, intents: readonly Intent[], key: string): Promise<object> {
     const { publishing, pools } = this.#options;
-    const members = /^\d{1,10}$/.test(topic.id) ? publishing.membersOf(Number(topic.id)) : undefined;
+    const members = this.#membersOf(topic);
     if (members === undefined)
       throw publishing.has("group", topic.id) === null ? notReady() : notFound("group", shortened(topic.id));
     const poolNamed = await pools.read();
     const able = members.filter((miner) => isExecutable(miner, intents, poolNamed));
-    if (able.length === 0) throw new RigbridgeError("control.absent", "No miner of this group has that control");
+    if (able.length === 0)
+      throw new RigbridgeError("control.absent", `No miner of this ${topic.thing} has that control`);
     const results: { readonly uid: string; readonly error?: string }[] = [];
     const waiting = [...able];
     const work = async (): Promise<void> => {

@@ -36,10 +36,13 @@ const plain = (value: PropertyValue): StateValue => {
 const inDisplayUnit: Field = (value, _, display) => (display === null ? null : scaled(value, display.size));
 
 /** What the rig does for its room. */
-const heatingAction: Field = (_, { heating, isRunning, statusInfo: { statusDisplay } }) => {
+const heatingAction: Field = (_, miner, display) => {
+  const { heating, isRunning, statusInfo } = miner;
+  const { statusDisplay } = statusInfo;
   if (heating === null) return null;
   if (isRunning) return "heating";
-  return statusDisplay === "Disabled" || statusDisplay === "Disconnected" ? "off" : "idle";
+  const isOff = statusDisplay === "Disabled" || statusDisplay === "Disconnected";
+  return isOff || heatingMode(null, miner, display) === "off" ? "off" : "idle";
 };
 
 const reasonText: Field = (_, { readings }) => plain(readings.reason?.text ?? null);
@@ -52,8 +55,13 @@ const powerLabel: Field = (watts, { controls }) => {
   return null;
 };
 const poolName: Field = (_, miner) => plain(poolInUse(miner));
-/** A room is switched off with its miner, so its mode is always the same. */
-const heatingMode: Field = (_, { heating }) => (heating === null ? null : "heat");
+/** A miner that a user stopped is off for its room; one that the room does not need now is not. */
+const heatingMode: Field = (_, miner) => {
+  const { heating, isRunning } = miner;
+  if (heating === null) return null;
+  const mining = properties.mining.read(miner, 0);
+  return heating.held && !(typeof mining === "boolean" ? mining : isRunning) ? "off" : "heat";
+};
 
 /** The fields of the state that each property gives, by name; a board's or fan's get its number (`board_1`, `fan_0_rpm`). */
 const stateFields = {
@@ -79,7 +87,11 @@ const stateFields = {
   frequency: { frequency: plain },
   voltage: { voltage: plain },
   // "auto" is not a number.
-  fan: { fan: plain, fan_number: (value) => (typeof value === "number" ? value : null) },
+  fan: {
+    fan: plain,
+    fan_number: (value) => (typeof value === "number" ? value : null),
+    fan_mode: (value) => (typeof value === "number" ? "manual" : plain(value)),
+  },
   temperature_target: { temperature_target: plain },
   temperature: { temperature: plain },
   temperature_in: { temperature_in: plain },

@@ -108,6 +108,11 @@ export class Publishing implements Omit<FarmListener, "lost"> {
     return this.#miners.get(uid)?.miner;
   }
 
+  /** The miners of the farm; undefined before they were read. */
+  get all(): MinerWithUid[] | undefined {
+    return this.#isRead ? [...this.#miners.values()].map(({ miner }) => miner) : undefined;
+  }
+
   /** The miners of a group and its subgroups; undefined if there is no such group. */
   membersOf(groupId: number): MinerWithUid[] | undefined {
     const sum = this.#sums.get(groupId);

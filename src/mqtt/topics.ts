@@ -13,6 +13,8 @@ export interface Topics {
   readonly response: (operation: string) => string;
   readonly miner: (uid: string) => ThingTopics;
   readonly group: (id: number) => ThingTopics;
+  /** Takes commands to all miners; the state of the farm is the summary. */
+  readonly farm: ThingTopics;
   /** Filters of the topics that take commands. */
   readonly commands: readonly string[];
 }
@@ -37,7 +39,7 @@ export function topicsOf(base: string): Topics {
     set: `${root}/set`,
     setProperty: (property) => `${root}/${property}/set`,
   });
-  const things = [`${base}/miner/+`, `${base}/group/+`];
+  const things = [`${base}/miner/+`, `${base}/group/+`, `${base}/farm`];
   return {
     state: `${base}/bridge/state`,
     info: `${base}/bridge/info`,
@@ -49,6 +51,7 @@ export function topicsOf(base: string): Topics {
     response: (operation) => `${base}/bridge/response/${operation}`,
     miner: (uid) => thing(`${base}/miner/${uid}`),
     group: (id) => thing(`${base}/group/${id}`),
+    farm: thing(`${base}/farm`),
     commands: [
       `${base}/bridge/request/+`,
       ...things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
@@ -60,8 +63,8 @@ export type CommandTopic =
   | { readonly kind: "request"; readonly operation: string }
   | {
       readonly kind: "set" | "action";
-      readonly thing: "miner" | "group";
-      /** uid of the miner, or id of the group. */
+      readonly thing: "miner" | "group" | "farm";
+      /** uid of the miner, or id of the group; empty for the farm. */
       readonly id: string;
       /** The property that is set; null for several in JSON, and for an action. */
       readonly property: string | null;
@@ -69,11 +72,15 @@ export type CommandTopic =
 
 export function commandTopic(base: string, topic: string): CommandTopic | null {
   if (!topic.startsWith(`${base}/`)) return null;
-  const levels = topic.slice(base.length + 1).split("/");
+  // The farm has no id.
+  const levels = topic
+    .slice(base.length + 1)
+    .replace(/^farm\//, "farm//")
+    .split("/");
   const [first = "", second = "", third = "", fourth] = levels;
   if (first === "bridge")
     return second === "request" && levels.length === 3 ? { kind: "request", operation: third } : null;
-  if ((first !== "miner" && first !== "group") || second === "") return null;
+  if (first !== "farm" && ((first !== "miner" && first !== "group") || second === "")) return null;
   if (levels.length === 3 && (third === "set" || third === "action"))
     return { kind: third, thing: first, id: second, property: null };
   return levels.length === 4 && fourth === "set" ? { kind: "set", thing: first, id: second, property: third } : null;

@@ -83,14 +83,14 @@ const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
   const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
     path: [...above, group].map(({ name }) => name),
-    name: group.name,
+    ...{ name: group.name, room: group.room },
   }));
-  const values = new Map(flat.map(({ path, name }) => [keyOf(path), { name, parentId: 0 }]));
+  const values = new Map(flat.map(({ path, name, room }) => [keyOf(path), { name, room, parentId: 0 }]));
   let rows = await store.groups.declare(values);
   if (flat.some(({ path }) => path.length > 1)) {
-    const placed = flat.map(({ path, name }) => {
+    const placed = flat.map(({ path, name, room }) => {
       const parentId = rows.get(keyOf(path.slice(0, -1)))?.id ?? 0;
-      return [keyOf(path), { name, parentId }] as const;
+      return [keyOf(path), { name, room, parentId }] as const;
     });
     rows = await store.groups.declare(new Map(placed));
   }

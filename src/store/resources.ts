@@ -30,7 +30,11 @@ export const StoredMiner = z.object({
 });
 export type StoredMiner = z.infer<typeof StoredMiner>;
 
-export const StoredGroup = z.object({ name: text, parentId: z.int().describe("0 = at the top") });
+export const StoredGroup = z.object({
+  name: text,
+  parentId: z.int().describe("0 = at the top"),
+  room: z.boolean().optional(),
+});
 export type StoredGroup = z.infer<typeof StoredGroup>;
 
 export const StoredPool = z.object({

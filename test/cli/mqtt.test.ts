@@ -28,6 +28,8 @@ test("rigbridge mqtt bridges a foreign service to a broker, and publishes that i
   const args = ["mqtt", "--service", twin.url, "--broker", url, "--base", "mine", "--data", folder];
   const bridge = await running(args, /bridges/, { env: { RIGBRIDGE_KEY: "invented-key-of-a-test" } });
   await listener.until(({ topic }) => /^mine\/miner\/.+\/state$/.test(topic));
+  const announced = await listener.until(({ topic }) => topic === "homeassistant/device/mine_farm/config");
+  expect(JSON.parse(announced.payload).device.configuration_url).toBe(twin.url);
   bridge.signal("SIGTERM");
   await listener.until(({ topic, payload }) => topic === "mine/bridge/state" && payload === "offline");
   expect((await bridge.ended).code).toBe(0);
@@ -63,6 +65,9 @@ test("rigbridge serve bridges its miners to the broker of the configuration", as
   const service = await running(["serve", "--config", file], /Rigbridge/);
   await listener.until(({ topic }) => /^rigbridge\/miner\/.+\/state$/.test(topic));
   await listener.until(({ topic }) => /^homeassistant\/device\/rigbridge_miner_.+\/config$/.test(topic));
+  const announced = await listener.until(({ topic }) => topic === "homeassistant/device/rigbridge_farm/config");
+  const { configuration_url: link } = JSON.parse(announced.payload).device;
+  expect((await fetch(`${link}/health`)).status).toBe(200);
   service.signal("SIGTERM");
   await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "offline");
   expect((await service.ended).code).toBe(0);

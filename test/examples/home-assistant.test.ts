@@ -26,7 +26,7 @@ import { until, within } from "../until.ts";
 // depends on: examples/home-assistant/**
 
 const folder = new URL("../../examples/home-assistant/", import.meta.url);
-const files = readdirSync(folder);
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name));
 const textOf = (name: string): string => readFileSync(new URL(name, folder), "utf8");
 
 /** A reference to an input of a blueprint. */
@@ -41,7 +41,10 @@ const textsIn = (value: unknown): string[] => {
 
 const Component = z.looseObject({
   platform: z.string(),
+  default_entity_id: z.string(),
   name: z.string().nullish(),
+  device_class: z.string().optional(),
+  options: z.array(z.string()).optional(),
   enabled_by_default: z.boolean().optional(),
   value_template: z.string().optional(),
 });
@@ -181,22 +184,15 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
   };
 
   /** The entities that Home Assistant creates for a miner, by id. */
-  function entitiesOf({ name, uid }: Miner): ReadonlyMap<string, Component> {
+  function entitiesOf({ uid }: Miner): ReadonlyMap<string, Component> {
     const announced = client.last(`homeassistant/device/rigbridge_miner_${uid}/config`);
     const { components } = announced ? Device.parse(JSON.parse(announced)) : { components: {} };
     return new Map(
       Object.values(components)
         .filter((component) => component.enabled_by_default !== false)
-        .map((component) => [`${component.platform}.${slug([name, component.name ?? ""].join(" "))}`, component]),
+        .map((component) => [component.default_entity_id, component]),
     );
   }
-
-  /** As Home Assistant derives ids from names. */
-  const slug = (name: string): string =>
-    name
-      .trim()
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, "_");
 
   const isEntity = (text: string): boolean => /^[a-z_]+\.[a-z0-9_]+$/.test(text);
   const named = ["energy-dashboard.yaml", "thermostat-card.yaml"].flatMap((name) =>
@@ -336,6 +332,93 @@ tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.ya
       await client.publish(topic, data.payload.replace(/\{\{.*?\}\}/s, "-120"), { qos: data.qos });
       const answer = await client.until((heard) => heard.topic === topics.miner(uid).response);
       expect(JSON.parse(answer.payload)).toMatchObject({ status: "ok" });
+    });
+  });
+
+  describe.each(files.filter((name) => name.startsWith("blueprints/")))("%s", (name) => {
+    const Filter = z.strictObject({
+      integration: z.literal("mqtt"),
+      domain: z.string(),
+      device_class: z.string().optional(),
+    });
+    const Blueprint = z.looseObject({
+      blueprint: z.strictObject({
+        name: z.string(),
+        description: z.string(),
+        domain: z.literal("automation"),
+        homeassistant: z.strictObject({ min_version: z.string().regex(/^\d{4}\.\d{1,2}\.\d+$/) }),
+        input: z.record(
+          z.string(),
+          z.strictObject({
+            name: z.string(),
+            description: z.string(),
+            default: z.unknown().optional(),
+            selector: z.partialRecord(
+              z.enum(["entity", "select", "number", "time", "action"]),
+              z.looseObject({ filter: Filter.optional() }),
+            ),
+          }),
+        ),
+      }),
+      triggers: z.array(z.looseObject({ trigger: z.string(), entity_id: z.unknown().optional() })).min(1),
+      conditions: z.array(z.unknown()).min(1),
+    });
+    const whole = yamlOf(name);
+    const { blueprint, triggers, ...automation } = Blueprint.parse(whole);
+    const { input } = blueprint;
+
+    const Reference = z.strictObject({ input: z.string() });
+    /** Every object in it, outermost first. */
+    const objectsIn = (value: unknown): object[] =>
+      typeof value !== "object" || value === null ? [] : [value, ...Object.values(value).flatMap(objectsIn)];
+    const referred = (value: unknown): string | undefined => Reference.safeParse(value).data?.input;
+    const announced = (): Component[] => miners.flatMap((miner) => [...entitiesOf(miner).values()]);
+    /** The announced entities that a user can choose for an input. */
+    const choicesFor = (name: string): Component[] => {
+      const filter = input[name]?.selector.entity?.filter;
+      return announced().filter(
+        ({ platform, device_class: of }) =>
+          platform === filter?.domain && (filter.device_class === undefined || filter.device_class === of),
+      );
+    };
+
+    test("uses exactly its inputs", () => {
+      const used = objectsIn({ triggers, automation }).flatMap((value) => referred(value) ?? []);
+      expect([...new Set(used)].sort()).toEqual(Object.keys(input).sort());
+    });
+
+    test("offers entities that Rigbridge announces, under their names", () => {
+      const names = new Set(announced().map((component) => component.name));
+      for (const [key, { description, selector }] of Object.entries(input)) {
+        if (selector.entity !== undefined) expect([key, choicesFor(key).length > 0]).toEqual([key, true]);
+        for (const [, quoted = ""] of description.matchAll(/"(.*?)"/g)) expect(names).toContain(quoted);
+      }
+    });
+
+    test("waits for states that these entities have", () => {
+      for (const trigger of triggers.filter((each) => each.trigger === "state")) {
+        const entities = choicesFor(referred(trigger.entity_id) ?? "");
+        const states = [trigger.from, trigger.to].flat();
+        const known = entities.flatMap(({ platform, options = [] }) =>
+          platform === "sensor" ? options : ["on", "off", "unavailable", "unknown"],
+        );
+        expect(states.length).toBeGreaterThan(1);
+        expect(known).toEqual(expect.arrayContaining(states));
+      }
+    });
+
+    test("calls actions of Home Assistant that suit these entities", () => {
+      const services = ["switch.turn_on", "switch.turn_off", "button.press"];
+      const Call = z.object({ action: z.string(), target: z.object({ entity_id: z.unknown() }).optional() });
+      const calls = objectsIn(whole).flatMap((value) => Call.safeParse(value).data ?? []);
+      expect(calls.length).toBeGreaterThan(0);
+      for (const { action, target } of calls) {
+        if (action === "persistent_notification.create") continue;
+        expect(services).toContain(action);
+        const chosen = referred(target?.entity_id);
+        if (chosen !== undefined) expect(input[chosen]?.selector.entity?.filter?.domain).toBe(action.split(".")[0]);
+        else expect(target?.entity_id).toBe("{{ trigger.entity_id }}");
+      }
     });
   });
 

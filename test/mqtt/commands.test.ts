@@ -79,7 +79,7 @@ async function ask(
   options: PublishOptions = {},
 ): Promise<Record<string, unknown>> {
   const from = listener.received.length;
-  const answers = options.responseTopic ?? `${thing.split("/").slice(0, 2).join("/")}/response`;
+  const answers = options.responseTopic ?? `${/^(farm|[^/]+\/[^/]+)/.exec(thing)?.[0]}/response`;
   await listener.publish(`${base}/${thing}`, payload, options);
   return json(await listener.until(({ topic }) => topic === answers || topic === `${base}/${answers}`, from));
 }
@@ -160,6 +160,17 @@ describe("a command", () => {
     expect(await ask(`group/${hall?.id}/set`, '{"board_1": "OFF"}')).toMatchObject({ data: { done: 1, skipped: 2 } });
     expect(await ask(`group/${hall?.id}/board_9/set`, "ON")).toMatchObject({ code: "control.absent" });
     expect(await ask("group/99/set", '{"fan": 50}')).toMatchObject({ code: "not.found" });
+  });
+
+  test("for the farm reaches every miner that has the control", async () => {
+    expect(await ask("farm/set", '{"board_1": "OFF"}')).toMatchObject({ data: { done: 1, skipped: 2 } });
+    expect(await ask("farm/board_1/set", "ON")).toMatchObject({ data: { done: 1, skipped: 2 } });
+    expect(await ask("farm/action", '{"action": "set", "property": "locate", "value": "OFF"}')).toMatchObject({
+      status: "ok",
+    });
+    expect(await ask("farm/board_9/set", "ON")).toMatchObject({
+      ...{ code: "control.absent", error: "No miner of this farm has that control" },
+    });
   });
 });
 

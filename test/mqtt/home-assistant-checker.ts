@@ -44,15 +44,18 @@ export function checkDevices(messages: ReadonlyMap<string, string>): string[] {
     const message = readMessage(payload);
     const said = checkDevice(topic, payload);
     if (message === null) return said;
-    const taken = (message.components ?? []).flatMap(({ id, own }) => {
-      const name = `${own.platform} ${own.unique_id}`;
-      const before = ids.get(name);
-      ids.set(name, topic);
-      return unless(
-        before === undefined || before === topic || own.unique_id === undefined,
-        `${id}: unique_id "${own.unique_id}" is that of a component of ${before}`,
-      );
-    });
+    const taken = (message.components ?? []).flatMap(({ id, own }) =>
+      (["unique_id", "default_entity_id"] as const).flatMap((key) => {
+        if (own[key] === undefined) return [];
+        const name = `${own.platform} ${key} ${own[key]}`;
+        const before = ids.get(name);
+        ids.set(name, topic);
+        return unless(
+          before === undefined || before === topic,
+          `${id}: ${key} "${own[key]}" is that of a component of ${before}`,
+        );
+      }),
+    );
     const parent = message.device?.via_device;
     const orphan = unless(
       typeof parent !== "string" || devices.has(parent),
@@ -147,7 +150,7 @@ function checkComponents({ root, components }: DeviceMessage): string[] {
 }
 
 function checkComponent({ id, own, whole }: Component, root: Json): string[] {
-  const { platform, unique_id: uniqueId, entity_category: category, icon, name } = own;
+  const { platform, unique_id: uniqueId, entity_category: category, icon, name, default_entity_id: entityId } = own;
   const known = isText(platform) ? platforms[platform] : undefined;
   if (!isText(platform) || known === undefined) return [`${id}: platform "${platform}" is none of MQTT's`];
   if (isRemoval(own)) return [];
@@ -158,7 +161,10 @@ function checkComponent({ id, own, whole }: Component, root: Json): string[] {
       `${id}: needs a unique_id, a string`,
     ),
     ...(known.keys === null ? [] : unknownKeys(id, own, known.keys)),
-    ...unless(own.default_entity_id === undefined, `${id}: default_entity_id takes the choice of a name from the user`),
+    ...unless(
+      entityId === undefined || (isText(entityId) && isEntityId(entityId, platform)),
+      `${id}: default_entity_id "${entityId}" is not like ${platform}.desk_lamp`,
+    ),
     ...known.required.flatMap((key) => unless(whole[key] !== undefined, `${id}: needs ${key}`)),
     ...unless(
       category === undefined || category === "diagnostic" || category === "config",
@@ -180,6 +186,10 @@ function checkComponent({ id, own, whole }: Component, root: Json): string[] {
     ...checkPlatform(platform, id, whole, root),
   ];
 }
+
+/** Home Assistant takes the platform from elsewhere and slugs the rest again. */
+const isEntityId = (id: string, platform: string): boolean =>
+  id.startsWith(`${platform}.`) && /^[a-z0-9]+(_[a-z0-9]+)*$/.test(id.slice(platform.length + 1));
 
 const flags = ["enabled_by_default", "visible_by_default", "force_update", "optimistic", "retain"];
 const counts = ["expire_after", "off_delay", "suggested_display_precision", "message_expiry_interval"];

@@ -290,8 +290,8 @@ describe("a component is refused", () => {
     ["with what Home Assistant took away", { ...rate, object_id: "rate" }, 'it: does not know "object_id"'],
     [
       "that chooses the entity's id",
-      { ...rate, default_entity_id: "sensor.rate" },
-      "it: default_entity_id takes the choice of a name from the user",
+      { ...rate, default_entity_id: "switch.Rate" },
+      'it: default_entity_id "switch.Rate" is not like sensor.desk_lamp',
     ],
     [
       "of an unknown category",

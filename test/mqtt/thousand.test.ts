@@ -23,7 +23,7 @@ beforeAll(async () => {
   listener = await subscribeAt(mosquitto.url);
   const hearing = recordingLog();
   said = hearing.lines;
-  const homeAssistant = { prefix: "homeassistant", miners: true, detail: "usual" } as const;
+  const homeAssistant = { prefix: "homeassistant", miners: true, detail: "usual", farmName: "Mining farm" } as const;
   bridge = await bridgeTo(many.service, { url: mosquitto.url, homeAssistant }, { log: hearing.log });
 });
 afterAll(async () => {

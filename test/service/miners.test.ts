@@ -438,6 +438,20 @@ describe("groups", () => {
     await bench.restart(config);
     expect((await bench.get(id)).groupId).toBe(rack?.id);
   });
+
+  test("are rooms where the file or a user says so", async () => {
+    const bench = await openBench({ config: { groups: [{ name: "study", room: true }, { name: "rack" }] } });
+    const { id } = await bench.service.addGroup({ name: "attic", parentId: 0, room: true }, caller);
+    const rooms = async () =>
+      (await bench.service.listGroups({}, caller)).flatMap(({ name, room }) =>
+        room === undefined ? [] : [name, room],
+      );
+    expect(await rooms()).toEqual(["study", true, "attic", true]);
+    await bench.service.changeGroup({ id, room: false }, caller);
+    expect(await rooms()).toEqual(["study", true]);
+    await bench.restart({ groups: [{ name: "study" }, { name: "rack" }] });
+    expect(await rooms()).toEqual([]);
+  });
 });
 
 test.each(["was listed before", "was never listed"])(

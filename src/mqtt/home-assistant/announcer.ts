@@ -9,6 +9,7 @@ import type { DeviceConfig } from "./component.ts";
 import { type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
 import { Discovery } from "./discovery.ts";
 import { farmConfig, groupConfig } from "./group-devices.ts";
+import { type NamedDevice, objectIdsOf } from "./object-ids.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
 
 export interface AnnouncerOptions {
@@ -22,6 +23,8 @@ export interface AnnouncerOptions {
   readonly version: string;
   /** Display currency, "SEK"; absent while it is unknown. */
   readonly currency?: string | undefined;
+  /** URL of the service, for people. */
+  readonly page?: string | undefined;
   /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
   readonly pools?: () => readonly string[] | null;
   readonly warn?: (message: string) => void;
@@ -99,6 +102,8 @@ class HomeAssistant implements Announcer {
   /** Announced devices that may have changed; they can wait. */
   readonly #toRecheck = new Set<Key>();
   readonly #announced = new Set<Key>();
+  /** null: a name has changed since they were made. */
+  #objectIds: ReadonlyMap<string, string> | null = null;
   #hasReadRetained = false;
   #isSwept = false;
   #cancelQuiet = (): void => {};
@@ -122,6 +127,7 @@ class HomeAssistant implements Announcer {
     if (uid === null) return;
     const previous = this.#miners.get(uid)?.miner;
     this.#miners.set(uid, { miner: { ...miner, uid }, display });
+    if (previous?.name !== miner.name) this.#objectIds = null;
     // A user's change is announced at once.
     if (previous?.name !== miner.name || previous.groupId !== miner.groupId) this.#announced.delete(uid);
     if (this.#isReady && this.#announced.has(uid) && this.#isBeyondRange(uid, miner))
@@ -132,7 +138,9 @@ class HomeAssistant implements Announcer {
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void {
     const previous = this.#groups.get(group.id)?.group;
     this.#groups.set(group.id, { group, miners, display });
-    if (previous?.name !== group.name || previous.parentId !== group.parentId) this.#markAllChanged();
+    if (previous?.name !== group.name) this.#objectIds = null;
+    if (previous?.name !== group.name || previous.parentId !== group.parentId || previous.room !== group.room)
+      this.#markAllChanged();
     this.#markChanged(group.id);
   }
 
@@ -149,12 +157,14 @@ class HomeAssistant implements Announcer {
 
   minerRemoved(uid: string): void {
     this.#miners.delete(uid);
+    this.#objectIds = null;
     this.#forget(uid);
     this.#discovery.publish(minerId(this.#base, uid), null);
   }
 
   groupRemoved(id: number): void {
     this.#groups.delete(id);
+    this.#objectIds = null;
     this.#forget(id);
     this.#discovery.publish(groupId(this.#base, id), null);
     this.#markAllChanged();
@@ -197,11 +207,28 @@ class HomeAssistant implements Announcer {
   }
 
   get #context(): DeviceContext {
-    const { topics, version, currency, pools } = this.#options;
+    const { topics, version, currency, pools, page } = this.#options;
     return {
       ...{ base: this.#base, topics, version, currency: currency ?? null, pools: pools === undefined ? [] : pools() },
       detail: this.#settings.detail === "all",
+      farmName: this.#settings.farmName,
+      ...(page === undefined ? {} : { page }),
+      objectIds: this.#idsOfNames(),
     };
+  }
+
+  /** Of devices with one name, a miner comes before a group, and what was added first before what came later. */
+  #idsOfNames(): ReadonlyMap<string, string> {
+    if (this.#objectIds !== null) return this.#objectIds;
+    const base = this.#base;
+    const miners = [...this.#miners.values()].map(({ miner }) => miner).sort((a, b) => a.id - b.id);
+    const groups = [...this.#groups.values()].map(({ group }) => group).sort((a, b) => a.id - b.id);
+    this.#objectIds = objectIdsOf([
+      ...miners.map(({ uid, name }): NamedDevice => ({ id: minerId(base, uid), kind: "miner", key: uid, name })),
+      ...groups.map(({ id, name }): NamedDevice => ({ id: groupId(base, id), kind: "group", key: `${id}`, name })),
+      { id: farmId(base), kind: "farm", key: base, name: this.#settings.farmName },
+    ]);
+    return this.#objectIds;
   }
 
   /** Reads what the broker retains of an earlier run. */

@@ -1,3 +1,5 @@
+import type { ThingTopics } from "../topics.ts";
+
 /**
  * The messages of Home Assistant's discovery for devices, as its MQTT component reads them
  * (https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload). An unknown key at the root, in `device`,
@@ -63,6 +65,8 @@ export const measurement = { state_class: "measurement" } as const;
 export const temperature = { device_class: "temperature", unit_of_measurement: "°C", ...measurement } as const;
 export const power = { device_class: "power", unit_of_measurement: "W" } as const;
 export const energy = { device_class: "energy", unit_of_measurement: "kWh", suggested_display_precision: 2 } as const;
+/** The main entity has the name of its device. */
+export const mainSwitch = { name: null, device_class: "switch", icon: "mdi:pickaxe" } as const;
 export const hashrateIn = (unit: string) =>
   ({ unit_of_measurement: unit, suggested_display_precision: 2, icon: "mdi:pickaxe", ...measurement }) as const;
 
@@ -143,20 +147,16 @@ export const eventEntity = (topic: string, types: readonly string[], options: Op
   ...options,
 });
 
-export interface ThermostatTopics {
-  readonly state: string;
-  readonly action: string;
-}
-
 /** °C: the range of the action `set_target_temperature`. */
 const targets = { min_temp: 5, max_temp: 35, temp_step: 0.5 } as const;
 
-/** A room heated by rigs. Heating is switched off with the rigs, so the only mode is `heat`. */
-export const thermostat = ({ state, action }: ThermostatTopics, options: Options): Component => ({
+/** A room heated by rigs. `off` stops this rig; `heat` gives it back to the room. */
+export const thermostat = ({ state, action, setProperty }: ThingTopics, options: Options): Component => ({
   platform: "climate",
-  modes: ["heat"],
+  modes: ["off", "heat"],
   mode_state_topic: state,
   mode_state_template: fieldTemplate("heating_mode"),
+  mode_command_topic: setProperty("heating_mode"),
   action_topic: state,
   action_template: fieldTemplate("heating_action"),
   current_temperature_topic: state,

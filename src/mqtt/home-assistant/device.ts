@@ -10,6 +10,7 @@ import {
   originName,
 } from "./component.ts";
 import { entitiesOf, type PreviousComponents, type Subject } from "./entities.ts";
+import { entityIdOf, slugOf } from "./object-ids.ts";
 
 /** What all devices of a bridge share. */
 export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "pools"> {
@@ -17,12 +18,17 @@ export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "po
   readonly base: string;
   readonly topics: Topics;
   readonly version: string;
+  readonly farmName: string;
+  /** URL of the service, for people. */
+  readonly page?: string;
+  /** First parts of the ids of entities, by device; a device that is not in it has its name, else its id. */
+  readonly objectIds: ReadonlyMap<string, string>;
 }
 
 export interface Place {
   /** Id of the device it is connected through; null for none. */
   readonly via: string | null;
-  /** Name of the miner's group; null for none. */
+  /** Name of the room that the miner is in; null for none. */
   readonly area: string | null;
 }
 
@@ -88,6 +94,7 @@ export function device(
   { id, info, state, availability, components }: DeviceParts,
   context: DeviceContext,
 ): DeviceConfig {
+  const objectId = context.objectIds.get(id) ?? slugOf(info.name) ?? id;
   return {
     device: { identifiers: [id], ...info },
     origin: { name: originName, sw_version: context.version },
@@ -95,15 +102,25 @@ export function device(
     availability_mode: "all",
     state_topic: state,
     components: Object.fromEntries(
-      Object.entries(components).map(([key, component]) => [key, { ...component, unique_id: `${id}_${key}` }]),
+      Object.entries(components).map(([key, component]) => {
+        // Home Assistant puts the area before the ids that it makes itself.
+        const entityId = entityIdOf(component.platform, objectId, component.name);
+        return [key, { ...component, unique_id: `${id}_${key}`, default_entity_id: entityId }];
+      }),
     ),
   };
 }
 
 const macOf = (digits: string): string => digits.toLowerCase().replace(/(..)(?=.)/g, "$1:");
 
+/** Ports of miners' APIs, which are not web pages: the page of such a rig is at the usual port. */
+const apiPorts = ["4028", "4433"];
+
 /** The rig's own web page, if its address is valid in a URL. */
 function pageOf(address: string): { configuration_url?: string } {
   const url = URL.canParse(`http://${address}`) ? new URL(`http://${address}`) : null;
-  return url === null || url.hostname === "" ? {} : { configuration_url: `http://${url.hostname}` };
+  if (url === null || url.hostname === "") return {};
+  const { hostname, host, port } = url;
+  if (port === "443") return { configuration_url: `https://${hostname}` };
+  return { configuration_url: `http://${apiPorts.includes(port) ? hostname : host}` };
 }

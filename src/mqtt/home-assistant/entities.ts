@@ -20,6 +20,7 @@ import {
   diagnostic,
   energy,
   hashrateIn,
+  mainSwitch,
   measurement,
   number,
   power,
@@ -99,8 +100,14 @@ const config = { entity_category: "config" } as const;
 const isReported = ({ state, previous }: Subject, field: string, id = field): boolean =>
   (state[field] ?? null) !== null || previous.has(id);
 
-/** Details of every board or fan, which not every user wants to see. */
+/** Details that not every user wants to see. */
 const details = ({ detail }: Subject) => (detail ? {} : { enabled_by_default: false });
+
+/** Details of every board or fan: few enough where there are one or two boards. */
+const partDetails = (subject: Subject) => {
+  const { length } = subject.miner.readings.boards;
+  return length === 1 || length === 2 ? {} : details(subject);
+};
 
 type Options = Parameters<typeof sensor>[1];
 
@@ -119,6 +126,11 @@ const detailed =
   (options: Options): MakeEntities =>
   (entity) =>
     reading({ ...options, ...details(entity) })(entity);
+
+const ofPart =
+  (options: Options): MakeEntities =>
+  (entity) =>
+    reading({ ...options, ...partDetails(entity) })(entity);
 
 const hashrate =
   (options: (subject: Subject) => Options = () => ({})): MakeEntities =>
@@ -142,17 +154,21 @@ const ranged =
     const now = typeof value === "number" ? value : min;
     const wide = widened(previous.range(field), { min: Math.min(min, now), max: Math.max(max, now) });
     const range = { ...wide, step: Math.max(step ?? 1, 0.001) };
-    const words = control.options ?? [];
+    const words = wordsOf(control);
     return {
       [field]: number(source ?? field, topic, { ...range, ...options }),
       ...Object.fromEntries(
-        words.map((word) => {
-          const label = typeof word === "string" ? word : word.label;
-          return [`${field}_${idOf(label)}`, button(topic, label, { name: `${property.name} ${label}`, ...config })];
+        words.map((label) => {
+          const texts = { name: `${property.name} ${label}`, icon: "mdi:tune" };
+          return [`${field}_${idOf(label)}`, button(topic, label, { ...texts, ...config })];
         }),
       ),
     };
   };
+
+/** The words that a range also takes. */
+const wordsOf = ({ kind, options }: Control): string[] =>
+  kind === "range" ? (options ?? []).map((word) => (typeof word === "string" ? word : word.label)) : [];
 
 const idOf = (label: string): string => label.toLowerCase().replace(/[^a-z0-9]+/g, "_");
 
@@ -162,9 +178,7 @@ const switched =
     control?.kind === "switch" ? { [field]: toggle(field, topics.setProperty(field), options) } : {};
 
 const triggered: MakeEntities = ({ field, topics, control }) =>
-  control?.kind === "trigger"
-    ? { [field]: button(topics.action, field, { device_class: "restart", ...diagnostic }) }
-    : {};
+  control?.kind === "trigger" ? { [field]: button(topics.action, field, { device_class: "restart", ...config }) } : {};
 
 /** Some rigs blink until they are switched off, others for a while. */
 const locate: MakeEntities = (entity) => {
@@ -175,8 +189,7 @@ const locate: MakeEntities = (entity) => {
 
 const mining: MakeEntities = (entity) => {
   const { field, control } = entity;
-  // The main entity has the name of its device.
-  if (control !== undefined) return switched({ name: null, device_class: "switch" })(entity);
+  if (control !== undefined) return switched(mainSwitch)(entity);
   return readOnly(entity, () => binarySensor(field, { device_class: "running" }));
 };
 
@@ -199,23 +212,37 @@ const powerLimit: MakeEntities = (entity) => {
   return readOnly(entity, () => sensor(field, { ...power, ...measurement, ...diagnostic }));
 };
 
+/** While the rig controls its fans, the number is unknown and the mode says why. */
+const fan: MakeEntities = (entity) => {
+  const words = entity.control === undefined ? [] : wordsOf(entity.control);
+  const options = { name: "Fan mode", icon: "mdi:fan-auto", device_class: "enum", options: [...words, "manual"] };
+  return {
+    ...ranged({ unit_of_measurement: "%", icon: "mdi:fan", ...config }, "fan_number")(entity),
+    ...(words.length === 0
+      ? {}
+      : { fan_mode: sensor("fan_mode" satisfies DerivedField, { ...options, ...diagnostic }) }),
+  };
+};
+
+const modeIcon = { icon: "mdi:speedometer" } as const;
 const mode: MakeEntities = (entity) => {
   const { field, control, topics } = entity;
   const options = labelsOf(control);
   if (control?.kind === "choice" && options.length > 0)
-    return { [field]: select(field, topics.setProperty(field), { options, ...config }) };
-  return readOnly(entity, () => sensor(field, { ...diagnostic }));
+    return { [field]: select(field, topics.setProperty(field), { options, ...modeIcon, ...config }) };
+  return readOnly(entity, () => sensor(field, { ...modeIcon, ...diagnostic }));
 };
 
 const poolName: DerivedField = "pool_name";
+const poolIcon = { icon: "mdi:server-network" } as const;
 const pool: MakeEntities = (entity) => {
   const { field, topics, previous, miner, pools } = entity;
   // The rig's own pools are unknown while it is off.
   const isUnknown = !miner.hasValidStatus || (miner.canPoolSwitch && pools === null && previous.has(field));
   const options = isUnknown ? previous.options(field) : poolOptions(entity);
   if (options.length > 1 || (options.length > 0 && previous.has(field)))
-    return { [field]: select(poolName, topics.setProperty(field), { options, ...config }) };
-  return readOnly(entity, () => sensor(poolName, { ...diagnostic }), poolName);
+    return { [field]: select(poolName, topics.setProperty(field), { options, ...poolIcon, ...config }) };
+  return readOnly(entity, () => sensor(poolName, { ...poolIcon, ...diagnostic }), poolName);
 };
 
 /** The pools that the rig can be switched to and the one in use; none where it cannot be switched. */
@@ -237,29 +264,36 @@ const efficiency: MakeEntities = (entity) => {
 };
 
 const money: MakeEntities = (entity) =>
-  reading({ unit_of_measurement: `${entity.currency ?? "money"}/d`, ...measurement, ...diagnostic })(entity);
+  reading({ unit_of_measurement: `${entity.currency ?? "money"}/d`, icon: "mdi:cash", ...measurement, ...diagnostic })(
+    entity,
+  );
 
 const problem: MakeEntities = (entity) => ({
   problem: binarySensor("has_problem" satisfies DerivedField, { device_class: "problem", ...diagnostic }),
   ...(isReported(entity, "problem", "problem_text")
-    ? { problem_text: sensor("problem", { name: "Problem text", ...diagnostic }) }
+    ? { problem_text: sensor("problem", { name: "Problem text", icon: "mdi:alert", ...diagnostic }) }
     : {}),
 });
 
 const room: MakeEntities = ({ miner, topics }) =>
-  miner.heating === null ? {} : { thermostat: thermostat(topics, { name: "Heating" }) };
+  miner.heating === null ? {} : { thermostat: thermostat(topics, { name: "Heating", icon: "mdi:radiator" }) };
 
+const reasonIcon = { icon: "mdi:help-circle-outline" } as const;
 const counted = { state_class: "total_increasing", ...diagnostic } as const;
 
 export const entities = {
   status: ({ field }) => ({
-    [field]: sensor(field, { device_class: "enum", options: minerStatuses.map((status) => status.toLowerCase()) }),
+    [field]: sensor(field, {
+      ...{ device_class: "enum", icon: "mdi:list-status" },
+      options: minerStatuses.map((status) => status.toLowerCase()),
+    }),
   }),
   reason: ({ field }) => ({
     // Unknown in Home Assistant while the rig hashes.
-    [field]: sensor(field, { device_class: "enum", options: [...ReasonCode.options], ...diagnostic }),
+    [field]: sensor(field, { device_class: "enum", options: [...ReasonCode.options], ...reasonIcon, ...diagnostic }),
     reason_text: sensor("reason_text" satisfies DerivedField, {
       name: "Reason for not hashing, in words",
+      ...reasonIcon,
       ...diagnostic,
     }),
   }),
@@ -267,28 +301,28 @@ export const entities = {
   hashrate: hashrate(),
   hashrate_average: hashrate(() => diagnostic),
   hashrate_expected: hashrate(() => diagnostic),
-  algorithm: reading({ ...diagnostic }),
+  algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
   power: reading({ ...power, ...measurement }),
   energy: reading({ ...energy, state_class: "total_increasing" }, "energy_kwh"),
   efficiency,
   power_target: powerTarget,
   power_limit: powerLimit,
-  throttle: ranged({ unit_of_measurement: "%", ...config }),
+  throttle: ranged({ unit_of_measurement: "%", ...modeIcon, ...config }),
   mode,
   frequency: ranged({ device_class: "frequency", unit_of_measurement: "MHz", ...config }),
   voltage: ranged({ device_class: "voltage", unit_of_measurement: "mV", ...config }),
-  fan: ranged({ unit_of_measurement: "%", ...config }, "fan_number"),
+  fan,
   temperature_target: ranged({ device_class: "temperature", unit_of_measurement: "°C", ...config }),
   temperature: reading({ ...temperature, ...diagnostic }),
   temperature_in: reading({ ...temperature, ...diagnostic }),
   temperature_out: reading({ ...temperature, ...diagnostic }),
   pool,
   started_at: reading({ device_class: "timestamp", ...diagnostic }),
-  best_share: reading({ ...measurement, ...diagnostic }),
-  found_blocks: reading({ ...counted }),
-  shares_accepted: detailed({ ...counted }),
-  shares_rejected: detailed({ ...counted }),
-  hardware_errors: detailed({ ...counted }),
+  best_share: reading({ icon: "mdi:trophy", ...measurement, ...diagnostic }),
+  found_blocks: reading({ icon: "mdi:cube-outline", ...counted }),
+  shares_accepted: detailed({ icon: "mdi:check", ...counted }),
+  shares_rejected: detailed({ icon: "mdi:close", ...counted }),
+  hardware_errors: detailed({ icon: "mdi:alert-circle-outline", ...counted }),
   revenue: money,
   profit: money,
   room_temperature: ({ field, miner }) => (miner.heating === null ? {} : { [field]: sensor(field, temperature) }),
@@ -298,7 +332,7 @@ export const entities = {
       ? {}
       : {
           [field]: sensor("heat_demand_percent" satisfies DerivedField, {
-            unit_of_measurement: "%",
+            ...{ unit_of_measurement: "%", icon: "mdi:radiator" },
             ...measurement,
             ...diagnostic,
           }),
@@ -307,10 +341,10 @@ export const entities = {
   locate,
   restart: triggered,
   reboot: triggered,
-  board: (entity) => switched({ ...config, ...details(entity) })(entity),
-  board_hashrate: hashrate((subject) => ({ ...diagnostic, ...details(subject) })),
-  board_temperature: detailed({ ...temperature, ...diagnostic }),
-  board_chip_temperature: detailed({ ...temperature, ...diagnostic }),
-  fan_rpm: detailed({ unit_of_measurement: "rpm", ...measurement, ...diagnostic }),
-  fan_percent: detailed({ unit_of_measurement: "%", ...measurement, ...diagnostic }),
+  board: (entity) => switched({ icon: "mdi:expansion-card", ...config, ...details(entity) })(entity),
+  board_hashrate: hashrate((subject) => ({ ...diagnostic, ...partDetails(subject) })),
+  board_temperature: ofPart({ ...temperature, ...diagnostic }),
+  board_chip_temperature: ofPart({ ...temperature, ...diagnostic }),
+  fan_rpm: ofPart({ unit_of_measurement: "rpm", icon: "mdi:fan", ...measurement, ...diagnostic }),
+  fan_percent: ofPart({ unit_of_measurement: "%", icon: "mdi:fan", ...measurement, ...diagnostic }),
 } satisfies Record<PropertyKey, MakeEntities>;

@@ -1,5 +1,6 @@
 import type { Group, Miner } from "../../contract/resources.ts";
 import { type DisplayUnit, groupState, type MinerState } from "../miner-state.ts";
+import type { ThingTopics } from "../topics.ts";
 import {
   type Components,
   type DeviceConfig,
@@ -7,6 +8,7 @@ import {
   energy,
   eventEntity,
   hashrateIn,
+  mainSwitch,
   measurement,
   notificationTypes,
   power,
@@ -27,8 +29,6 @@ export function groupConfig(
   context: DeviceContext,
 ): DeviceConfig {
   const topics = context.topics.group(id);
-  const isSwitched =
-    previous.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"));
   return device(
     {
       id: groupId(context.base, id),
@@ -36,17 +36,13 @@ export function groupConfig(
       state: topics.state,
       availability: null,
       components: {
-        ...(isSwitched
-          ? { mining: toggle("mining", topics.setProperty("mining"), { name: null, device_class: "switch" }) }
-          : {}),
+        ...switchOf(miners, topics, previous),
         ...sums(groupState(name, miners, display, null), display, previous, context),
       },
     },
     context,
   );
 }
-
-const farmName = "Mining farm";
 
 /** The device of the whole farm, through which all others are connected. */
 export function farmConfig(
@@ -55,21 +51,36 @@ export function farmConfig(
   previous: PreviousComponents,
   context: DeviceContext,
 ): DeviceConfig {
-  const { base, topics, version } = context;
+  const { base, topics, version, farmName, page } = context;
   return device(
     {
       id: farmId(base),
-      info: { name: farmName, model: "Rigbridge", sw_version: version },
+      info: {
+        ...{ name: farmName, model: "Rigbridge", sw_version: version },
+        ...(page === undefined ? {} : { configuration_url: page }),
+      },
       state: topics.summary,
       availability: null,
       components: {
+        ...switchOf(miners, topics.farm, previous),
         ...sums(groupState(farmName, miners, display, null), display, previous, context),
+        notifications: sensor("unacknowledged", {
+          ...{ name: "Open notifications", icon: "mdi:bell-badge", state_topic: topics.notifications },
+          ...measurement,
+          ...diagnostic,
+        }),
         event: eventEntity(topics.notification, notificationTypes, { name: "Notification", icon: "mdi:bell" }),
       },
     },
     context,
   );
 }
+
+/** One switch for all that have one. */
+const switchOf = (miners: readonly Miner[], topics: ThingTopics, previous: PreviousComponents): Components =>
+  previous.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"))
+    ? { mining: toggle("mining", topics.setProperty("mining"), mainSwitch) }
+    : {};
 
 /** Sums over the miners of a group, or over all. */
 function sums(
@@ -78,11 +89,11 @@ function sums(
   previous: PreviousComponents,
   { currency }: DeviceContext,
 ): Components {
-  const count = (field: string, name: string) => ({
-    [field]: sensor(field, { name, ...measurement, ...diagnostic }),
+  const count = (field: string, name: string, icon: string) => ({
+    [field]: sensor(field, { name, icon, ...measurement, ...diagnostic }),
   });
   const money = (field: string, name: string) => {
-    const unit = { unit_of_measurement: `${currency ?? "money"}/d` };
+    const unit = { unit_of_measurement: `${currency ?? "money"}/d`, icon: "mdi:cash" };
     const isKnown = state[field] !== null || previous.has(field);
     return isKnown ? { [field]: sensor(field, { name, ...unit, ...measurement, ...diagnostic }) } : {};
   };
@@ -94,10 +105,10 @@ function sums(
     power: sensor("power", { name: "Power", ...power, ...measurement }),
     energy: sensor("energy_kwh", { name: "Energy", ...energy, state_class: "total_increasing" }),
     temperature: sensor("temperature", { name: "Highest temperature", ...temperature, ...diagnostic }),
-    ...count("miners", "Miners"),
-    ...count("miners_mining", "Miners at work"),
-    ...count("miners_offline", "Miners offline"),
-    ...count("miners_in_error", "Miners in error"),
+    ...count("miners", "Miners", "mdi:server"),
+    ...count("miners_mining", "Miners at work", "mdi:pickaxe"),
+    ...count("miners_offline", "Miners offline", "mdi:lan-disconnect"),
+    ...count("miners_in_error", "Miners in error", "mdi:alert"),
     ...money("revenue", "Revenue per day"),
     ...money("profit", "Profit per day"),
   };

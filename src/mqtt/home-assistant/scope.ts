@@ -27,9 +27,13 @@ export const showsGroup = (scope: Scope, { id }: Group): boolean => isChosen(sco
 const isChosen = ({ settings, groups }: Scope, id: number): boolean =>
   settings.groups === undefined || lineOf(groups, id).some(({ name }) => settings.groups?.includes(name));
 
-/** A miner is connected through its group, a group through its parent, and all through the farm. */
+/**
+ * A miner is connected through its group, a group through its parent, and all through the farm. It stands in the innermost
+ * of its groups that is a room.
+ */
 export function placeOf(scope: Scope, { groupId: id }: Miner, base: string): Place {
-  return { via: deviceOf(scope, id, base), area: scope.groups.get(id)?.name ?? null };
+  const room = lineOf(scope.groups, id).find((group) => group.room === true);
+  return { via: deviceOf(scope, id, base), area: room?.name ?? null };
 }
 
 export const viaOf = (scope: Scope, { parentId }: Group, base: string): string => deviceOf(scope, parentId, base);

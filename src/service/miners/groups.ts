@@ -10,7 +10,10 @@ import type { GroupSection } from "./miner-json-cache.ts";
 
 type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
 
-const presentGroup = ({ id, name, parentId }: Stored<StoredGroup>): Group => ({ id, name, parentId });
+const presentGroup = ({ id, name, parentId, room = false }: Stored<StoredGroup>): Group => ({
+  ...{ id, name, parentId },
+  ...(room ? { room } : {}),
+});
 
 /** Groups of miners. `regrouped` is called when miners may be in other groups. */
 export function groupOperations(
@@ -37,9 +40,9 @@ export function groupOperations(
         parentId: ids.has(group.parentId) ? group.parentId : 0,
       }));
     },
-    addGroup: async ({ name, parentId }) => {
+    addGroup: async ({ name, parentId, room }) => {
       checkParent(parentId, null);
-      const added = await groups.add({ name, parentId });
+      const added = await groups.add({ name, parentId, room });
       regrouped();
       return presentGroup(added);
     },

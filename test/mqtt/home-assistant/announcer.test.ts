@@ -123,8 +123,8 @@ describe("on an empty broker", () => {
     expect(checkDevices(messages)).toEqual([]);
     expect(JSON.parse(messages.get(topicOfMiner(second)) ?? "").device).toMatchObject({
       via_device: "rigbridge_group_2",
-      suggested_area: "Rack 1",
     });
+    for (const payload of messages.values()) expect(payload).not.toContain("suggested_area");
     expect([...(await kept()).keys()].sort()).toEqual([...messages.keys()].sort());
   });
 
@@ -152,8 +152,48 @@ describe("on an empty broker", () => {
     const renamed = await said(topicOfMiner(first), listening.received.length);
     const [before, after] = [JSON.parse(payload), JSON.parse(renamed.payload)];
     expect(after.device.name).toBe("Heater");
-    expect(after.components).toEqual(before.components);
+    const ids = ({ components }: { components: Record<string, { unique_id: string }> }) =>
+      Object.entries(components).map(([id, { unique_id: unique }]) => [id, unique]);
+    expect(ids(after)).toEqual(ids(before));
+    expect(after.components.power.default_entity_id).toBe("sensor.heater_power");
     expect(configs().filter(({ payload: each }) => each === "")).toEqual([]);
+  });
+
+  test("miners of one name have entities of different ids, and the one that was added first keeps the name", async () => {
+    const told = await start();
+    const twins = [second, first].map((miner) => ({ ...miner, name: "Hall A" }));
+    tell(told, twins);
+    const idIn = (payload: string): unknown => JSON.parse(payload).components.power.default_entity_id;
+    expect(idIn((await said(topicOfMiner(first))).payload)).toBe("sensor.hall_a_power");
+    expect(idIn((await said(topicOfMiner(second))).payload)).toBe(`sensor.hall_a_${second.uid}_power`);
+    expect(idIn((await said(topicOf("group_1"))).payload)).toBe("sensor.hall_a_1_power");
+    const messages = new Map(configs().map(({ topic, payload }) => [topic, payload]));
+    expect(checkDevices(messages)).toEqual([]);
+  });
+
+  test("the area of a miner is the innermost of its groups that is a room", async () => {
+    const told = await start();
+    tell(told, families.miners, [rack, { ...hall, room: true }]);
+    const areaOf = (payload: string): unknown => JSON.parse(payload).device.suggested_area;
+    for (const miner of [first, second]) expect(areaOf((await said(topicOfMiner(miner))).payload)).toBe("Hall A");
+    told.group({ ...rack, room: true }, [second], displayOf(second));
+    expect(areaOf((await said(topicOfMiner(second), listening.received.length)).payload)).toBe("Rack 1");
+  });
+
+  test("the farm has a name, a link, a switch for all miners and the number of open notifications", async () => {
+    tell(await start({ farmName: "Källare" }, { page: "http://192.168.1.2:17790" }));
+    const { device, components } = JSON.parse((await said(topicOf("farm"))).payload);
+    expect(device).toMatchObject({ name: "Källare", configuration_url: "http://192.168.1.2:17790" });
+    expect(components.mining).toMatchObject({
+      ...{ platform: "switch", name: null, default_entity_id: "switch.kallare" },
+      command_topic: "rigbridge/farm/mining/set",
+    });
+    expect(components.notifications).toMatchObject({
+      ...{ platform: "sensor", state_topic: "rigbridge/notifications" },
+      value_template: "{{ value_json.unacknowledged }}",
+    });
+    for (const { icon, device_class: of } of Object.values<Record<string, unknown>>(components))
+      expect(icon ?? of).toEqual(expect.any(String));
   });
 
   test("removed miners and groups are cleared, others are not", async () => {
@@ -433,7 +473,8 @@ describe("on a broker with the retained messages of an earlier run", () => {
     const off = { ...pooled, poolList: [], pool: "", hasValidStatus: false, canPoolSwitch: false };
     tell(told, [{ ...off, name: "Off" }, second]);
     const now = await said(topicOfMiner(first), listening.received.length);
-    expect(JSON.parse(now.payload).components).toEqual(JSON.parse(earlier).components);
+    expect(JSON.parse(now.payload).components.pool.options).toEqual(JSON.parse(earlier).components.pool.options);
+    expect(Object.keys(JSON.parse(now.payload).components)).toEqual(Object.keys(JSON.parse(earlier).components));
     expect((await kept()).get(topicOfMiner(second))).toBe(payload);
     expect(
       configs()

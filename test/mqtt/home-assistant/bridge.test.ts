@@ -43,7 +43,9 @@ test("a bridge announces every family, and publishes valid values at the announc
   await until(isComplete, "every family to be announced");
   expect(checkDevices(configs)).toEqual([]);
   for (const payload of configs.values()) {
-    const { state_topic: state, availability, device } = JSON.parse(payload);
+    const { state_topic: state, availability, device, components } = JSON.parse(payload);
+    for (const { platform, default_entity_id: id } of Object.values<Record<string, unknown>>(components))
+      expect(id).toMatch(new RegExp(`^${platform}\\.[a-z0-9_]+$`));
     const said = await listening.until(({ topic }) => topic === state);
     expect([device.name, checkState(payload, said.payload)]).toEqual([device.name, []]);
     for (const { topic } of availability) {
@@ -70,4 +72,29 @@ test("a control, a button and a thermostat reach the service through the announc
     (heard) => heard.topic === `rigbridge/miner/${miner?.uid}/state` && JSON.parse(heard.payload).locate === "ON",
   );
   expect(JSON.parse(state.payload)).toMatchObject({ room_target: 22.5, locate: "ON" });
+});
+
+test("a thermostat that is off has stopped its rig, and one that heats leaves the rig to the room", async () => {
+  const miner = families.miners.find(({ name }) => name === "Rig 1");
+  const { payload } = await listening.until(({ topic }) => topic.endsWith(`_miner_${miner?.uid}/config`));
+  const { mode_command_topic: topic } = JSON.parse(payload).components.thermostat;
+  const becomes = async (mode: string): Promise<Record<string, unknown>> => {
+    const from = listening.received.length;
+    await listening.publish(topic, mode);
+    const state = await listening.until(
+      (heard) =>
+        heard.topic === `rigbridge/miner/${miner?.uid}/state` && JSON.parse(heard.payload).heating_mode === mode,
+      from,
+    );
+    return JSON.parse(state.payload);
+  };
+  expect(await becomes("off")).toMatchObject({ mining: "OFF", heating_action: "off" });
+  expect(await becomes("heat")).toMatchObject({ room_target: 22.5 });
+  const from = listening.received.length;
+  await listening.publish(topic, "cool");
+  const refused = await listening.until((heard) => heard.topic === `rigbridge/miner/${miner?.uid}/response`, from);
+  expect(JSON.parse(refused.payload)).toMatchObject({
+    code: "input.invalid",
+    error: expect.stringContaining("off or heat"),
+  });
 });

@@ -56,6 +56,13 @@ const off = (miner: MinerWithUid): MinerWithUid => ({
   controls: miner.controls.map((control) => ({ ...control, value: null })),
 });
 
+const withoutEntityIds = (config: DeviceConfig): DeviceConfig => ({
+  ...config,
+  components: Object.fromEntries(
+    Object.entries(config.components).map(([id, { default_entity_id: _, ...component }]) => [id, component]),
+  ),
+});
+
 const topicOf = ({ device }: DeviceConfig): string => `homeassistant/device/${device.identifiers[0]}/config`;
 
 const commandsOf = ({ components }: DeviceConfig): [string, Component][] =>
@@ -131,6 +138,13 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     }
   });
 
+  test("has entities with an icon, their own or that of their class", () => {
+    const plain = Object.entries(configOf(minerOf(name)).components).filter(
+      ([, { icon, device_class: of }]) => icon === undefined && (of === undefined || of === "enum"),
+    );
+    expect(plain).toEqual([]);
+  });
+
   test("has readings that expire, and commands that are not retained", () => {
     const { components } = configOf(minerOf(name));
     for (const [id, { platform, expire_after: expires, ...options }] of Object.entries(components)) {
@@ -141,12 +155,17 @@ describe.each(specimens.map(({ rigs }, index) => ({ rigs, name: `Rig ${index + 1
     }
   });
 
-  test("a new name changes only the device's name", () => {
+  test("a new name changes only the device's name and the ids of new entities", () => {
     const miner = minerOf(name);
     const config = configOf(miner);
     const renamed = configOf({ ...miner, name: "Größe #1/+ 🔥" });
     expect(renamed.device.name).toBe("Größe #1/+ 🔥");
-    expect({ ...renamed, device: { ...renamed.device, name } }).toEqual(config);
+    const idsIn = ({ components }: DeviceConfig) =>
+      Object.values(components).map(({ default_entity_id: id }) => String(id));
+    const slug = name.toLowerCase().replace(" ", "_");
+    expect(idsIn(renamed)).toEqual(idsIn(config).map((id) => id.replace(slug, "grosse_1")));
+    expect(new Set(idsIn(config)).size).toBe(idsIn(config).length);
+    expect(withoutEntityIds({ ...renamed, device: { ...renamed.device, name } })).toEqual(withoutEntityIds(config));
     expect(checkDevice(topicOf(renamed), JSON.stringify(renamed))).toEqual([]);
   });
 });
@@ -170,7 +189,8 @@ test("entities with a device class have the units and state classes that Home As
   expect(classes("connectivity")).toEqual(["binary_sensor", "connectivity", "-", "-", "diagnostic"]);
   expect(classes("mining")).toEqual(["switch", "switch", "-", "-", "-"]);
   expect(classes("power_limit")).toEqual(["number", "power", "W", "-", "config"]);
-  expect(classes("reboot")).toEqual(["button", "restart", "-", "-", "diagnostic"]);
+  expect(classes("reboot")).toEqual(["button", "restart", "-", "-", "config"]);
+  expect(classes("restart")).toEqual(["button", "restart", "-", "-", "config"]);
   expect(classes("mode")).toEqual(["select", "-", "-", "-", "config"]);
   expect(components.mining?.name).toBeNull();
   expect(components.status?.options).toEqual("mining idle stopped starting disconnected disabled error".split(" "));
@@ -186,6 +206,17 @@ test("only entities of boards, fans and shares are disabled by default", () => {
   expect(disabledIn(false)).toEqual(all.filter((id) => off_.test(id)));
   expect(disabledIn(false).length).toBeGreaterThan(10);
   expect(disabledIn(true)).toEqual([]);
+});
+
+test.each([1, 2])("fans and boards are enabled by default where there are %i boards", (count) => {
+  const miner = minerOf("Rig 11");
+  const { boards } = miner.readings;
+  const small = { ...miner, readings: { ...miner.readings, boards: boards.slice(0, count) } };
+  const disabled = Object.entries(configOf(small).components).flatMap(([id, component]) =>
+    component.enabled_by_default === false ? [id] : [],
+  );
+  expect(boards.length).toBeGreaterThan(2);
+  expect(disabled.filter((id) => !/^(board_\d+|shares_.*|hardware_errors)$/.test(id))).toEqual([]);
 });
 
 test("efficiency in J/TH exists for SHA-256 only", () => {
@@ -222,7 +253,15 @@ test("only a miner that heats a room has a thermostat", () => {
   expect(miner.heating?.name).toBe("Study");
   const config = configOf(miner);
   expect(config.components.thermostat).toMatchObject({
-    ...{ platform: "climate", modes: ["heat"], min_temp: 5, max_temp: 35, temp_step: 0.5, temperature_unit: "C" },
+    ...{
+      platform: "climate",
+      modes: ["off", "heat"],
+      min_temp: 5,
+      max_temp: 35,
+      temp_step: 0.5,
+      temperature_unit: "C",
+    },
+    mode_command_topic: `rigbridge/miner/${miner.uid}/heating_mode/set`,
     temperature_command_topic: `rigbridge/miner/${miner.uid}/action`,
     temperature_command_template: '{"action": "set_target_temperature", "temperature": {{ value }}}',
   });
@@ -232,14 +271,43 @@ test("only a miner that heats a room has a thermostat", () => {
   expect(others).not.toEqual(expect.arrayContaining(["room_temperature"]));
 });
 
-test("a fan controlled by the rig has no number, and there is a button to return to that", () => {
+test("a room's mode is off while its rig is stopped by a user, not while the room is warm", () => {
+  const miner = minerOf("Rig 1");
+  const { heating } = miner;
+  if (heating === null) throw new Error("it heats a room");
+  const stateOf = (held: boolean, isRunning: boolean) => {
+    const controls = miner.controls.map((control) =>
+      control.key === "mining" ? { ...control, value: isRunning } : control,
+    );
+    const { heating_mode: mode, heating_action: action } = minerState(
+      { ...miner, controls, isRunning, heating: { ...heating, held } },
+      null,
+    );
+    return `${mode} ${action}`;
+  };
+  expect(stateOf(false, true)).toBe("heat heating");
+  expect(stateOf(true, true)).toBe("heat heating");
+  expect(stateOf(false, false)).toBe("heat idle");
+  expect(stateOf(true, false)).toBe("off off");
+});
+
+test("a fan controlled by the rig has no number but the mode auto, and there is a button to return to that", () => {
   const miner = minerOf("Rig 15");
   const regulated = {
     ...miner,
     controls: miner.controls.map((control) => (control.key === "fan" ? { ...control, value: "auto" } : control)),
   };
   const config = configOf(regulated);
-  expect(minerState(regulated, null)).toMatchObject({ fan: "auto", fan_number: null });
+  expect(minerState(regulated, null)).toMatchObject({ fan: "auto", fan_number: null, fan_mode: "auto" });
+  expect(config.components.fan_mode).toMatchObject({
+    ...{ platform: "sensor", device_class: "enum", options: ["auto", "manual"] },
+    value_template: "{{ value_json.fan_mode }}",
+  });
+  const at60 = {
+    ...miner,
+    controls: miner.controls.map((control) => (control.key === "fan" ? { ...control, value: 60 } : control)),
+  };
+  expect(minerState(at60, null)).toMatchObject({ fan: 60, fan_number: 60, fan_mode: "manual" });
   expect(config.components.fan?.value_template).toBe("{{ value_json.fan_number }}");
   expect(config.components.fan_auto).toMatchObject({
     ...{ platform: "button", name: "Fan auto", payload_press: "auto" },
@@ -279,7 +347,7 @@ test("the pool selection stays while the pool definitions are unknown", () => {
   expect(configOf(miner, beforeOf(config), { pools: null }).components.pool).toEqual(config.components.pool);
 });
 
-test("a device has its MAC, the rig's web page, the area of its group and its parent device", () => {
+test("a device has its MAC, the rig's web page, its room and its parent device", () => {
   const miner = { ...minerOf("Rig 4"), macAddress: "0251AB000003", hostDescription: "[fe80::1]:4028" };
   const identity = miner.identity;
   if (identity === null) throw new Error("it was read");
@@ -318,5 +386,16 @@ test("an id consists of the base and the uid, and nothing that a user may change
   expect(config.device.identifiers).toEqual(["site_one_miner_serial-42"]);
   const ids = Object.entries(config.components).map(([id, component]) => [id, component.unique_id]);
   expect(ids).toEqual(ids.map(([id]) => [id, `site_one_miner_serial-42_${id}`]));
-  expect(JSON.stringify(config)).not.toContain("default_entity_id");
+});
+
+test.each([
+  ["192.168.1.20:80", "http://192.168.1.20"],
+  ["192.168.1.20:8080", "http://192.168.1.20:8080"],
+  ["miner.local:443", "https://miner.local"],
+  // These are APIs of miners, not their web pages.
+  ["192.168.1.20:4028", "http://192.168.1.20"],
+  ["[fd00::2]:4433", "http://[fd00::2]"],
+  ["[fd00::2]:8080", "http://[fd00::2]:8080"],
+])("the web page of a rig at %s is %s", (hostDescription, page) => {
+  expect(configOf({ ...minerOf("Rig 4"), hostDescription }).device.configuration_url).toBe(page);
 });

@@ -85,6 +85,8 @@ export const context: DeviceContext = {
   currency: "SEK",
   detail: false,
   pools: ["North", "South"],
+  farmName: "Mining farm",
+  objectIds: new Map(),
 };
 
 export const alone: Place = { via: null, area: null };
