@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { BackOff } from "../async/index.ts";
-import type { MqttSettings } from "../config/mqtt.ts";
+import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
+import { BridgeCommands, type PrepareRestart } from "./bridge-commands.ts";
 import { CommandInbox, caller, objectIn, textOf } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
 import { DisplayUnits } from "./display-units.ts";
@@ -30,6 +31,8 @@ export interface BridgeOptions {
   /** Epoch ms. */
   readonly now?: () => number;
   readonly reconnectDelays?: BackOff;
+  /** Absent: the program cannot be restarted in this process. */
+  readonly restart?: PrepareRestart;
 }
 
 export interface Bridge {
@@ -101,6 +104,7 @@ class RunningBridge implements Bridge {
         ? null
         : homeAssistant({
             ...{ connection, topics, settings, version, currency, faults },
+            canRestart: options.restart !== undefined,
             pools: () => pools.names,
             warn: (message) => log.warn(message),
           });
@@ -122,17 +126,18 @@ class RunningBridge implements Bridge {
     const requests = new Requests({ ...shared, changed: () => this.#publishCountsSoon() });
     const staleTopics = new StaleTopics(connection, topics, this.#publishing);
     connection.subscribe([topics.info], (message) => this.#yieldToNewerBridge(message));
-    if (settings.requests)
-      connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.handle(message), {
-        fresh: true,
-      });
-    connection.subscribe(
-      topics.commands.filter((filter) => !isRequest(filter)),
-      (message) => void commands.handle(message),
-      { fresh: true },
-    );
-    if (this.#announcer !== null)
-      connection.subscribe([birthTopic(settings)], (message) => this.#homeAssistantStarted(message));
+    const bridgeCommands = new BridgeCommands({
+      ...{ inbox, topics, base: settings.base, log, restart: options.restart },
+      changed: () => this.#publishInfo(),
+    });
+    const request = (message: Message): void => {
+      void requests.handle(message);
+      void bridgeCommands.handle(message);
+    };
+    if (settings.requests) connection.subscribe(topics.requests, request, { fresh: true });
+    connection.subscribe(topics.commands, (message) => void commands.handle(message), { fresh: true });
+    const { birthTopic } = homeAssistantSettings(settings);
+    if (this.#announcer !== null) connection.subscribe([birthTopic], (message) => this.#homeAssistantStarted(message));
     connection.connected(() => {
       this.#connects += 1;
       this.#publishAll();
@@ -203,13 +208,14 @@ class RunningBridge implements Bridge {
   }
 
   #publishInfo(): void {
-    const { settings, version } = this.#options;
+    const { settings, version, log } = this.#options;
     const { base, qos, interval, homeAssistant, requests } = settings;
     const payload = JSON.stringify({
       name: "Rigbridge",
       version,
       ...this.#run,
       mqtt: this.connection.version === 5 ? "5" : "3.1.1",
+      log_level: log.level,
       ...{ base, qos, interval, homeAssistant },
       operations: requests ? [...this.#features].sort() : [],
     });
@@ -246,11 +252,6 @@ class RunningBridge implements Bridge {
     this.connection.publish({ topic: this.#topics.notifications, payload, qos: 1, retain: true });
   }
 }
-
-const isRequest = (filter: string): boolean => filter.endsWith("/bridge/request/+");
-
-const birthTopic = ({ homeAssistant }: MqttSettings): string =>
-  `${typeof homeAssistant === "object" ? homeAssistant.prefix : "homeassistant"}/status`;
 
 function infoIn(payload: Buffer): { readonly instance: string; readonly started: string } | null {
   try {

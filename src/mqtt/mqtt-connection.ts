@@ -17,8 +17,8 @@ export type ConnectionSettings = Pick<MqttSettings, "clientId" | "username" | "p
 
 export interface ConnectionOptions {
   readonly settings: ConnectionSettings;
-  /** Published by the broker, retained, when the connection is lost or closed. */
-  readonly will: { readonly topic: string; readonly payload: string };
+  /** Published by the broker, retained, when the connection is lost or closed; absent: nothing. */
+  readonly will?: { readonly topic: string; readonly payload: string };
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   /** Epoch ms. */
   readonly now?: () => number;
@@ -167,8 +167,8 @@ export class MqttConnection implements MqttLink {
     if (this.#isClosed) return;
     if (why !== null) this.#options.log.error(why.message);
     else if (this.#isConnected) {
-      const { topic, payload } = this.#options.will;
-      this.publish({ topic, payload, qos: 1, retain: true });
+      const { will } = this.#options;
+      if (will !== undefined) this.publish({ ...will, qos: 1, retain: true });
       await Promise.race([this.settled(), elapsed(1_000)]);
     }
     this.#end(why);
@@ -205,7 +205,9 @@ export class MqttConnection implements MqttLink {
       resubscribe: false,
       queueQoSZero: false,
       wsOptions: { maxPayload: largestFrame },
-      will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true },
+      ...(will === undefined
+        ? {}
+        : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
     });
     let error: BrokerError | null = null;
     let isClosed = false;

@@ -9,10 +9,14 @@ export interface Topics {
   readonly notifications: string;
   readonly request: (operation: string) => string;
   readonly response: (operation: string) => string;
+  /** Where the bridge takes commands for itself. */
+  readonly bridge: { readonly action: string; readonly logLevel: string; readonly response: string };
   readonly miner: (uid: string) => ThingTopics;
   readonly group: (id: number) => ThingTopics;
-  /** Filters of the topics that take commands. */
+  /** Filters of the topics that take commands for miners and groups. */
   readonly commands: readonly string[];
+  /** Filters of those that take API requests and commands for the bridge itself. */
+  readonly requests: readonly string[];
 }
 
 export interface ThingTopics {
@@ -35,6 +39,11 @@ export function topicsOf(base: string): Topics {
     set: `${root}/set`,
     setProperty: (property) => `${root}/${property}/set`,
   });
+  const bridge = {
+    action: `${base}/bridge/action`,
+    logLevel: `${base}/bridge/log_level/set`,
+    response: `${base}/bridge/response`,
+  };
   const things = [`${base}/miner/+`, `${base}/group/+`];
   return {
     state: `${base}/bridge/state`,
@@ -44,17 +53,18 @@ export function topicsOf(base: string): Topics {
     notifications: `${base}/notifications`,
     request: (operation) => `${base}/bridge/request/${operation}`,
     response: (operation) => `${base}/bridge/response/${operation}`,
+    bridge,
     miner: (uid) => thing(`${base}/miner/${uid}`),
     group: (id) => thing(`${base}/group/${id}`),
-    commands: [
-      `${base}/bridge/request/+`,
-      ...things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
-    ],
+    commands: things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
+    requests: [`${base}/bridge/request/+`, bridge.action, bridge.logLevel],
   };
 }
 
 export type CommandTopic =
   | { readonly kind: "request"; readonly operation: string }
+  /** For the bridge itself; `sets` is null for an action. */
+  | { readonly kind: "bridge"; readonly sets: "log_level" | null }
   | {
       readonly kind: "set" | "action";
       readonly thing: "miner" | "group";
@@ -68,6 +78,9 @@ export function commandTopic(base: string, topic: string): CommandTopic | null {
   if (!topic.startsWith(`${base}/`)) return null;
   const levels = topic.slice(base.length + 1).split("/");
   const [first = "", second = "", third = "", fourth] = levels;
+  const rest = levels.slice(1).join("/");
+  if (first === "bridge" && rest === "action") return { kind: "bridge", sets: null };
+  if (first === "bridge" && rest === "log_level/set") return { kind: "bridge", sets: "log_level" };
   if (first === "bridge")
     return second === "request" && levels.length === 3 ? { kind: "request", operation: third } : null;
   if ((first !== "miner" && first !== "group") || second === "") return null;

@@ -1,87 +1,216 @@
 import { createHash } from "node:crypto";
+import type { HomeAssistantSettings } from "../../config/mqtt.ts";
 import type { Message, MqttLink } from "../mqtt-link.ts";
-import type { DeviceConfig } from "./component.ts";
+import type { Components, DeviceConfig } from "./component.ts";
 import { noPrevious, type PreviousComponents } from "./entities.ts";
-import { type Announced, announcedBy, announcedIn } from "./retained-discovery.ts";
+import {
+  announcedIn,
+  deviceTopic,
+  discoveryFilters,
+  discoveryTopicIn,
+  isMigrationMark,
+  migrationMark,
+  type Trace,
+} from "./retained-discovery.ts";
+import { singleMessages } from "./single-components.ts";
 
-/** The discovery messages on a broker: each device's is published again only when it differs. */
+/** Runs work once after so many ms; returns how to cancel it. */
+export type Schedule = (work: () => void, ms: number) => () => void;
+
+export interface DiscoveryOptions {
+  readonly connection: Pick<MqttLink, "publish" | "settled" | "isConnected">;
+  readonly settings: Pick<HomeAssistantSettings, "prefix" | "components">;
+  readonly schedule: Schedule;
+  /** Home Assistant has this long for each step of a migration. */
+  readonly migrateMs: number;
+}
+
+interface Device {
+  /** As last announced, removed ones too. */
+  components: Readonly<Record<string, Trace>>;
+  /** The digest of the message at each topic; null: it is published again the next time. */
+  readonly messages: Map<string, string | null>;
+}
+
+/** From one message for a device to one for each entity, or back. */
+interface Migration {
+  /** The topics that the device leaves. */
+  readonly from: readonly string[];
+  /** What is announced once Home Assistant has let go of the entities; null: it has been. */
+  next: DeviceConfig | null;
+  cancel: () => void;
+}
+
+/** The discovery messages on a broker: each is published again only when it differs. */
 export class Discovery {
-  readonly #connection: Pick<MqttLink, "publish">;
-  readonly #prefix: string;
-  readonly #devices = new Map<string, { readonly announced: Announced; digest: string | null }>();
-  /** Removed devices: a broker that was away at the time still has them. */
-  readonly #removed = new Set<string>();
+  readonly #options: DiscoveryOptions;
+  readonly #devices = new Map<string, Device>();
+  readonly #migrations = new Map<string, Migration>();
+  /** Topics with the mark of a migration that an earlier run did not finish, by device. */
+  readonly #marked = new Map<string, Set<string>>();
+  /** Emptied topics whose messages the broker may still have. */
+  readonly #emptied = new Set<string>();
 
-  constructor(connection: Pick<MqttLink, "publish">, prefix: string) {
-    this.#connection = connection;
-    this.#prefix = prefix;
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
   }
 
   get ids(): string[] {
     return [...this.#devices.keys()];
   }
 
-  /** The topics of all devices, of other programs too. */
-  get filter(): string {
-    return this.#topicOf("+");
+  /** The topics of all announcements, of other programs too. */
+  get filters(): readonly string[] {
+    return discoveryFilters(this.#prefix);
   }
 
   /** Reads a retained message, if it is from the bridge with this state topic. */
   adopt(message: Message, bridge: string): void {
-    const id = message.topic.split("/").at(-2) ?? "";
-    const announced = announcedIn(message, bridge);
-    if (announced === null || this.#devices.has(id)) return;
-    this.#devices.set(id, { announced, digest: digestOf(message.payload) });
+    const { topic } = message;
+    const at = discoveryTopicIn(this.#prefix, topic);
+    if (at === null) return;
+    if (isMigrationMark(message)) {
+      this.#marked.set(at.device, new Set([...(this.#marked.get(at.device) ?? []), topic]));
+      return;
+    }
+    const device = this.#devices.get(at.device) ?? { components: {}, messages: new Map() };
+    const components = device.messages.has(topic) ? null : announcedIn(message, at, bridge);
+    if (components === null) return;
+    device.components = { ...device.components, ...components };
+    device.messages.set(topic, digestOf(message.payload));
+    this.#devices.set(at.device, device);
   }
 
   previous(id: string): PreviousComponents {
-    const announced = this.#devices.get(id)?.announced;
-    if (announced === undefined) return noPrevious;
+    const components = this.#devices.get(id)?.components;
+    if (components === undefined) return noPrevious;
     return {
-      has: (component) => announced.present.has(component),
-      options: (component) => announced.options.get(component) ?? [],
+      has: (component) => components[component]?.unique_id !== undefined,
+      options: (component) => components[component]?.options ?? [],
     };
   }
 
-  /**
-   * Publishes a device; null removes it. A component that has gone is listed once more with its platform alone, or
-   * Home Assistant would keep it.
-   */
+  /** Publishes a device; null removes it. */
   publish(id: string, config: DeviceConfig | null): void {
     if (config === null) {
-      if (!this.#devices.delete(id)) return;
-      this.#removed.add(id);
-      this.#send(id, "");
+      this.#remove(id);
       return;
     }
-    const last = this.#devices.get(id);
-    const components = { ...config.components };
-    const gone = [...(last?.announced.platforms ?? [])].filter(([component]) => !Object.hasOwn(components, component));
-    const all = {
-      ...components,
-      ...Object.fromEntries(gone.map(([component, platform]) => [component, { platform }])),
-    };
-    const payload = JSON.stringify({ ...config, components: all });
-    const digest = digestOf(payload);
-    if (last?.digest === digest) return;
-    this.#devices.set(id, { announced: announcedBy(all), digest });
-    this.#removed.delete(id);
-    this.#send(id, payload);
+    const device = this.#devices.get(id) ?? { components: {}, messages: new Map() };
+    this.#devices.set(id, device);
+    const migration = this.#migrations.get(id);
+    const from = migration === undefined ? this.#otherForm(id, device) : [];
+    if (from.length > 0) this.#migrate(id, from, config);
+    else if (migration === undefined || migration.next === null) this.#announce(id, device, config);
+    else migration.next = config;
   }
 
   /** The broker may have lost or missed messages: each device is published again the next time. */
   doubt(): void {
-    for (const id of this.#removed) this.#send(id, "");
-    for (const device of this.#devices.values()) device.digest = null;
+    for (const topic of this.#emptied) this.#empty(topic);
+    for (const { messages } of this.#devices.values()) for (const topic of messages.keys()) messages.set(topic, null);
+    for (const [id, { from, cancel }] of this.#migrations) {
+      cancel();
+      for (const topic of from) this.#devices.get(id)?.messages.set(topic, null);
+    }
+    this.#migrations.clear();
   }
 
-  #send(id: string, payload: string): void {
-    this.#connection.publish({ topic: this.#topicOf(id), payload, qos: 1, retain: true });
+  close(): void {
+    for (const { cancel } of this.#migrations.values()) cancel();
   }
 
-  #topicOf(id: string): string {
-    return `${this.#prefix}/device/${id}/config`;
+  get #prefix(): string {
+    return this.#options.settings.prefix;
+  }
+
+  get #isSingle(): boolean {
+    return this.#options.settings.components === "single";
+  }
+
+  #remove(id: string): void {
+    const topics = [...(this.#devices.get(id)?.messages.keys() ?? []), ...(this.#migrations.get(id)?.from ?? [])];
+    this.#migrations.get(id)?.cancel();
+    this.#migrations.delete(id);
+    this.#devices.delete(id);
+    for (const topic of topics) this.#empty(topic);
+  }
+
+  #announce(id: string, device: Device, config: DeviceConfig): void {
+    device.components = withGone(config.components, device.components);
+    const whole = { ...config, components: device.components };
+    const messages = this.#isSingle
+      ? singleMessages(this.#prefix, id, whole)
+      : new Map([[deviceTopic(this.#prefix, id), JSON.stringify(whole)]]);
+    for (const topic of [...device.messages.keys()]) {
+      if (messages.has(topic)) continue;
+      device.messages.delete(topic);
+      this.#empty(topic);
+    }
+    for (const [topic, payload] of messages) {
+      const digest = digestOf(payload);
+      if (device.messages.get(topic) === digest) continue;
+      device.messages.set(topic, digest);
+      this.#emptied.delete(topic);
+      this.#send(topic, payload);
+    }
+  }
+
+  /** The topics at which a device was announced in the other form. */
+  #otherForm(id: string, { messages }: Device): string[] {
+    for (const topic of this.#marked.get(id) ?? []) messages.set(topic, null);
+    this.#marked.delete(id);
+    return [...messages.keys()].filter(
+      (topic) => (discoveryTopicIn(this.#prefix, topic)?.component === null) === this.#isSingle,
+    );
+  }
+
+  /**
+   * Home Assistant is told to let go of the entities, then they are announced in the new form, then the old messages are
+   * emptied. So the entities keep their ids, settings and history.
+   */
+  #migrate(id: string, from: readonly string[], next: DeviceConfig): void {
+    const { schedule, migrateMs } = this.#options;
+    for (const topic of from) {
+      this.#devices.get(id)?.messages.delete(topic);
+      this.#send(topic, migrationMark);
+    }
+    const finish = (): void => {
+      this.#migrations.delete(id);
+      for (const topic of from) this.#empty(topic);
+    };
+    const announce = (): void => {
+      const config = migration.next;
+      migration.next = null;
+      migration.cancel = schedule(finish, migrateMs);
+      if (config !== null) this.publish(id, config);
+    };
+    const migration: Migration = { from, next, cancel: schedule(announce, migrateMs) };
+    this.#migrations.set(id, migration);
+  }
+
+  /** Once: Home Assistant reports an error for each further time. */
+  #empty(topic: string): void {
+    const { connection } = this.#options;
+    const { isConnected } = connection;
+    this.#emptied.add(topic);
+    this.#send(topic, "");
+    void connection.settled().then(() => {
+      if (isConnected && connection.isConnected) this.#emptied.delete(topic);
+    });
+  }
+
+  #send(topic: string, payload: string): void {
+    this.#options.connection.publish({ topic, payload, qos: 1, retain: true });
   }
 }
+
+/** A component that has gone is listed with its platform alone, or Home Assistant would keep it. */
+const withGone = (components: Components, last: Readonly<Record<string, Trace>>): Readonly<Record<string, Trace>> => ({
+  ...components,
+  ...Object.fromEntries(
+    Object.entries(last).flatMap(([id, { platform }]) => (Object.hasOwn(components, id) ? [] : [[id, { platform }]])),
+  ),
+});
 
 const digestOf = (payload: string | Buffer): string => createHash("sha1").update(payload).digest("base64");

@@ -1,5 +1,7 @@
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import { quantityIn } from "../../contract/quantity.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
+import { switchWord } from "../../contract/triggers.ts";
 import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
@@ -127,7 +129,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   setting(minerId: number, key: string, text: string, path?: string): Step[] {
     if (key === "power_target") return this.steps(minerId, wattsOf(text, path));
     const step = setControl(key, text, path);
-    if (key === "mining") return [this.#switch(minerId, !/^(false|off|0)$/i.test(text), step)];
+    if (key === "mining") return [this.#switch(minerId, switchWord(text) !== false, step)];
     return [this.#set(minerId, key, step)];
   }
 
@@ -276,9 +278,10 @@ const isPower = (key: string): boolean => restoredControls.some((each) => each =
 
 /** Throws `input.invalid`. */
 function wattsOf(text: string, path = "value"): number {
-  if (text === "off") return 0;
-  const watts = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(watts)) throw invalid(path, '"power_target" takes watts; 0 stops the rig');
+  if (switchWord(text) === false) return 0;
+  const watts = quantityIn(text, "W");
+  if (typeof watts === "string") throw invalid(path, `"power_target" takes watts; 0 stops the rig; the value ${watts}`);
+  if (!(watts >= 0 && watts < 1_000_000)) throw invalid(path, '"power_target" takes watts; 0 stops the rig');
   return watts;
 }
 
