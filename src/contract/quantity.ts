@@ -28,7 +28,7 @@ const spellings: Readonly<Record<Unit, readonly Spelling[]>> = {
 };
 
 /** Sign, digits, and a unit that may follow. */
-const written = /^([+-]?\d{1,15}(?:[.,]\d{1,20})?(?:e[+-]?\d{1,3})?)\s*(\D.*)?$/i;
+const written = /^([+-]?\d{1,15}(?:[.,]\d{1,20})?(?:e[+-]?\d{1,3})?)\s*([^\d\s].*)?$/i;
 
 /** Groups of three digits after a comma: "2,500" is 2500 to one reader and 2.5 to another. */
 const ambiguous = /^[+-]?[1-9]\d{0,2},\d{3}$/;

@@ -59,7 +59,7 @@ async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions>
   const started = announcer({
     ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
     warn: (message) => warnings.push(message),
-    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100 },
+    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs: 100 },
     ...more,
   });
   connection.connected(() => started.reannounce());
@@ -210,6 +210,10 @@ test("a miner removed while a persistent broker is away is cleared later", async
   let isThere = true;
   const connects: (() => void)[] = [];
   const connection: AnnouncerOptions["connection"] = {
+    get isConnected() {
+      return isThere;
+    },
+    settled: async () => undefined,
     publish: (publication) => {
       if (isThere) said_.push(publication);
     },

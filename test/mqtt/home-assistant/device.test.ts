@@ -3,7 +3,6 @@ import { type Control, unknownReadings } from "../../../src/contract/readings.ts
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
 import { type DeviceContext, deviceConfig } from "../../../src/mqtt/home-assistant/device.ts";
 import { noPrevious, type PreviousComponents } from "../../../src/mqtt/home-assistant/entities.ts";
-import { announcedBy } from "../../../src/mqtt/home-assistant/retained-discovery.ts";
 import { type MinerWithUid, minerState } from "../../../src/mqtt/miner-state.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { checkDevice, checkState } from "../home-assistant-checker.ts";
@@ -27,8 +26,11 @@ const configOf = (miner: MinerWithUid, before = noPrevious, with_: Partial<Devic
   deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
 
 const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
-  const { present, options } = announcedBy(components);
-  return { has: (id) => present.has(id), options: (id) => options.get(id) ?? [] };
+  const optionsOf = (id: string): readonly unknown[] => [components[id]?.options ?? []].flat();
+  return {
+    has: (id) => components[id]?.unique_id !== undefined,
+    options: (id) => optionsOf(id).filter((each) => typeof each === "string"),
+  };
 };
 
 /** The miner as it is published while it cannot be reached: its shape and controls stay. */

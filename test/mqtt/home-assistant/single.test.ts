@@ -80,14 +80,20 @@ const lastConfig = ({ topic, payload }: Received): boolean => topic === deviceTo
 async function kept(wanted: (topics: readonly string[]) => boolean): Promise<Map<string, string>> {
   let all = new Map<string, string>();
   const isThere = async (): Promise<boolean> => {
-    all = new Map([...(await retainedAt(mosquitto.url))].filter(([topic]) => topic.includes(`/${id()}/`)));
+    const own = new RegExp(`^homeassistant/.*/${id()}/`);
+    all = new Map([...(await retainedAt(mosquitto.url))].filter(([topic]) => own.test(topic)));
     return wanted([...all.keys()]);
   };
   await until(isThere, "the discovery messages of the miner", { details: () => [...all.keys()].join("\n") });
   return all;
 }
 
-const areSingle = (topics: readonly string[]): boolean => topics.length > 10 && !topics.includes(deviceTopic());
+const countOf = (topic: string, from: number): number =>
+  listening.received.slice(from).filter((heard) => heard.topic === topic).length;
+
+/** The event is announced last. */
+const areSingle = (topics: readonly string[]): boolean =>
+  topics.includes(`homeassistant/event/${id()}/event/config`) && !topics.includes(deviceTopic());
 const isDevice = (topics: readonly string[]): boolean => topics.length === 1 && topics[0] === deviceTopic();
 
 const jsonOf = (payload: string | undefined): Json => {
@@ -135,11 +141,16 @@ describe("with one message for each entity", () => {
     const before = await kept(areSingle);
     const topic = [...before.keys()].find((each) => each.endsWith("/power_limit/config")) ?? "";
     const from = listening.received.length;
+    told.miner({ ...miner, readings: { ...miner.readings, power: 1 } }, displayOf(miner));
     const controls = miner.controls.filter(({ key }) => key !== "power_limit");
-    told.miner({ ...miner, controls, readings: { ...miner.readings, powerLimit: null } }, displayOf(miner));
+    const readings = { ...miner.readings, powerLimit: null };
+    // Of another firmware, the rig has other controls.
+    const identity = miner.identity === null ? null : { ...miner.identity, firmware: "another" };
+    told.miner({ ...miner, controls, readings, identity }, displayOf(miner));
     await listening.until((heard) => heard.topic === topic && heard.payload === "", from);
-    const again = listening.received.slice(from).filter((heard) => before.has(heard.topic) && heard.topic !== topic);
-    expect(again).toEqual([]);
+    const counts = () => [...before.keys()].map((each) => countOf(each, from));
+    await until(() => !counts().includes(0), "all entities to be published again");
+    expect(new Set(counts())).toEqual(new Set([1]));
     told.minerRemoved(miner.uid);
     await kept((topics) => topics.length === 0);
   });
