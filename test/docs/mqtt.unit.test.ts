@@ -46,7 +46,8 @@ describe("the page on MQTT", () => {
     expect(listed).toEqual([
       ...[topics.state, topics.info, topics.summary],
       ...[miner.state, miner.availability, miner.event, miner.response],
-      ...[topics.group(1).state, topics.notification, topics.notifications, topics.response("listMiners")],
+      ...[topics.group(1).state, topics.notification, topics.notifications, topics.bridge.response],
+      topics.response("listMiners"),
     ]);
   });
 });

@@ -38,7 +38,7 @@ export interface Delays {
   readonly recheckMs: number;
   /** After this long without another retained message, all are taken to have arrived. */
   readonly quietMs: number;
-  /** For each step when devices change between one message and one for each entity. */
+  /** Home Assistant has this long to let go of entities when devices change between one message and one for each. */
   readonly migrateMs: number;
 }
 

@@ -21,7 +21,7 @@ export interface DiscoveryOptions {
   readonly connection: Pick<MqttLink, "publish" | "settled" | "isConnected">;
   readonly settings: Pick<HomeAssistantSettings, "prefix" | "components">;
   readonly schedule: Schedule;
-  /** Home Assistant has this long for each step of a migration. */
+  /** Home Assistant has this long to let go of entities before they are announced in another form. */
   readonly migrateMs: number;
 }
 
@@ -36,9 +36,9 @@ interface Device {
 interface Migration {
   /** The topics that the device leaves. */
   readonly from: readonly string[];
-  /** What is announced once Home Assistant has let go of the entities; null: it has been. */
-  next: DeviceConfig | null;
-  cancel: () => void;
+  /** What is announced once Home Assistant has let go of the entities. */
+  next: DeviceConfig;
+  readonly cancel: () => void;
 }
 
 /** The discovery messages on a broker: each is published again only when it differs. */
@@ -101,7 +101,7 @@ export class Discovery {
     const migration = this.#migrations.get(id);
     const from = migration === undefined ? this.#otherForm(id, device) : [];
     if (from.length > 0) this.#migrate(id, from, config);
-    else if (migration === undefined || migration.next === null) this.#announce(id, device, config);
+    else if (migration === undefined) this.#announce(id, device, config);
     else migration.next = config;
   }
 
@@ -166,8 +166,9 @@ export class Discovery {
   }
 
   /**
-   * Home Assistant is told to let go of the entities, then they are announced in the new form, then the old messages are
-   * emptied. So the entities keep their ids, settings and history.
+   * Home Assistant is told to let go of the entities; then the old messages are emptied and the entities are announced in
+   * the new form, so they keep their ids, settings and history. Home Assistant documents the last two steps in the other
+   * order, but then it warns of each emptied message.
    */
   #migrate(id: string, from: readonly string[], next: DeviceConfig): void {
     const { schedule, migrateMs } = this.#options;
@@ -175,17 +176,12 @@ export class Discovery {
       this.#devices.get(id)?.messages.delete(topic);
       this.#send(topic, migrationMark);
     }
-    const finish = (): void => {
+    const proceed = (): void => {
       this.#migrations.delete(id);
       for (const topic of from) this.#empty(topic);
+      this.publish(id, migration.next);
     };
-    const announce = (): void => {
-      const config = migration.next;
-      migration.next = null;
-      migration.cancel = schedule(finish, migrateMs);
-      if (config !== null) this.publish(id, config);
-    };
-    const migration: Migration = { from, next, cancel: schedule(announce, migrateMs) };
+    const migration: Migration = { from, next, cancel: schedule(proceed, migrateMs) };
     this.#migrations.set(id, migration);
   }
 

@@ -157,7 +157,7 @@ describe("with one message for each entity", () => {
 });
 
 describe("when the form changes", () => {
-  test("from device to single, Home Assistant lets go of the entities first, and the device's message is emptied last", async () => {
+  test("from device to single, Home Assistant lets go of the entities before they are announced again", async () => {
     await start({});
     const { payload } = await listening.until(lastConfig);
     await stopAll();
@@ -170,8 +170,8 @@ describe("when the form changes", () => {
       .filter(({ topic, retained }) => !retained && [deviceTopic(), powerTopic()].includes(topic));
     expect(steps.map((step) => [step.topic, step.payload])).toEqual([
       [deviceTopic(), mark],
-      [powerTopic(), single.get(powerTopic())],
       [deviceTopic(), ""],
+      [powerTopic(), single.get(powerTopic())],
     ]);
   });
 
@@ -191,8 +191,8 @@ describe("when the form changes", () => {
       .filter(({ topic, retained }) => !retained && [deviceTopic(), powerTopic()].includes(topic));
     expect(steps.map((step) => [step.topic, step.payload])).toEqual([
       [powerTopic(), mark],
-      [deviceTopic(), after.get(deviceTopic())],
       [powerTopic(), ""],
+      [deviceTopic(), after.get(deviceTopic())],
     ]);
     expect((await retainedAt(mosquitto.url)).has(foreign)).toBe(true);
   });
