@@ -318,12 +318,11 @@ export class MqttConnection implements MqttLink {
     return false;
   }
 
-  #subscribe(all: readonly string[], { fresh }: SubscribeOptions): void {
+  #subscribe(all: readonly string[], { fresh, qos = 1 }: SubscribeOptions): void {
     // A broker may deliver a message once per matching subscription, and a command would be executed twice.
     const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
     if (filters.length === 0) return;
-    const options =
-      this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
+    const options = this.#version === 5 ? { qos, rh: fresh ? 2 : 0, nl: fresh === true } : { qos };
     this.#client.subscribe([...filters], options, (error, granted = []) => {
       const refused = granted.filter(({ qos }) => qos >= 128).map(({ topic }) => topic);
       if (error === null && refused.length === 0) return;

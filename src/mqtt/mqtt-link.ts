@@ -27,6 +27,8 @@ export interface Message {
 export interface SubscribeOptions {
   /** Only what is published from now on: nothing retained, nothing of this bridge (MQTT 5). */
   readonly fresh?: true;
+  /** 1 by default. With it, Mosquitto delivers only the first 1,000 retained messages; with 0, all. */
+  readonly qos?: 0 | 1;
 }
 
 /** A connection to a broker that reconnects automatically. */

@@ -105,7 +105,7 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
     else if (announcedIn(message, at, own.state) !== null || (isMigrationMark(message) && isOwnId(base, at.device)))
       discovery.push(topic);
   };
-  connection.subscribe(filters, receive);
+  connection.subscribe(filters, receive, { qos: 0 });
   await done.promise;
   connection.unsubscribe(filters, receive);
   const info = topics.get(own.info);

@@ -2,7 +2,7 @@ import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } 
 import type { Group, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
-import type { MqttLink } from "../mqtt-link.ts";
+import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { Announcer } from "../publishing.ts";
 import type { Topics } from "../topics.ts";
 import { bridgeConfig } from "./bridge-device.ts";
@@ -189,11 +189,12 @@ class HomeAssistant implements Announcer {
       this.#cancelQuiet();
       if (!this.#hasReadRetained) this.#cancelQuiet = this.#schedule(() => this.#retainedRead(), this.#delays.quietMs);
     };
-    connection.subscribe(this.#discovery.filters, (message) => {
+    const receive = (message: Message): void => {
       if (!message.retained) return;
       this.#discovery.adopt(message, topics.state);
       wait();
-    });
+    };
+    connection.subscribe(this.#discovery.filters, receive, { qos: 0 });
     connection.connected(wait);
   }
 

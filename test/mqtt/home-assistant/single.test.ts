@@ -197,6 +197,21 @@ describe("when the form changes", () => {
     expect((await retainedAt(mosquitto.url)).has(foreign)).toBe(true);
   });
 
+  test("all entities are found among thousands of messages of other programs", async () => {
+    const others = Array.from({ length: 3000 }, (_, index) => `homeassistant/sensor/other_${index}/x/config`);
+    await Promise.all(others.map((topic) => listening.publish(topic, '{"state_topic": "x"}', { retain: true })));
+    await start({ components: "single" });
+    await listening.until(({ topic }) => topic === `homeassistant/event/${id()}/event/config`);
+    await stopAll();
+    const from = listening.received.length;
+    await start({});
+    await listening.until(lastConfig, from);
+    expect([...(await kept(isDevice)).keys()]).toEqual([deviceTopic()]);
+    const emptied = listening.received.slice(from).flatMap(({ topic, payload }) => (payload === "" ? [topic] : []));
+    expect(emptied.filter((topic) => topic.startsWith("homeassistant/sensor/other"))).toEqual([]);
+    expect(emptied).toContain(powerTopic());
+  });
+
   test.each(["device", "single"])("a change to %s that a stop has cut off is finished later", async (components) => {
     await start({ components: components === "single" ? "device" : "single" });
     await kept(components === "single" ? isDevice : areSingle);
