@@ -13,6 +13,8 @@ afterEach(async () => {
   for (const close of cleanup.splice(0).toReversed()) await close();
 });
 
+const isInfo = ({ topic, payload }: Received): boolean => topic === "rigbridge/bridge/info" && payload !== "";
+
 async function place() {
   const mosquitto = await startMosquitto();
   cleanup.push(() => mosquitto.stop());
@@ -45,6 +47,20 @@ test("rigbridge mqtt ends with a sentence when another takes its place", async (
   expect(stdout).toContain("Another bridge uses the broker");
   second.signal("SIGTERM");
   await second.ended;
+});
+
+test("rigbridge mqtt restarts its bridge on command", async () => {
+  const { url, listener, folder } = await place();
+  const args = ["mqtt", "--service", "http://127.0.0.1:1", "--broker", url, "--data", folder];
+  const bridge = await running(args, /Connected/);
+  const isOther = (instance: string) => (heard: Received) =>
+    isInfo(heard) && JSON.parse(heard.payload).instance !== instance;
+  const { instance } = JSON.parse((await listener.until(isOther(""))).payload);
+  await listener.publish("rigbridge/bridge/action", "restart");
+  await listener.until(isOther(instance));
+  expect(bridge.said()).toMatch(/Restarting/);
+  bridge.signal("SIGTERM");
+  expect((await bridge.ended).code).toBe(0);
 });
 
 test("rigbridge mqtt names each option that is wrong", async () => {
@@ -87,8 +103,6 @@ async function served() {
   await listener.until(({ topic }) => /^homeassistant\/device\/rigbridge_miner_.+\/config$/.test(topic));
   return { url, listener, file, configure, service };
 }
-
-const isInfo = ({ topic, payload }: Received): boolean => topic === "rigbridge/bridge/info" && payload !== "";
 
 test("a restart over MQTT closes everything and starts it again with the configuration read anew", async () => {
   const { listener, configure, service } = await served();
