@@ -41,10 +41,11 @@ export function quantityIn(text: string, unit: Unit | null): number | string {
   const [, digits, suffix = ""] = written.exec(text.trim()) ?? [];
   const known = unit === null ? [] : spellings[unit];
   const names = known.map(({ name }) => name).join(" or ");
-  if (digits === undefined) return `must be a number${unit === null ? "" : ` in ${names}`}, like 21.5`;
+  const number = Number(digits?.replace(",", "."));
+  if (digits === undefined || !Number.isFinite(number))
+    return `must be a number${unit === null ? "" : ` in ${names}`}, like 21.5`;
   if (/^[.,'’]/.test(suffix)) return "must not have thousands separators";
   if (ambiguous.test(digits)) return "is ambiguous because of its comma: write 2500, or 2.5";
-  const number = Number(digits.replace(",", "."));
   if (suffix === "") return number;
   const spelling = known.find((each) => each.written.test(suffix));
   if (spelling !== undefined) return rounded(spelling.convert(number));

@@ -31,6 +31,7 @@ describe("a number in a command", () => {
   test.each([
     ["", "W", "must be a number in W or kW or MW, like 21.5"],
     ["many", "W", "must be a number in W or kW or MW, like 21.5"],
+    ["1e999", null, "must be a number, like 21.5"],
     ["NaN", null, "must be a number, like 21.5"],
     ["2.5 MHz", "W", 'must be in W or kW or MW, not in "MHz"'],
     ["2500 mW", "W", 'must be in W or kW or MW, not in "mW"'],
