@@ -42,6 +42,9 @@ const Own = z.looseObject({
 });
 const Components = z.record(z.string(), Trace);
 
+/** What the message of a single component repeats of its device. */
+const ofDevice = ["origin", "device", "availability", "availability_mode", "state_topic"];
+
 /**
  * The components in a retained discovery message by id; null unless it is from the bridge with the state topic `bridge`:
  * other programs and other bridges on the broker are left alone.
@@ -56,7 +59,7 @@ export function announcedIn(
   const isOwn = data?.state_topic === bridge || data?.availability.some(({ topic }) => topic === bridge);
   if (data === undefined || !isOwn) return null;
   if (component === null) return Components.safeParse(data.components).data ?? null;
-  const { origin: _, device: __, availability: ___, availability_mode: ____, state_topic: _____, ...own } = data;
+  const own = Object.fromEntries(Object.entries(data).filter(([key]) => !ofDevice.includes(key)));
   return Components.safeParse({ [component.id]: { ...own, platform: component.platform } }).data ?? null;
 }
 
