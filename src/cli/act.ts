@@ -38,8 +38,11 @@ export function actCommand(): Command {
     .option("--rule <id>", "rule id, for rule")
     .option("--property <key>", "control of the miner, for set")
     .option("--value <value>", "new value, for set")
-    .option("--watts <number>", "W, for set_power_limit")
-    .option("--temperature <number>", "°C, for set_target_temperature and set_room_temperature")
+    .option("--watts <number>", "W, or with a unit, such as 2.5kW, for set_power_limit")
+    .option(
+      "--temperature <number>",
+      "°C, or with a unit, such as 70F, for set_target_temperature and set_room_temperature",
+    )
     .option("--surplus <number>", "W, for set_surplus")
     .option("--mode <name>", "mode, for set_mode")
     .option("--on", "turn the signal on, for locate")

@@ -21,12 +21,18 @@ export function mqttCommand(): Command {
     .option("--prefix <levels>", "Home Assistant's discovery prefix (default: homeassistant)")
     .option("--no-home-assistant", "do not announce the rigs to Home Assistant")
     .option("--data <folder>", "folder for the units of hash rates, which stay the same across restarts", ".")
-    .addHelpText("after", secretsHelp)
+    .option("--retract", "instead: remove all that Rigbridge has announced and retained at the broker, and end")
+    .option("--dry-run", "with --retract: only list what would be removed")
+    .addHelpText("after", `${retractHelp}${secretsHelp}`)
     .action(failing(mqtt));
 }
 
+const retractHelp =
+  "\n--retract works while Rigbridge is stopped. It empties Rigbridge's discovery messages and its own topics below\n" +
+  "--base; messages of other programs stay. Exit code 0: nothing is left; 1: it failed, or Rigbridge is running.\n";
+
 /** The bridge is loaded only now, so that the help appears quickly. */
 async function mqtt(options: MqttOptions): Promise<void> {
-  const { runMqtt } = await import("./run-mqtt.ts");
-  await runMqtt(options);
+  const { retractBridge, runMqtt } = await import("./run-mqtt.ts");
+  await (options.retract ? retractBridge(options) : runMqtt(options));
 }

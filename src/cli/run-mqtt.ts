@@ -2,6 +2,7 @@ import { connectService } from "../client/index.ts";
 import { readConfig, sentence } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { MqttSettings, startMqtt } from "../mqtt/index.ts";
+import { retract } from "../mqtt/retract.ts";
 import { version } from "../version.ts";
 import { openLog } from "./log.ts";
 import type { ServiceOptions } from "./service-options.ts";
@@ -21,25 +22,50 @@ export interface MqttOptions extends ServiceOptions {
   readonly prefix?: string;
   readonly homeAssistant: boolean;
   readonly data: string;
+  readonly retract?: true;
+  readonly dryRun?: true;
 }
 
 /** Runs the bridge until a signal stops it. */
 export async function runMqtt(options: MqttOptions): Promise<void> {
-  const settings = await settingsOf(options);
+  if (options.dryRun) throw new RigbridgeError("config.invalid", "--dry-run: is only for --retract");
+  const first = await settingsOf(options);
   const { service: url, key, locale, data } = options;
   const log = openLog();
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
-  const service = connectService({ url, key, log, ...(locale === undefined ? {} : { locale }) });
-  shutdown.add("connection to the service", () => service.close());
-  try {
-    const bridge = await startMqtt({ service, settings, log, version, folder: data, page: new URL(url).origin });
+  const run = async (settings: MqttSettings): Promise<void> => {
+    const service = connectService({ url, key, log, ...(locale === undefined ? {} : { locale }) });
+    shutdown.add("connection to the service", () => service.close());
+    const restart = async () => {
+      const next = await settingsOf(options);
+      return () => void shutdown.restart(log, () => run(next));
+    };
+    const bridge = await startMqtt({
+      ...{ service, settings, log, version, folder: data, page: new URL(url).origin, restart },
+    });
     shutdown.add("MQTT bridge", () => bridge.close());
     log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);
-    await bridge.ended;
-  } finally {
+  };
+  try {
+    await run(first);
+  } catch (error) {
     await shutdown.close(log);
+    throw error;
   }
+}
+
+/** Removes what a bridge with these settings has retained at the broker. */
+export async function retractBridge(options: MqttOptions): Promise<void> {
+  const settings = await settingsOf(options);
+  const { url } = settings;
+  if (url === undefined)
+    throw new RigbridgeError(
+      "config.invalid",
+      "--retract needs the URL of a broker; the embedded one forgets everything when Rigbridge stops",
+    );
+  const dryRun = options.dryRun === true;
+  await retract({ settings: { ...settings, url }, dryRun, report: (line) => console.log(line) });
 }
 
 /** The settings of the configuration, overridden by the options. Throws with every option that is wrong. */

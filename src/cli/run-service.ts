@@ -9,7 +9,7 @@ import type { MiningService } from "../contract/service.ts";
 import { type AnnounceOptions, announceService } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
-import type { Bridge, MqttSettings } from "../mqtt/index.ts";
+import type { Bridge, BridgeOptions, MqttSettings } from "../mqtt/index.ts";
 import { BrokerMessages } from "../mqtt/messages.ts";
 import { type DemoMiner, startService } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
@@ -36,7 +36,12 @@ interface Place {
   readonly usualFile: string;
   /** The addresses at which other machines reach this one. */
   readonly ownHosts: () => readonly string[];
+  /** Closes everything and starts it again in this process, with the configuration read anew. */
+  readonly restart: NonNullable<BridgeOptions["restart"]>;
 }
+
+/** A configuration to start with, and the file that it is from. */
+type Start = ReadConfig & { readonly file: string | null };
 
 /** Announces the service elsewhere than in the machine's networks at the port of mDNS. */
 type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
@@ -44,22 +49,34 @@ type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
 /** Starts everything and returns; the process then runs until a signal stops it. */
 export async function runService(options: ServeOptions, otherNetwork: OtherNetwork = {}): Promise<void> {
   const usualFile = join(options.data ?? "", defaultFile);
-  const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
-  const { config, warnings } = await configuration(file, usualFile, options);
+  const read = async (): Promise<Start> => {
+    const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
+    return { file, ...(await configuration(file, usualFile, options)) };
+  };
+  const first = await read();
   const log = openLog();
-  for (const warning of warnings) log.warn(warning);
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
-  try {
-    const place = { file, usualFile, ownHosts: otherNetwork.interfaces ?? reachableHosts };
+  const run = async ({ file, config, warnings }: Start): Promise<void> => {
+    for (const warning of warnings) log.warn(warning);
+    const place: Place = {
+      ...{ file, usualFile, ownHosts: otherNetwork.interfaces ?? reachableHosts },
+      restart: async () => {
+        const next = await read();
+        return () => void shutdown.restart(log, () => run(next));
+      },
+    };
     const { served, listening } = await start(config, place, options.demo === true, log, shutdown);
     showWelcome(served, log);
     if (!config.http.announce) return;
     const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
     shutdown.add("announcement", () => announcing.close());
+  };
+  try {
+    await run(first);
   } catch (error) {
     await shutdown.close(log);
-    throw withAdvice(error, file ?? usualFile);
+    throw withAdvice(error, first.file ?? usualFile);
   }
 }
 
@@ -90,7 +107,7 @@ function unconfigured(data: string | undefined): Config {
 
 async function start(
   config: Config,
-  { file, usualFile, ownHosts }: Place,
+  { file, usualFile, ownHosts, restart }: Place,
   wantsDemo: boolean,
   log: Logger,
   shutdown: Shutdown,
@@ -118,7 +135,7 @@ async function start(
   shutdown.add("HTTP server", () => http.close());
   const places = placesOf(http, ownHosts());
   if (config.mqtt !== undefined) {
-    const started = await bridgeFor(service, config, config.mqtt, places.url, log);
+    const started = await bridgeFor(service, config, config.mqtt, { log, restart, page: places.url });
     bridge = started;
     shutdown.add("MQTT bridge", () => started.close());
     messages.join(started.connection);
@@ -139,13 +156,12 @@ async function bridgeFor(
   service: MiningService,
   config: Config,
   settings: MqttSettings,
-  page: string,
-  log: Logger,
+  shared: Pick<BridgeOptions, "log" | "restart" | "page">,
 ): Promise<Bridge> {
   const { startMqtt } = await import("../mqtt/index.ts");
   const { url } = config.store;
   return startMqtt({
-    ...{ service, settings, log, version, page },
+    ...{ service, settings, version, ...shared },
     folder: url === ":memory:" ? null : dirname(url),
     currency: config.display.currency,
   });

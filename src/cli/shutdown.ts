@@ -14,6 +14,7 @@ const sameSignalMs = 500;
 export class Shutdown {
   readonly #parts: Part[] = [];
   #closing: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
 
   add(name: string, close: () => Promise<void>): void {
     this.#parts.push({ name, close });
@@ -26,12 +27,29 @@ export class Shutdown {
 
   /** In reverse order; a part that fails to close does not keep the others from closing. */
   close(log: Logger): Promise<void> {
-    this.#closing ??= this.#closeAll(log);
+    this.#closing ??= (this.#restarting ?? Promise.resolve()).then(() => this.#closeAll(log));
     return this.#closing;
   }
 
+  /** Closes everything, then starts again; a second call meanwhile does nothing. The process ends if that fails. */
+  async restart(log: Logger, start: () => Promise<void>): Promise<void> {
+    if (this.#closing !== undefined || this.#restarting !== undefined) return;
+    log.info("Restarting ...");
+    const restarted = this.#closeAll(log).then(() => (this.#closing === undefined ? start() : undefined));
+    this.#restarting = restarted.catch(() => undefined);
+    try {
+      await restarted;
+    } catch (error) {
+      log.fatal({ err: error }, "The restart failed");
+      await this.#closeAll(log);
+      process.exit(1);
+    }
+    this.#restarting = undefined;
+  }
+
   async #closeAll(log: Logger): Promise<void> {
-    for (const { name, close } of this.#parts.toReversed()) {
+    const parts = this.#parts.splice(0).toReversed();
+    for (const { name, close } of parts) {
       try {
         await close();
       } catch (error) {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { secret } from "../contract/secrets.ts";
-import { TopicFilter } from "../contract/topic.ts";
+import { Topic, TopicFilter } from "../contract/topic.ts";
 
 /** Topic levels that brokers and Home Assistant accept. */
 const level = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
@@ -13,6 +13,13 @@ const file = z.string().min(1).max(1000);
 
 export const HomeAssistantSettings = z.strictObject({
   prefix: levels.default("homeassistant").describe("Home Assistant's discovery prefix"),
+  birthTopic: Topic.default("homeassistant/status").describe("where Home Assistant publishes that it has started"),
+  components: z
+    .enum(["device", "single"])
+    .default("device")
+    .describe(
+      "device = one discovery message for each device; single = one for each entity, as other programs need it",
+    ),
   groups: z.array(z.string().min(1).max(200)).optional().describe("publish only miners of these groups; absent = all"),
   miners: z
     .boolean()
@@ -108,6 +115,10 @@ export const MqttSettings = z
   });
 export type MqttSettings = z.infer<typeof MqttSettings>;
 export type HomeAssistantSettings = z.infer<typeof HomeAssistantSettings>;
+
+/** The settings of Home Assistant; the defaults where only true or false is set. */
+export const homeAssistantSettings = ({ homeAssistant }: Pick<MqttSettings, "homeAssistant">): HomeAssistantSettings =>
+  typeof homeAssistant === "object" ? homeAssistant : HomeAssistantSettings.parse({});
 
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));

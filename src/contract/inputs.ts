@@ -2,9 +2,11 @@ import { z } from "zod";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
+import { quantityIn } from "./quantity.ts";
 import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
+import { switchWord } from "./triggers.ts";
 import { wording } from "./wording.ts";
 
 /**
@@ -67,20 +69,34 @@ export const Decimal = z.codec(
   { decode: (digits) => Number(digits), encode: (number) => String(number) },
 );
 
-/** A decimal number that may be negative. */
-export const Signed = z.codec(
+/** A number that people may write with a unit, like "2.5 kW", or with a decimal comma. */
+const quantity = (unit: "W" | "°C", smallest: number) =>
+  z.codec(
+    z
+      .string()
+      .max(40)
+      .superRefine((text, context) => {
+        const number = quantityIn(text, unit);
+        if (typeof number === "string") context.addIssue({ code: "custom", message: number });
+      }),
+    z.number().min(smallest).max(10_000_000),
+    {
+      decode: (text) => {
+        const number = quantityIn(text, unit);
+        return typeof number === "number" ? number : Number.NaN;
+      },
+      encode: (number) => String(number),
+    },
+  );
+
+export const Flag = z.codec(
   z
     .string()
-    .max(40)
-    .regex(/^-?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/, "must be a decimal number with a point, like -120.5"),
-  z.number().min(-10_000_000).max(10_000_000),
-  { decode: (digits) => Number(digits), encode: (number) => String(number) },
+    .max(20)
+    .refine((word) => switchWord(word) !== null, "must be true or false"),
+  z.boolean(),
+  { decode: (word) => switchWord(word) === true, encode: (flag) => (flag ? "true" : "false") },
 );
-
-export const Flag = z.codec(z.enum(["true", "false"]), z.boolean(), {
-  decode: (word) => word === "true",
-  encode: (flag) => (flag ? "true" : "false"),
-});
 
 /** Control characters and direction marks, spelled out because not every client's language supports \p{Cc}. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
@@ -154,17 +170,17 @@ const actionParameters = {
   rule_id: parameter(Id, "for rule: id of the rule, as in manualActionList", 4).optional(),
   property: extension(z.string().max(40), "for set: the key of a control, as in the miner's `controls`", "fan"),
   value: extension(z.string().max(200), "for set: the control's new value, as text", "60"),
-  watts: extension(Decimal, "for set_power_limit: W", 2400),
+  watts: extension(quantity("W", 0), "for set_power_limit: W", 2400),
   mode: extension(z.string().max(100), "for set_mode: one of the control's `options`", "low"),
   on: extension(Flag, "for locate: whether the rig signals its location", true),
   temperature: extension(
-    Signed,
+    quantity("°C", -10_000_000),
     "°C: for set_target_temperature, the target of the room that this miner heats (5 to 35; survives a restart); for " +
       "set_room_temperature, the room's temperature (-40 to 60), if the configuration expects it from the API",
     21.5,
   ),
   surplus: extension(
-    Signed,
+    quantity("W", -10_000_000),
     "for set_surplus: W of solar surplus for the miner's whole group; negative = drawn from the grid",
     1500,
   ),

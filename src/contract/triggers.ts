@@ -1,10 +1,17 @@
 import { invalid } from "./problems.ts";
 
-/** The words for on that front ends send. */
-export const onWords: readonly string[] = ["true", "on", "1"];
+/** The words for on and off that front ends send, in any case. */
+const on = ["true", "on", "1"];
+const off = ["false", "off", "0"];
+
+/** null for any other word. */
+export function switchWord(text: string): boolean | null {
+  const word = text.trim().toLowerCase();
+  return on.includes(word) ? true : off.includes(word) ? false : null;
+}
 
 /** A trigger can only be set to on. Throws `input.invalid` at `path`. */
 export function checkTrigger(key: string, text: string, path: string): void {
-  if (!onWords.includes(text.toLowerCase()))
+  if (switchWord(text) !== true)
     throw invalid(path, `"${key}" accepts only true: it is a one-time action and cannot be switched off`);
 }

@@ -1,4 +1,5 @@
 import { bulkAction, type MinerActionInput, MinerActionQuery, minerActions } from "../contract/inputs.ts";
+import { inAnyCase } from "../contract/nearest.ts";
 import { invalid, invalidAll, type Mistake, RigbridgeError } from "../contract/problems.ts";
 import { type Part, type Property, type PropertyKey, properties } from "../contract/properties.ts";
 import type { ControlKey } from "../contract/readings.ts";
@@ -26,8 +27,9 @@ export type ServiceCall =
 
 /** Reads a payload at `action`: a word, or JSON with parameters. Throws `input.invalid`. */
 export function actionIntents(value: unknown): Intent[] {
-  const { action, transaction: _, ...parameters } = isRecord(value) ? value : { action: value };
-  if (typeof action !== "string") throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
+  const { action: given, transaction: _, ...parameters } = isRecord(value) ? value : { action: value };
+  const action = typeof given === "string" ? given.trim().toLowerCase() : null;
+  if (action === null) throw invalid("action", `is required: one of ${minerActions.join(", ")}`);
   const texts = Object.entries(parameters).map(([name, each]) => [name, scalar(each, name)]);
   const checked = bulkAction({ action, parameters: Object.fromEntries(texts) });
   if (checked.action === null) throw invalidAll(checked.mistakes.map(unprefixed));
@@ -150,7 +152,7 @@ function heatingModeIntent({ name, heating }: Miner, value: string): Intent {
   throw invalid("heating_mode", "must be off or heat");
 }
 
-/** By displayed name: of a pool that the rig lists, else of a pool definition. */
+/** By displayed name, in any case: of a pool that the rig lists, else of a pool definition. */
 function poolChange(miner: Miner, name: string, poolNamed: (name: string) => number | undefined): ServiceCall {
   const isNamed = (each: string): boolean => each === name || each.slice(0, 250) === name;
   const listed = listedPools(miner).find((each) => isNamed(each.name))?.pool;
@@ -160,7 +162,12 @@ function poolChange(miner: Miner, name: string, poolNamed: (name: string) => num
   const defined = miner.canPoolSwitch ? poolNamed(name) : undefined;
   if (defined !== undefined)
     return act({ action: "change_pool", pool_id: String(defined), pool_type: "single" }, "pool");
-  if (listed === undefined) throw invalid("pool", `"${shortened(name)}" is not a pool of ${miner.name}`);
+  if (listed === undefined) {
+    const others = [...listedPools(miner).map((each) => each.name), ...(present === null ? [] : [present])];
+    const meant = inAnyCase(name, others);
+    if (meant !== undefined) return poolChange(miner, meant, poolNamed);
+    throw invalid("pool", `"${shortened(name)}" is not a pool of ${miner.name}`);
+  }
   throw controlAbsent(`${miner.name} cannot change its pool${notesOf(miner)}`);
 }
 

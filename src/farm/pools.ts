@@ -1,3 +1,4 @@
+import { inAnyCase } from "../contract/nearest.ts";
 import type { Miner, MinerPool } from "../contract/resources.ts";
 import type { Caller, MiningService } from "../contract/service.ts";
 
@@ -63,6 +64,7 @@ export class PoolNames {
       if (list !== undefined)
         this.#ids = new Map(named.toReversed().map(({ description, id }) => [description.slice(0, 250), id]));
     }
-    return (name) => this.#ids?.get(name);
+    const ids = this.#ids ?? new Map<string, number>();
+    return (name) => ids.get(inAnyCase(name, [...ids.keys()]) ?? "");
   }
 }

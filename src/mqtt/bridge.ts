@@ -4,11 +4,12 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import type { Logger } from "pino";
 import type { BackOff } from "../async/index.ts";
-import type { MqttSettings } from "../config/mqtt.ts";
+import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
 import type { MqttStatus } from "../http/health.ts";
+import { BridgeCommands, type PrepareRestart } from "./bridge-commands.ts";
 import { type BridgeRun, Claim, type ClaimDelays } from "./claim.ts";
 import { CommandInbox, caller } from "./command-inbox.ts";
 import { Commands } from "./commands.ts";
@@ -39,6 +40,8 @@ export interface BridgeOptions {
   /** File of the id of this installation; absent: it has another in each run. */
   readonly instanceFile?: string | null;
   readonly claimDelays?: ClaimDelays;
+  /** Absent: the program cannot be restarted in this process. */
+  readonly restart?: PrepareRestart;
 }
 
 export interface Bridge {
@@ -128,6 +131,7 @@ class RunningBridge implements Bridge {
         ? null
         : homeAssistant({
             ...{ connection, topics, settings, version, currency, page, faults },
+            canRestart: options.restart !== undefined,
             pools: () => pools.names,
             warn: (message) => log.warn(message),
             announced: (device) => this.#publishing.announced(device),
@@ -165,17 +169,18 @@ class RunningBridge implements Bridge {
       },
       changed: (conflict) => service.setWarning?.(conflictTitle, conflict),
     });
-    if (settings.requests)
-      connection.subscribe(topics.commands.filter(isRequest), (message) => void requests.handle(message), {
-        fresh: true,
-      });
-    connection.subscribe(
-      topics.commands.filter((filter) => !isRequest(filter)),
-      (message) => void commands.handle(message),
-      { fresh: true },
-    );
-    if (this.#announcer !== null)
-      connection.subscribe([birthTopic(settings)], (message) => this.#homeAssistantStarted(message));
+    const bridgeCommands = new BridgeCommands({
+      ...{ inbox, topics, base: settings.base, log, restart: options.restart },
+      changed: () => this.#publishInfo(),
+    });
+    const request = (message: Message): void => {
+      void requests.handle(message);
+      void bridgeCommands.handle(message);
+    };
+    if (settings.requests) connection.subscribe(topics.requests, request, { fresh: true });
+    connection.subscribe(topics.commands, (message) => void commands.handle(message), { fresh: true });
+    const { birthTopic } = homeAssistantSettings(settings);
+    if (this.#announcer !== null) connection.subscribe([birthTopic], (message) => this.#homeAssistantStarted(message));
     connection.connected(() => {
       // One of a run that was killed during a conflict.
       service.setWarning?.(conflictTitle, null);
@@ -262,13 +267,14 @@ class RunningBridge implements Bridge {
   }
 
   #publishInfo(): void {
-    const { settings, version } = this.#options;
+    const { settings, version, log } = this.#options;
     const { base, qos, interval, homeAssistant, requests } = settings;
     const payload = JSON.stringify({
       name: "Rigbridge",
       version,
       ...this.#run,
       mqtt: this.connection.version === 5 ? "5" : "3.1.1",
+      log_level: log.level,
       ...{ base, qos, interval, homeAssistant },
       operations: requests ? [...this.#features].sort() : [],
     });
@@ -297,8 +303,3 @@ class RunningBridge implements Bridge {
 
 /** Title of the notification while another Rigbridge uses the same topics. */
 const conflictTitle = "MQTT topics in use";
-
-const isRequest = (filter: string): boolean => filter.endsWith("/bridge/request/+");
-
-const birthTopic = ({ homeAssistant }: MqttSettings): string =>
-  `${typeof homeAssistant === "object" ? homeAssistant.prefix : "homeassistant"}/status`;

@@ -45,7 +45,7 @@ export class Commands {
   async handle(message: Message): Promise<void> {
     const { base, inbox } = this.#options;
     const topic = commandTopic(base, message.topic);
-    if (topic === null || topic.kind === "request") return;
+    if (topic?.kind !== "set" && topic?.kind !== "action") return;
     await inbox.take(message, this.#responseTopicOf(topic), async (value) => {
       const intents = intentsOf(topic, value);
       const data =

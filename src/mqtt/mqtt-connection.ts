@@ -17,8 +17,8 @@ export type ConnectionSettings = Pick<MqttSettings, "clientId" | "username" | "p
 
 export interface ConnectionOptions {
   readonly settings: ConnectionSettings;
-  /** Published by the broker, retained, when the connection is lost or closed. */
-  readonly will: { readonly topic: string; readonly payload: string };
+  /** Published by the broker, retained, when the connection is lost or closed; absent: nothing. */
+  readonly will?: { readonly topic: string; readonly payload: string };
   /**
    * Client id of a bridge that does not have the topics. With it, each connection begins without them and without a will,
    * until `lead`: only what is marked `always` is subscribed to and published.
@@ -193,10 +193,8 @@ export class MqttConnection implements MqttLink {
   /** `isOffline`: that was published already. */
   async close(isOffline = false): Promise<void> {
     if (this.#isClosed) return;
-    if (this.isConnected && !isOffline) {
-      const { topic, payload } = this.#options.will;
-      this.publish({ topic, payload, qos: 1, retain: true });
-    }
+    const { will } = this.#options;
+    if (this.isConnected && !isOffline && will !== undefined) this.publish({ ...will, qos: 1, retain: true });
     if (this.#isOpen) await Promise.race([this.settled(), elapsed(1_000)]);
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -251,7 +249,9 @@ export class MqttConnection implements MqttLink {
       resubscribe: false,
       queueQoSZero: false,
       wsOptions: { maxPayload: largestFrame },
-      ...(isWaiting ? {} : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
+      ...(isWaiting || will === undefined
+        ? {}
+        : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
     });
     let error: BrokerError | null = null;
     let isClosed = false;
@@ -386,13 +386,12 @@ export class MqttConnection implements MqttLink {
   }
 
   /** Resolves with the broker's answer. */
-  #subscribe(all: readonly string[], { fresh }: SubscribeOptions): Promise<void> {
+  #subscribe(all: readonly string[], { fresh, qos = 1 }: SubscribeOptions): Promise<void> {
     // A broker may deliver a message once per matching subscription, and a command would be executed twice.
     const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
     if (filters.length === 0) return Promise.resolve();
     const answered = Promise.withResolvers<void>();
-    const options =
-      this.#version === 5 ? { qos: 1 as const, rh: fresh ? 2 : 0, nl: fresh === true } : { qos: 1 as const };
+    const options = this.#version === 5 ? { qos, rh: fresh ? 2 : 0, nl: fresh === true } : { qos };
     this.#client.subscribe([...filters], options, (error, granted = []) => {
       answered.resolve();
       const refused = granted.filter(({ qos }) => qos >= 128).map(({ topic }) => topic);

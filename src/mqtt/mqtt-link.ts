@@ -29,6 +29,8 @@ export interface SubscribeOptions {
   readonly fresh?: true;
   /** Also while another bridge has the topics. */
   readonly always?: true;
+  /** 1 by default. With it, Mosquitto delivers only the first 1,000 retained messages; with 0, all. */
+  readonly qos?: 0 | 1;
 }
 
 /** A connection to a broker that reconnects automatically. */

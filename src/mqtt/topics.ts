@@ -11,12 +11,16 @@ export interface Topics {
   readonly notifications: string;
   readonly request: (operation: string) => string;
   readonly response: (operation: string) => string;
+  /** Where the bridge takes commands for itself. */
+  readonly bridge: { readonly action: string; readonly logLevel: string; readonly response: string };
   readonly miner: (uid: string) => ThingTopics;
   readonly group: (id: number) => ThingTopics;
   /** Takes commands to all miners; the state of the farm is the summary. */
   readonly farm: ThingTopics;
-  /** Filters of the topics that take commands. */
+  /** Filters of the topics that take commands for miners, groups and the farm. */
   readonly commands: readonly string[];
+  /** Filters of those that take API requests and commands for the bridge itself. */
+  readonly requests: readonly string[];
 }
 
 export interface ThingTopics {
@@ -39,6 +43,11 @@ export function topicsOf(base: string): Topics {
     set: `${root}/set`,
     setProperty: (property) => `${root}/${property}/set`,
   });
+  const bridge = {
+    action: `${base}/bridge/action`,
+    logLevel: `${base}/bridge/log_level/set`,
+    response: `${base}/bridge/response`,
+  };
   const things = [`${base}/miner/+`, `${base}/group/+`, `${base}/farm`];
   return {
     state: `${base}/bridge/state`,
@@ -49,18 +58,19 @@ export function topicsOf(base: string): Topics {
     notifications: `${base}/notifications`,
     request: (operation) => `${base}/bridge/request/${operation}`,
     response: (operation) => `${base}/bridge/response/${operation}`,
+    bridge,
     miner: (uid) => thing(`${base}/miner/${uid}`),
     group: (id) => thing(`${base}/group/${id}`),
     farm: thing(`${base}/farm`),
-    commands: [
-      `${base}/bridge/request/+`,
-      ...things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
-    ],
+    commands: things.flatMap((root) => [`${root}/set`, `${root}/action`, `${root}/+/set`]),
+    requests: [`${base}/bridge/request/+`, bridge.action, bridge.logLevel],
   };
 }
 
 export type CommandTopic =
   | { readonly kind: "request"; readonly operation: string }
+  /** For the bridge itself; `sets` is null for an action. */
+  | { readonly kind: "bridge"; readonly sets: "log_level" | null }
   | {
       readonly kind: "set" | "action";
       readonly thing: "miner" | "group" | "farm";
@@ -78,6 +88,9 @@ export function commandTopic(base: string, topic: string): CommandTopic | null {
     .replace(/^farm\//, "farm//")
     .split("/");
   const [first = "", second = "", third = "", fourth] = levels;
+  const rest = levels.slice(1).join("/");
+  if (first === "bridge" && rest === "action") return { kind: "bridge", sets: null };
+  if (first === "bridge" && rest === "log_level/set") return { kind: "bridge", sets: "log_level" };
   if (first === "bridge")
     return second === "request" && levels.length === 3 ? { kind: "request", operation: third } : null;
   if (first !== "farm" && ((first !== "miner" && first !== "group") || second === "")) return null;

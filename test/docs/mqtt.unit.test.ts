@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { logLevels } from "../../src/config/log-levels.ts";
 import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { actionIntents, settingIntents, settingsIntents } from "../../src/farm/index.ts";
@@ -29,6 +30,10 @@ describe("the page on MQTT", () => {
       return;
     }
     expect(command).not.toBeNull();
+    if (command?.kind === "bridge") {
+      expect(["restart", ...logLevels]).toContain(value);
+      return;
+    }
     if (command?.kind === "action") expect(actionIntents(value)).toHaveLength(1);
     else if (command?.property === null) expect(settingsIntents(value)).toHaveLength(1);
     else expect(settingIntents(command?.property ?? "", value)).toHaveLength(1);
@@ -41,7 +46,8 @@ describe("the page on MQTT", () => {
     expect(listed).toEqual([
       ...[topics.state, topics.info, topics.summary],
       ...[miner.state, miner.availability, miner.event, miner.response],
-      ...[topics.group(1).state, topics.notification, topics.notifications, topics.response("listMiners")],
+      ...[topics.group(1).state, topics.notification, topics.notifications, topics.bridge.response],
+      topics.response("listMiners"),
     ]);
   });
 });

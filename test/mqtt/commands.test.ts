@@ -115,6 +115,35 @@ describe("a command", () => {
     expect(await control(sticks.id, "board_0")).toBe(true);
   });
 
+  test("may have a unit or a decimal comma, and words in any case", async () => {
+    const frequency = `miner/${axeos.uid}/frequency/set`;
+    expect(await ask(frequency, "505 MHz")).toMatchObject({ status: "ok", data: { frequency: 505 } });
+    expect(await ask(frequency, '{"value": "0,51ghz"}')).toMatchObject({ data: { frequency: 510 } });
+    expect(await ask(`miner/${axeos.uid}/voltage/set`, "1.1 V")).toMatchObject({ data: { voltage: 1100 } });
+    expect(await ask(`miner/${axeos.uid}/set`, '{"fan": "55 %"}')).toMatchObject({ data: { fan: 55 } });
+    expect(await ask(`miner/${axeos.uid}/fan/set`, "AUTO")).toMatchObject({ data: { fan: "auto" } });
+    const limit = '{"action": "set_power_limit", "watts": "2.8 kW"}';
+    expect(await ask(`miner/${whatsminer.uid}/action`, limit)).toMatchObject({ status: "ok" });
+    expect(await control(whatsminer.id, "power_limit")).toBe(2800);
+    for (const [word, state] of Object.entries({ Off: "OFF", TRUE: "ON", off: "OFF", on: "ON" }))
+      expect(await ask(`miner/${sticks.uid}/board_0/set`, word)).toMatchObject({ data: { board_0: state } });
+    const locate = '{"action": "Locate", "on": "Off"}';
+    expect(await ask(`miner/${whatsminer.uid}/action`, locate)).toMatchObject({ status: "ok" });
+    expect(await ask(frequency, "5 kW")).toMatchObject({
+      ...{ status: "error", code: "input.invalid" },
+      error: expect.stringContaining('must be in MHz or GHz, not in "kW"'),
+    });
+    expect(await ask(`miner/${whatsminer.uid}/power_limit/set`, "2,800")).toMatchObject({
+      error: expect.stringContaining("is ambiguous because of its comma"),
+    });
+  });
+
+  test("that is retained while the bridge listens is executed, as any other", async () => {
+    const topic = `miner/${axeos.uid}/frequency/set`;
+    expect(await ask(topic, "495", { retain: true })).toMatchObject({ status: "ok", data: { frequency: 495 } });
+    await listener.publish(`${base}/${topic}`, "", { retain: true });
+  });
+
   test("sets several properties, in the order given", async () => {
     const answer = await ask(`miner/${axeos.uid}/set`, '{"voltage": 1100, "fan": 60, "transaction": "x"}');
     expect(answer).toMatchObject({ status: "ok", data: { voltage: 1100, fan: 60 }, transaction: "x" });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HomeAssistantSettings } from "../../src/config/mqtt.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo, type LogLine, recordingLog } from "./bridged.ts";
@@ -23,7 +24,7 @@ beforeAll(async () => {
   listener = await subscribeAt(mosquitto.url);
   const hearing = recordingLog();
   said = hearing.lines;
-  const homeAssistant = { prefix: "homeassistant", miners: true, detail: "usual", farmName: "Mining farm" } as const;
+  const homeAssistant = HomeAssistantSettings.parse({ miners: true });
   bridge = await bridgeTo(many.service, { url: mosquitto.url, homeAssistant }, { log: hearing.log });
 });
 afterAll(async () => {

@@ -1,13 +1,14 @@
-import { HomeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
+import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
 import type { Group, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
-import type { MqttLink } from "../mqtt-link.ts";
+import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { Announcer } from "../publishing.ts";
 import type { Topics } from "../topics.ts";
+import { bridgeConfig } from "./bridge-device.ts";
 import type { DeviceConfig } from "./component.ts";
-import { type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
-import { Discovery } from "./discovery.ts";
+import { bridgeId, type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
+import { Discovery, type Schedule } from "./discovery.ts";
 import { farmConfig, groupConfig } from "./group-devices.ts";
 import { type NamedDevice, objectIdsOf } from "./object-ids.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
@@ -21,6 +22,8 @@ export interface AnnouncerOptions {
   readonly settings: MqttSettings;
   readonly faults: RigFaults;
   readonly version: string;
+  /** Whether the bridge accepts a restart. */
+  readonly canRestart?: boolean;
   /** Display currency, "SEK"; absent while it is unknown. */
   readonly currency?: string | undefined;
   /** URL of the service, for people. */
@@ -36,9 +39,6 @@ export interface AnnouncerOptions {
   readonly delays?: Delays;
 }
 
-/** Runs work once after so many ms; returns how to cancel it. */
-export type Schedule = (work: () => void, ms: number) => () => void;
-
 export interface Delays {
   /** Changes in quick succession are announced once; Home Assistant would otherwise delay the rest of a device. */
   readonly debounceMs: number;
@@ -46,9 +46,11 @@ export interface Delays {
   readonly recheckMs: number;
   /** After this long without another retained message, all are taken to have arrived. */
   readonly quietMs: number;
+  /** Home Assistant has this long to let go of entities when devices change between one message and one for each. */
+  readonly migrateMs: number;
 }
 
-const defaultDelays: Delays = { debounceMs: 500, recheckMs: 5000, quietMs: 1000 };
+const defaultDelays: Delays = { debounceMs: 500, recheckMs: 5000, quietMs: 1000, migrateMs: 2000 };
 
 /** Miners announced per turn of the event loop. */
 const batch = 25;
@@ -112,12 +114,14 @@ class HomeAssistant implements Announcer {
   #cancelRecheck: (() => void) | null = null;
 
   constructor(options: AnnouncerOptions) {
-    const { homeAssistant } = options.settings;
     this.#options = options;
-    this.#settings = typeof homeAssistant === "boolean" ? HomeAssistantSettings.parse({}) : homeAssistant;
+    this.#settings = homeAssistantSettings(options.settings);
     this.#delays = options.delays ?? defaultDelays;
     this.#schedule = options.schedule ?? byTimer;
-    this.#discovery = new Discovery(options.connection, this.#settings.prefix);
+    this.#discovery = new Discovery({
+      ...{ connection: options.connection, settings: this.#settings, schedule: this.#schedule },
+      migrateMs: this.#delays.migrateMs,
+    });
     this.#subscribe();
     options.connection.connected(() => this.#waitForQuiet());
   }
@@ -190,7 +194,8 @@ class HomeAssistant implements Announcer {
     this.#cancelSweep?.();
     this.#cancelFlush?.();
     this.#cancelRecheck?.();
-    if (!this.#hasReadRetained) this.#options.connection.unsubscribe([this.#discovery.filter]);
+    this.#discovery.close();
+    if (!this.#hasReadRetained) this.#options.connection.unsubscribe(this.#discovery.filters);
   }
 
   get #base(): string {
@@ -234,11 +239,12 @@ class HomeAssistant implements Announcer {
   /** Reads what the broker retains of an earlier run. */
   #subscribe(): void {
     const { connection, topics } = this.#options;
-    connection.subscribe([this.#discovery.filter], (message) => {
+    const receive = (message: Message): void => {
       if (!message.retained) return;
       this.#discovery.adopt(message, topics.state);
       this.#waitForQuiet();
-    });
+    };
+    connection.subscribe(this.#discovery.filters, receive, { qos: 0 });
   }
 
   #waitForQuiet(): void {
@@ -248,7 +254,7 @@ class HomeAssistant implements Announcer {
 
   #retainedRead(): void {
     this.#hasReadRetained = true;
-    this.#options.connection.unsubscribe([this.#discovery.filter]);
+    this.#options.connection.unsubscribe(this.#discovery.filters);
     this.#flushSoon();
     this.#sweepSoon();
   }
@@ -326,6 +332,8 @@ class HomeAssistant implements Announcer {
     const { miners, display } = this.#farm;
     const id = farmId(this.#base);
     this.#publish(0, id, farmConfig(miners, display, this.#discovery.previous(id), context));
+    const { settings, canRestart = false } = this.#options;
+    this.#discovery.publish(bridgeId(this.#base), bridgeConfig({ canCommand: settings.requests, canRestart }, context));
   }
 
   #announceGroup({ group, miners, display }: GroupEntry, scope: Scope, context: DeviceContext): void {
@@ -371,6 +379,7 @@ class HomeAssistant implements Announcer {
     const included = miners.filter((miner) => showsMiner(scope, miner));
     const current = new Set([
       farmId(this.#base),
+      bridgeId(this.#base),
       ...groups.map(({ id }) => groupId(this.#base, id)),
       ...included.flatMap(({ uid }) => (uid === null ? [] : [minerId(this.#base, uid)])),
     ]);

@@ -1,39 +1,87 @@
 import { createHash } from "node:crypto";
+import type { HomeAssistantSettings } from "../../config/mqtt.ts";
 import type { Message, MqttLink } from "../mqtt-link.ts";
 import type { DeviceConfig } from "./component.ts";
 import { noPrevious, type PreviousComponents } from "./entities.ts";
-import { type Announced, announcedIn, continued, rangeOf, shapeOf } from "./retained-discovery.ts";
+import {
+  type Announced,
+  announcedIn,
+  continued,
+  deviceTopic,
+  discoveryFilters,
+  discoveryTopicIn,
+  isMigrationMark,
+  migrationMark,
+  nothingAnnounced,
+  rangeOf,
+  shapeOf,
+} from "./retained-discovery.ts";
+import { singleMessages } from "./single-components.ts";
 
-type Link = Pick<MqttLink, "publish" | "settled" | "isConnected">;
+/** Runs work once after so many ms; returns how to cancel it. */
+export type Schedule = (work: () => void, ms: number) => () => void;
 
-/** The discovery messages on a broker: each device's is published again only when it differs. */
+export interface DiscoveryOptions {
+  readonly connection: Pick<MqttLink, "publish" | "settled" | "isConnected">;
+  readonly settings: Pick<HomeAssistantSettings, "prefix" | "components">;
+  readonly schedule: Schedule;
+  /** Home Assistant has this long to let go of entities before they are announced in another form. */
+  readonly migrateMs: number;
+}
+
+interface Device {
+  announced: Announced;
+  /** The digest of the message at each topic; null: it is published again the next time. */
+  readonly messages: Map<string, string | null>;
+}
+
+/** From one message for a device to one for each entity, or back. */
+interface Migration {
+  /** The topics that the device leaves. */
+  readonly from: readonly string[];
+  /** What is announced once Home Assistant has let go of the entities. */
+  next: DeviceConfig;
+  readonly cancel: () => void;
+}
+
+/** The discovery messages on a broker: each is published again only when it differs. */
 export class Discovery {
-  readonly #connection: Link;
-  readonly #prefix: string;
-  readonly #devices = new Map<string, { readonly announced: Announced; digest: string | null }>();
-  /** Removed devices that the broker may still have. */
-  readonly #removed = new Set<string>();
+  readonly #options: DiscoveryOptions;
+  readonly #devices = new Map<string, Device>();
+  readonly #migrations = new Map<string, Migration>();
+  /** Topics with the mark of a migration that an earlier run did not finish, by device. */
+  readonly #marked = new Map<string, Set<string>>();
+  /** Emptied topics whose messages the broker may still have. */
+  readonly #emptied = new Set<string>();
 
-  constructor(connection: Link, prefix: string) {
-    this.#connection = connection;
-    this.#prefix = prefix;
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
   }
 
   get ids(): string[] {
     return [...this.#devices.keys()];
   }
 
-  /** The topics of all devices, of other programs too. */
-  get filter(): string {
-    return this.#topicOf("+");
+  /** The topics of all announcements, of other programs too. */
+  get filters(): readonly string[] {
+    return discoveryFilters(this.#prefix);
   }
 
   /** Reads a retained message, if it is from the bridge with this state topic. */
   adopt(message: Message, bridge: string): void {
-    const id = message.topic.split("/").at(-2) ?? "";
-    const announced = announcedIn(message, bridge);
-    if (announced === null || this.#devices.has(id)) return;
-    this.#devices.set(id, { announced, digest: digestOf(message.payload) });
+    const { topic } = message;
+    const at = discoveryTopicIn(this.#prefix, topic);
+    if (at === null) return;
+    if (isMigrationMark(message)) {
+      this.#marked.set(at.device, new Set([...(this.#marked.get(at.device) ?? []), topic]));
+      return;
+    }
+    const device = this.#devices.get(at.device) ?? newDevice();
+    const announced = device.messages.has(topic) ? null : announcedIn(message, at, bridge);
+    if (announced === null) return;
+    device.announced = { ...announced, components: { ...device.announced.components, ...announced.components } };
+    device.messages.set(topic, digestOf(message.payload));
+    this.#devices.set(at.device, device);
   }
 
   previous(id: string): PreviousComponents {
@@ -51,48 +99,120 @@ export class Discovery {
     return this.#devices.has(id);
   }
 
-  /** Publishes a device; null removes it. Returns whether there was anything to publish. */
+  /** Publishes a device; null removes it. Returns whether anything was published. */
   publish(id: string, config: DeviceConfig | null): boolean {
-    if (config === null) {
-      const isThere = this.#devices.delete(id);
-      if (isThere) this.#remove(id);
-      return isThere;
-    }
-    const last = this.#devices.get(id);
-    const shape = shapeOf(config);
-    const components = continued(config.components, last?.announced, shape);
-    const payload = JSON.stringify({ ...config, components });
-    const digest = digestOf(payload);
-    if (last?.digest === digest) return false;
-    this.#devices.set(id, { announced: { components, shape }, digest });
-    this.#removed.delete(id);
-    this.#send(id, payload);
-    return true;
+    if (config === null) return this.#remove(id);
+    const device = this.#devices.get(id) ?? newDevice();
+    this.#devices.set(id, device);
+    const migration = this.#migrations.get(id);
+    const from = migration === undefined ? this.#otherForm(id, device) : [];
+    if (from.length > 0) this.#migrate(id, from, config);
+    else if (migration === undefined) return this.#announce(id, device, config);
+    else migration.next = config;
+    return false;
   }
 
   /** The broker may have lost or missed messages: each device is published again the next time. */
   doubt(): void {
-    for (const id of this.#removed) this.#remove(id);
-    for (const device of this.#devices.values()) device.digest = null;
+    for (const topic of this.#emptied) this.#empty(topic);
+    for (const { messages } of this.#devices.values()) for (const topic of messages.keys()) messages.set(topic, null);
+    for (const [id, { from, cancel }] of this.#migrations) {
+      cancel();
+      for (const topic of from) this.#devices.get(id)?.messages.set(topic, null);
+    }
+    this.#migrations.clear();
+  }
+
+  close(): void {
+    for (const { cancel } of this.#migrations.values()) cancel();
+  }
+
+  get #prefix(): string {
+    return this.#options.settings.prefix;
+  }
+
+  get #isSingle(): boolean {
+    return this.#options.settings.components === "single";
+  }
+
+  #remove(id: string): boolean {
+    const topics = [...(this.#devices.get(id)?.messages.keys() ?? []), ...(this.#migrations.get(id)?.from ?? [])];
+    this.#migrations.get(id)?.cancel();
+    this.#migrations.delete(id);
+    this.#devices.delete(id);
+    for (const topic of topics) this.#empty(topic);
+    return topics.length > 0;
+  }
+
+  #announce(id: string, device: Device, config: DeviceConfig): boolean {
+    const shape = shapeOf(config);
+    device.announced = { components: continued(config.components, device.announced, shape), shape };
+    const whole = { ...config, components: device.announced.components };
+    const messages = this.#isSingle
+      ? singleMessages(this.#prefix, id, whole)
+      : new Map([[deviceTopic(this.#prefix, id), JSON.stringify(whole)]]);
+    for (const topic of [...device.messages.keys()]) {
+      if (messages.has(topic)) continue;
+      device.messages.delete(topic);
+      this.#empty(topic);
+    }
+    let isNew = false;
+    for (const [topic, payload] of messages) {
+      const digest = digestOf(payload);
+      if (device.messages.get(topic) === digest) continue;
+      device.messages.set(topic, digest);
+      this.#emptied.delete(topic);
+      this.#send(topic, payload);
+      isNew = true;
+    }
+    return isNew;
+  }
+
+  /** The topics at which a device was announced in the other form. */
+  #otherForm(id: string, { messages }: Device): string[] {
+    for (const topic of this.#marked.get(id) ?? []) messages.set(topic, null);
+    this.#marked.delete(id);
+    return [...messages.keys()].filter(
+      (topic) => (discoveryTopicIn(this.#prefix, topic)?.component === null) === this.#isSingle,
+    );
+  }
+
+  /**
+   * Home Assistant is told to let go of the entities; then the old messages are emptied and the entities are announced in
+   * the new form, so they keep their ids, settings and history. Home Assistant documents the last two steps in the other
+   * order, but then it warns of each emptied message.
+   */
+  #migrate(id: string, from: readonly string[], next: DeviceConfig): void {
+    const { schedule, migrateMs } = this.#options;
+    for (const topic of from) {
+      this.#devices.get(id)?.messages.delete(topic);
+      this.#send(topic, migrationMark);
+    }
+    const proceed = (): void => {
+      this.#migrations.delete(id);
+      for (const topic of from) this.#empty(topic);
+      this.publish(id, migration.next);
+    };
+    const migration: Migration = { from, next, cancel: schedule(proceed, migrateMs) };
+    this.#migrations.set(id, migration);
   }
 
   /** Once: Home Assistant reports an error for each further time. */
-  #remove(id: string): void {
-    const { isConnected } = this.#connection;
-    this.#removed.add(id);
-    this.#send(id, "");
-    void this.#connection.settled().then(() => {
-      if (isConnected && this.#connection.isConnected) this.#removed.delete(id);
+  #empty(topic: string): void {
+    const { connection } = this.#options;
+    const { isConnected } = connection;
+    this.#emptied.add(topic);
+    this.#send(topic, "");
+    void connection.settled().then(() => {
+      if (isConnected && connection.isConnected) this.#emptied.delete(topic);
     });
   }
 
-  #send(id: string, payload: string): void {
-    this.#connection.publish({ topic: this.#topicOf(id), payload, qos: 1, retain: true });
-  }
-
-  #topicOf(id: string): string {
-    return `${this.#prefix}/device/${id}/config`;
+  #send(topic: string, payload: string): void {
+    this.#options.connection.publish({ topic, payload, qos: 1, retain: true });
   }
 }
+
+const newDevice = (): Device => ({ announced: nothingAnnounced, messages: new Map() });
 
 const digestOf = (payload: string | Buffer): string => createHash("sha1").update(payload).digest("base64");

@@ -3,6 +3,31 @@ import type { Range } from "../../contract/ranges.ts";
 import type { Message } from "../mqtt-link.ts";
 import { originName } from "./component.ts";
 
+/** Where an announcement is: of a whole device, or of one of its components. */
+export interface DiscoveryTopic {
+  readonly device: string;
+  readonly component: { readonly platform: string; readonly id: string } | null;
+}
+
+export const deviceTopic = (prefix: string, device: string): string => `${prefix}/device/${device}/config`;
+
+export const componentTopic = (prefix: string, platform: string, device: string, id: string): string =>
+  `${prefix}/${platform}/${device}/${id}/config`;
+
+/** The topics of all announcements, of other programs too. */
+export const discoveryFilters = (prefix: string): readonly string[] => [
+  deviceTopic(prefix, "+"),
+  componentTopic(prefix, "+", "+", "+"),
+];
+
+export function discoveryTopicIn(prefix: string, topic: string): DiscoveryTopic | null {
+  if (!topic.startsWith(`${prefix}/`)) return null;
+  const [platform = "", device = "", ...rest] = topic.slice(prefix.length + 1).split("/");
+  if (platform === "device") return rest.join("/") === "config" ? { device, component: null } : null;
+  const [id = "", last] = rest;
+  return rest.length === 2 && last === "config" ? { device, component: { platform, id } } : null;
+}
+
 /** What is needed of a device's last announcement to continue with its components. */
 export interface Announced {
   /** By id; one that was removed has its platform alone. */
@@ -10,6 +35,8 @@ export interface Announced {
   /** What the components depend on besides the rig's state: its model and firmware, and the version of Rigbridge. */
   readonly shape: string;
 }
+
+export const nothingAnnounced: Announced = { components: {}, shape: "" };
 
 /** A component, as far as it is read again. */
 const Trace = z.looseObject({
@@ -25,25 +52,46 @@ export type Trace = z.infer<typeof Trace>;
 export const rangeOf = ({ min, max }: Readonly<Record<string, unknown>> = {}): Range | null =>
   typeof min === "number" && typeof max === "number" ? { min, max } : null;
 
-const RigbridgeDevice = z.object({
+const Own = z.looseObject({
   origin: z.object({ name: z.literal(originName), sw_version: z.string().optional() }),
-  availability: z.array(z.object({ topic: z.string() })),
   device: z
     .object({ manufacturer: z.string().optional(), model: z.string().optional(), sw_version: z.string().optional() })
     .optional(),
-  components: z.record(z.string(), Trace),
+  availability: z.array(z.object({ topic: z.string() })),
+  state_topic: z.string().optional(),
 });
+const Components = z.record(z.string(), Trace);
+
+/** What the message of a single component repeats of its device. */
+const ofDevice = ["origin", "device", "availability", "availability_mode", "state_topic"];
 
 /**
- * Reads a retained discovery message; null unless it is from the bridge with the state topic `bridge`: other programs
- * and other bridges on the broker are left alone.
+ * The components in a retained discovery message by id; null unless it is from the bridge with the state topic `bridge`:
+ * other programs and other bridges on the broker are left alone.
  */
-export function announcedIn({ retained, payload }: Message, bridge: string): Announced | null {
+export function announcedIn(
+  { retained, payload }: Message,
+  { component }: DiscoveryTopic,
+  bridge: string,
+): Announced | null {
   if (!retained || payload.length === 0) return null;
-  const { data } = RigbridgeDevice.safeParse(jsonOf(payload.toString()));
-  const isOwn = data?.availability.some(({ topic }) => topic === bridge) ?? false;
-  return data === undefined || !isOwn ? null : { components: data.components, shape: shapeOf(data) };
+  const { data } = Own.safeParse(jsonOf(payload.toString()));
+  const isOwn = data?.state_topic === bridge || data?.availability.some(({ topic }) => topic === bridge);
+  if (data === undefined || !isOwn) return null;
+  const own = Object.fromEntries(Object.entries(data).filter(([key]) => !ofDevice.includes(key)));
+  const announced = component === null ? data.components : { [component.id]: { ...own, platform: component.platform } };
+  const components = Components.safeParse(announced).data;
+  return components === undefined ? null : { components, shape: shapeOf(data) };
 }
+
+/**
+ * Takes an announcement back without removing its entities, which the next announcement of the same unique ids continues
+ * (https://www.home-assistant.io/integrations/mqtt/#migration-from-single-component-to-device-based-discovery).
+ */
+export const migrationMark = '{"migrate_discovery":true}';
+
+export const isMigrationMark = ({ retained, payload }: Message): boolean =>
+  retained && payload.toString() === migrationMark;
 
 export const shapeOf = ({ origin, device }: Shape): string =>
   JSON.stringify([origin.sw_version, device?.manufacturer, device?.model, device?.sw_version]);

@@ -1,40 +1,50 @@
+import { inAnyCase } from "../../contract/nearest.ts";
 import { invalid } from "../../contract/problems.ts";
+import { quantityIn } from "../../contract/quantity.ts";
 import type { Control, ControlValue } from "../../contract/readings.ts";
-import { checkTrigger, onWords } from "../../contract/triggers.ts";
+import { checkTrigger, switchWord } from "../../contract/triggers.ts";
 
-/** Parses a value for the control. Throws `input.invalid` with the values that it takes. */
+/**
+ * Parses a value for the control: words in any case, numbers with or without a unit. Throws `input.invalid` with the
+ * values that it takes.
+ */
 export function controlValue(control: Control, text: string, path = "value"): ControlValue {
+  const labels = optionLabels(control);
   switch (control.kind) {
     case "trigger":
       checkTrigger(control.key, text, path);
       return true;
     case "switch":
       return switchValue(control, text, path);
-    case "choice":
-      if (optionLabels(control).includes(text)) return text;
-      throw invalid(path, `"${control.key}" takes one of ${optionLabels(control).join(", ")}`);
+    case "choice": {
+      const label = inAnyCase(text, labels);
+      if (label !== undefined) return label;
+      throw invalid(path, `"${control.key}" takes one of ${labels.join(", ")}`);
+    }
     case "range":
-      return optionLabels(control).includes(text) ? text : rangeValue(control, text, path);
+      return inAnyCase(text, labels) ?? rangeValue(control, text, path);
   }
 }
 
-const off = ["false", "off", "0"];
-
 function switchValue({ key }: Control, text: string, path: string): boolean {
-  const word = text.toLowerCase();
-  if (onWords.includes(word)) return true;
-  if (off.includes(word)) return false;
-  throw invalid(path, `"${key}" takes true or false`);
+  const value = switchWord(text);
+  if (value === null) throw invalid(path, `"${key}" takes true or false`);
+  return value;
 }
 
 function rangeValue(control: Control, text: string, path: string): number {
   const { key, min, max, step, unit } = control;
-  const number = /^-?\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   const low = min ?? Number.NEGATIVE_INFINITY;
   const high = max ?? Number.POSITIVE_INFINITY;
   const bounds = `${[`${min} to ${max}${unit === null ? "" : ` ${unit}`}`, ...optionLabels(control)].join(" or ")}`;
+  const given = quantityIn(text, unit);
+  if (typeof given === "string") throw invalid(path, `"${key}" takes ${bounds}; the value ${given}`);
+  const stepsOf = (value: number): number => (step === null || step === 0 ? 0 : (value - (min ?? 0)) / step);
+  // Degrees Fahrenheit hardly ever are whole degrees Celsius.
+  const isRounded = unit === "°C" && /[f℉]\s*$/i.test(text) && step !== null && step !== 0;
+  const number = isRounded ? (min ?? 0) + Math.round(stepsOf(given)) * step : given;
   if (!(number >= low && number <= high)) throw invalid(path, `"${key}" takes ${bounds}`);
-  const steps = step === null || step === 0 ? 0 : (number - (min ?? 0)) / step;
+  const steps = stepsOf(number);
   if (Math.abs(steps - Math.round(steps)) > 1e-6) throw invalid(path, `"${key}" takes ${bounds} in steps of ${step}`);
   return number;
 }

@@ -1,7 +1,9 @@
 import { fullShare, settledSeconds } from "../../contract/efficiency.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
+import { quantityIn } from "../../contract/quantity.ts";
 import { type Range, widened } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
+import { switchWord } from "../../contract/triggers.ts";
 import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
@@ -136,7 +138,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   setting(minerId: number, key: string, text: string, path?: string): Step[] {
     if (key === "power_target") return this.steps(minerId, text, path);
     const step = setControl(key, text, path);
-    if (key === "mining") return [this.#switch(minerId, !/^(false|off|0)$/i.test(text), step)];
+    if (key === "mining") return [this.#switch(minerId, switchWord(text) !== false, step)];
     return [this.#set(minerId, key, step)];
   }
 
@@ -298,10 +300,12 @@ function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string)
   if (typeof wanted === "number") return wanted;
   const level = levels?.find(({ label }) => label.toLowerCase() === wanted.toLowerCase());
   if (level !== undefined) return level.watts;
-  if (wanted.toLowerCase() === "off") return 0;
-  const watts = /^\d{1,6}(\.\d{1,3})?$/.test(wanted) ? Number(wanted) : Number.NaN;
+  if (switchWord(wanted) === false) return 0;
+  const watts = quantityIn(wanted, "W");
   const labels = levels === null ? "" : ` or one of ${levels.map(({ label }) => label).join(", ")}`;
-  if (Number.isNaN(watts)) throw invalid(path, `"power_target" takes watts${labels}; 0 stops the rig`);
+  const takes = `"power_target" takes watts${labels}; 0 stops the rig`;
+  if (typeof watts === "string") throw invalid(path, `${takes}; the value ${watts}`);
+  if (!(watts >= 0 && watts < 1_000_000)) throw invalid(path, takes);
   return watts;
 }
 

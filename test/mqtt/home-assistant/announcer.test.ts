@@ -61,7 +61,7 @@ async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions>
   const started = announcer({
     ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
     warn: (message) => warnings.push(message),
-    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100 },
+    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs: 100 },
     ...more,
   });
   connection.connected(() => started.reannounce());
@@ -96,7 +96,9 @@ const topicOfMiner = ({ uid }: MinerWithUid): string => topicOf(`miner_${uid}`);
 const said = (topic: string, from = 0) =>
   listening.until((heard) => heard.topic === topic && heard.payload !== "", from);
 const emptied = (topic: string) => listening.until((heard) => heard.topic === topic && heard.payload === "");
-const configs = () => listening.received.filter(({ topic }) => topic.endsWith("/config"));
+/** Without the bridge's own, as in what the broker keeps. */
+const isConfig = (topic: string): boolean => topic.endsWith("/config") && !topic.endsWith("/rigbridge_bridge/config");
+const configs = () => listening.received.filter(({ topic }) => isConfig(topic));
 
 /** What a broker keeps of ours, once everything that was published is there. */
 async function kept(): Promise<Map<string, string>> {
@@ -105,7 +107,7 @@ async function kept(): Promise<Map<string, string>> {
   await late.publish("end", "");
   await late.until(({ topic }) => topic === "end");
   await late.close();
-  return new Map(late.received.flatMap(({ topic, payload }) => (topic === "end" ? [] : [[topic, payload]])));
+  return new Map(late.received.flatMap(({ topic, payload }) => (isConfig(topic) ? [[topic, payload]] : [])));
 }
 
 describe("on an empty broker", () => {

@@ -26,14 +26,14 @@ const minerOf = (rigs: string): MinerWithUid => {
 const configOf = (miner: MinerWithUid, before = noPrevious, with_: Partial<DeviceContext> = {}): DeviceConfig =>
   deviceConfig(miner, displayOf(miner), alone, before, { ...context, ...with_ });
 
-const beforeOf = ({ components }: DeviceConfig): PreviousComponents => ({
-  has: (id) => components[id]?.unique_id !== undefined,
-  options: (id) => {
-    const options = components[id]?.options;
-    return Array.isArray(options) ? options.map(String) : [];
-  },
-  range: (id) => rangeOf(components[id]),
-});
+const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
+  const optionsOf = (id: string): readonly unknown[] => [components[id]?.options ?? []].flat();
+  return {
+    has: (id) => components[id]?.unique_id !== undefined,
+    options: (id) => optionsOf(id).filter((each) => typeof each === "string"),
+    range: (id) => rangeOf(components[id]),
+  };
+};
 
 /** The miner as it is published while it cannot be reached: its shape and controls stay. */
 const off = (miner: MinerWithUid): MinerWithUid => ({
