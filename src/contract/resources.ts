@@ -315,8 +315,10 @@ export const Summary = z.object({
   revenuePerMonth: text,
   coinList: z.array(SummaryEntry),
   algorithmList: z.array(SummaryEntry),
-  energy: wattHours.optional().describe("Wh drawn by all miners, also those removed since; never decreases"),
-  groupList: z.array(GroupSummary).optional(),
+  energy: wattHours
+    .optional()
+    .describe("Wh drawn by all miners, also those removed since; never decreases (Rigbridge extension)"),
+  groupList: z.array(GroupSummary).optional().describe("(Rigbridge extension)"),
   metaData: MetaData,
 });
 export type Summary = z.infer<typeof Summary>;

@@ -122,9 +122,9 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
 const isHashing = ({ readings: { mining, hashrate } }: Reading): boolean =>
   mining !== false && hashrate !== null && hashrate > 0;
 
-/** At the first read since the service started, a rig that hashes has done so since it started to mine. */
+/** A rig that hashes when it is read first, or again after a silence, has done so since it started to mine. */
 function hashingSince(state: RigState, at: number, startedAt: number | null): number {
-  const seen = state.hashingSince ?? (state.at === null ? (startedAt ?? at) : at);
+  const seen = state.reading === null ? (startedAt ?? at) : (state.hashingSince ?? at);
   return Math.max(seen, startedAt ?? seen);
 }
 

@@ -200,6 +200,11 @@ describe("the time of hashing", () => {
     expect(afterRead(again, reading({ ...hashing, uptime: 3630 }), at(30)).hashingSince).toBe(again.hashingSince);
   });
 
+  test("begins with the first read after a silence if the rig reports no uptime", () => {
+    const silent = missed(read(hashing), 3);
+    expect(afterRead(silent, reading(hashing), at(60)).hashingSince).toBe(context.at + 60_000);
+  });
+
   test("begins again with a restart between two reads", () => {
     const again = afterRead(read({ ...hashing, uptime: 3600 }), reading({ ...hashing, uptime: 40 }), at(60));
     expect(again.hashingSince).toBe(context.at + 20_000);
