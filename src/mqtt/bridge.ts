@@ -218,12 +218,12 @@ class RunningBridge implements Bridge {
   }
 
   get status(): MqttStatus {
-    const { isConnected } = this.connection;
+    const { isConnected, isOpen } = this.connection;
     const { isWaiting, conflict } = this.#claim;
     // Without names of machines: everybody may read it.
     const detail = isWaiting ? "Another Rigbridge has the same topics" : "Another Rigbridge waits for the same topics";
     return {
-      state: isWaiting ? "waiting" : isConnected ? "connected" : "disconnected",
+      state: isConnected ? "connected" : isOpen && isWaiting ? "waiting" : "disconnected",
       detail: conflict === null ? null : `${detail}; the log and the notifications say more`,
     };
   }

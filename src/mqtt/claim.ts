@@ -63,6 +63,8 @@ export class Claim {
   #state: string | null = null;
   #conflict: string | null = null;
   #hasLed = false;
+  /** It has waited since it last had the topics: after an outage of the broker the other one goes first. */
+  #hasWaited = false;
 
   constructor(options: ClaimOptions) {
     this.#options = options;
@@ -94,17 +96,20 @@ export class Claim {
 
   #begin(): void {
     const { isConnected } = this.#options.connection;
+    if (this.#phase === "closed") return;
     if (this.#phase === "waiting") this.#endWaiting();
     this.#phase = isConnected ? "leading" : "asking";
     this.#holder = null;
     this.#state = null;
     if (!isConnected) return;
     this.#hasLed = true;
+    this.#hasWaited = false;
     this.#setConflict(null);
   }
 
   #ask(): void {
-    if (this.#phase === "asking") this.#after("quiet", this.#delays.quietMs, () => this.#decide());
+    const { takeOverMs, quietMs } = this.#delays;
+    if (this.#phase === "asking") this.#after("quiet", this.#hasWaited ? takeOverMs : quietMs, () => this.#decide());
   }
 
   #decide(): void {
@@ -116,6 +121,7 @@ export class Claim {
   #wait(holder: BridgeRun): void {
     const { connection, topics, place } = this.#options;
     this.#phase = "waiting";
+    this.#hasWaited = true;
     this.#options.waits();
     this.#setConflict(
       `Another Rigbridge${on(holder)} publishes the same MQTT topics at the broker at ${place}, so this one waits until it ` +
@@ -170,7 +176,7 @@ export class Claim {
       if (state === "offline" && !retained && this.#options.isOnline()) this.#options.publishAgain();
       return;
     }
-    if (this.#phase === "asking" && state === "offline") connection.lead();
+    if (this.#phase === "asking" && state === "offline" && !this.#hasWaited) connection.lead();
     if (this.#phase !== "waiting") return;
     if (state === "online") this.#stop("takeOver");
     else if (!this.#timers.has("takeOver")) this.#after("takeOver", this.#delays.takeOverMs, () => connection.lead());

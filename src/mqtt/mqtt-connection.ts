@@ -210,9 +210,8 @@ export class MqttConnection implements MqttLink {
   }
 
   #reconnectAs(isLeading: boolean): void {
-    if (this.#isClosed || this.#isLeading === isLeading) return;
+    if (!this.#isOpen || this.#isLeading === isLeading) return;
     this.#isLeading = isLeading;
-    if (!this.#isOpen) return;
     void this.#end();
     this.#client = this.#connect();
   }

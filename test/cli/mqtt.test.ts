@@ -39,16 +39,19 @@ test("rigbridge mqtt bridges a foreign service to a broker, and publishes that i
   expect((await bridge.ended).code).toBe(0);
 });
 
-test("rigbridge mqtt ends with a sentence when another takes its place", async () => {
-  const { url, folder } = await place();
-  const args = ["mqtt", "--service", "http://127.0.0.1:1", "--broker", url, "--data", folder];
-  const first = await running(args, /Connected/);
-  const second = await running(args, /Connected/);
-  const { code, stdout } = await first.ended;
-  expect(code).toBe(1);
-  expect(stdout).toContain("Another bridge uses the broker");
-  second.signal("SIGTERM");
-  await second.ended;
+test("a second rigbridge mqtt waits with a sentence while another has the topics", async () => {
+  const { url, listener, folder } = await place();
+  const twin = await startTwin({ miners: 3, key: "invented-key-of-a-test" });
+  cleanup.push(() => twin.close());
+  const env = { RIGBRIDGE_KEY: "invented-key-of-a-test" };
+  const args = (data: string) => ["mqtt", "--service", twin.url, "--broker", url, "--data", join(folder, data)];
+  const first = await running(args("one"), /Connected/, { env });
+  await listener.until(({ topic, payload }) => topic === "rigbridge/bridge/state" && payload === "online");
+  const second = await running(args("two"), /publishes the same MQTT topics .* so this one waits/, { env });
+  for (const each of [second, first]) {
+    each.signal("SIGTERM");
+    expect((await each.ended).code).toBe(0);
+  }
 });
 
 test("rigbridge mqtt restarts its bridge on command", async () => {

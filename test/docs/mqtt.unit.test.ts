@@ -44,7 +44,7 @@ describe("the page on MQTT", () => {
     const miner = topics.miner("025100000001");
     const listed = [...page.matchAll(/^\| `(rigbridge\/\S+)`/gm)].map(([, topic]) => topic);
     expect(listed).toEqual([
-      ...[topics.state, topics.info, topics.summary],
+      ...[topics.state, topics.info, topics.waiting, topics.summary],
       ...[miner.state, miner.availability, miner.event, miner.response],
       ...[topics.group(1).state, topics.notification, topics.notifications, topics.bridge.response],
       topics.response("listMiners"),

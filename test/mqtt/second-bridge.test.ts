@@ -133,6 +133,22 @@ describe("two bridges with one base", () => {
     await until(() => listener.last("rigbridge/bridge/state") === "online", "the bridge to be online");
   });
 
+  test("after an outage of the broker the first one has the topics again", async () => {
+    const mosquitto = await broker();
+    const slow = { ...delays, takeOverMs: 5_000 };
+    const first = await bridged(opened.service, mosquitto.url, { claimDelays: slow });
+    await until(() => first.status.state === "connected", "the first to connect");
+    const second = await bridged(other.service, mosquitto.url, { claimDelays: slow });
+    await until(() => second.status.state === "waiting", "the second to wait");
+    await mosquitto.kill();
+    await until(() => first.status.state === "disconnected", "the first to notice");
+    await until(() => second.status.state === "disconnected", "the second to notice");
+    await mosquitto.start();
+    await until(() => first.status.state === "connected", "the first to connect again");
+    await until(() => second.status.state === "waiting", "the second to wait again");
+    expect(first.status.state).toBe("connected");
+  });
+
   test("one that was killed does not wait for itself", async () => {
     const { url } = await broker();
     const folder = mkdtempSync(join(tmpdir(), "rigbridge-claim-"));

@@ -183,5 +183,10 @@ describe("the summary", () => {
     summaries.member.phase?.({ kind: "connected" });
     clock.pass(0);
     expect(sent).toEqual([150, 160]);
+    // The service has been restarted.
+    farm.miners.set(2, notAsked({ id: 2 }));
+    summaries.member.read?.(farm);
+    clock.pass(600);
+    expect(sent).toEqual([150, 160]);
   });
 });

@@ -230,20 +230,26 @@ describe("on an empty broker", () => {
     expect(JSON.parse(again.payload).components.throttle).toMatchObject({ platform: "number", min: 1 });
   });
 
-  test("a rig that offers no mode while it sleeps keeps it, and gets no sensor for it besides", async () => {
+  test("a rig that offers neither modes nor pools now keeps both, and gets no sensors for them besides", async () => {
     const told = await start();
     const options = ["low", "high"];
     const mode: Control = {
       ...{ key: "mode", kind: "choice", unit: null, min: null, max: null, step: null, options, value: "low" },
       ...{ lasting: true, restartsMining: true, seconds: 5 },
     };
-    const awake = { ...first, controls: [...first.controls.filter(({ key }) => key !== "mode"), mode] };
+    const [pool] = first.poolList;
+    if (pool === undefined) throw new Error("the rig has no pool");
+    const poolList = ["North", "South"].map((name) => ({ ...pool, name, canPrioritize: true }));
+    const awake = { ...first, controls: [...first.controls.filter(({ key }) => key !== "mode"), mode], poolList };
     tell(told, [awake, second]);
     const { payload } = await said(topicOfMiner(first));
     expect(JSON.parse(payload).components.mode).toMatchObject({ platform: "select", options });
+    expect(JSON.parse(payload).components.pool).toMatchObject({ platform: "select" });
     const readings = { ...first.readings, mode: "sleep" };
     const controls = first.controls.filter(({ key }) => key !== "mode");
-    told.miner({ ...first, controls, readings, name: "Asleep" }, displayOf(first));
+    const fixed = poolList.map((each) => ({ ...each, canPrioritize: false }));
+    const restricted = { poolList: fixed, canPoolSwitch: false };
+    told.miner({ ...first, ...restricted, controls, readings, name: "Asleep" }, displayOf(first));
     const asleep = JSON.parse((await said(topicOfMiner(first), listening.received.length)).payload);
     expect(asleep.components).toEqual(JSON.parse(payload).components);
   });
