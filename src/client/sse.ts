@@ -86,10 +86,11 @@ async function* serverSentEvents(
   let heardAt = performance.now();
   const checkSilence = (): void => {
     if (performance.now() - heardAt >= longestSilenceMs) stream.destroy();
-    else check().then(
-      () => silence.refresh(),
-      (error: Error) => stream.destroy(error),
-    );
+    else
+      check().then(
+        () => silence.refresh(),
+        (error: Error) => stream.destroy(error),
+      );
   };
   const silence = setTimeout(checkSilence, silenceMs);
   try {

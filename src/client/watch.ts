@@ -86,6 +86,8 @@ class Watch {
   #lostAt: number | undefined;
   #tries = 0;
   #isAway = false;
+  /** The stream was open when it failed. */
+  #isInterrupted = false;
   /** Whether `reach` was called because the server is lost. */
   #isReportedLost = false;
   /** An event was missed that the server will not send again. */
@@ -118,7 +120,7 @@ class Watch {
     this.#tries += 1;
     this.#hasMissed ||= error.code === "service.garbled";
     // An interrupted stream usually returns with the next attempt.
-    if (this.#kind === "foreign" || this.#tries > 1) this.#reportLost(error);
+    if (!this.#isInterrupted) this.#reportLost(error);
     if (this.#isAway || performance.now() - this.#lostAt < pollsUntilLost * pollSeconds * 1000) return;
     this.#isAway = true;
     const known = this.#currentMiners();
@@ -144,6 +146,7 @@ class Watch {
   }
 
   async *#stream(): AsyncGenerator<ServiceEvent> {
+    this.#isInterrupted = false;
     const done = new AbortController();
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
@@ -152,6 +155,7 @@ class Watch {
       const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
       const check = () => this.#checkAnswers();
       const events = await openEvents(session, { after: this.#last, silenceMs, check }, this.#caller, signal);
+      this.#isInterrupted = true;
       // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();

@@ -34,13 +34,13 @@ const meterWith = (...characteristics: readonly CharacteristicPlan[]): ServicePl
   characteristics,
 });
 
-const watts = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
+export const watts = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
   type: consumption,
   value: sum(miners.filter(isCurrent).map((miner) => numberOf(miner, key))),
 });
 
 /** The energy counted so far stays valid while a rig is off. */
-const kilowattHours = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
+export const kilowattHours = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
   type: total,
   value: sum(miners.map((miner) => numberOf(miner, key)).map((wattHours) => wattHours && wattHours / 1000)),
 });
