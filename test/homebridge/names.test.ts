@@ -42,7 +42,7 @@ describe("a rig's tiles in Home", () => {
     expect(tiles(before)).toEqual(
       expect.arrayContaining([
         ["outlet", "Garage"],
-        ["temperature-sensor", "Garage temperature"],
+        ["sensor.temperature", "Garage temperature"],
         ["switch", "Garage restart mining"],
       ]),
     );
@@ -56,7 +56,7 @@ describe("a rig's tiles in Home", () => {
     expect(tiles(after)).toEqual(
       expect.arrayContaining([
         ["outlet", "Attic"],
-        ["temperature-sensor", "Attic temperature"],
+        ["sensor.temperature", "Attic temperature"],
         ["switch", "Kick it"],
       ]),
     );

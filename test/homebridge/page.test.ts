@@ -146,7 +146,7 @@ describe("the settings page", () => {
     await inside.locator(".rb-rig > summary").click();
     const at = (key: string) => inside.locator(`[data-path="rigs[0].${key}"]`);
     await at("as").locator("select").selectOption("heater");
-    await mistakesAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await mistakesAt(opened, "rigs[0].heating.name").getByText("is missing").waitFor();
     await at("heating.name").locator("input").fill("Bath");
     await at("heating.target").locator("input").fill("21,5");
     await at("heating.roomTemperature.url").locator("input").fill("http://192.168.1.2/t");
@@ -190,7 +190,7 @@ describe("the settings page", () => {
       select.value = "heater";
       select.dispatchEvent(new Event("change"));
     });
-    await mistakesAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await mistakesAt(opened, "rigs[0].heating.name").getByText("is missing").waitFor();
   });
 
   testInBrowser("offers services that were found, and uses one", async () => {
@@ -262,17 +262,16 @@ describe("the settings page", () => {
     const storage = await mkdtemp(join(tmpdir(), "rigbridge-page-"));
     ending.push(() => rm(storage, { recursive: true, force: true }));
     const bootstrap = join(storage, "bootstrap.css");
-    const fields = ".form-control, .form-select { color: #212529; background-color: #fff; }";
-    await writeFile(bootstrap, `body.dark-mode { color: #eee; background: #242424; } ${fields}`);
+    await writeFile(bootstrap, ".form-control, .form-select { color: #212529; background-color: #fff; }");
     const blocks = [block({ rigs: [{ address: "192.168.1.9" }] })];
     const { inside } = await openPage({ isDark: true, styles: [bootstrap], blocks });
     await inside.locator(".rb-rig > summary").click();
     for (const control of await inside.locator(".rb-rig .form-control:visible, .rb-rig .form-select:visible").all()) {
       const style = await control.evaluate((each) => {
         const { color, backgroundColor } = getComputedStyle(each);
-        return { color, backgroundColor };
+        return { color, backgroundColor, around: getComputedStyle(document.body).color };
       });
-      expect(style.color).toBe("rgb(238, 238, 238)");
+      expect(style.color).toBe(style.around);
       expect(style.backgroundColor).not.toBe("rgb(255, 255, 255)");
     }
   });
