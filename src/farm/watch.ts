@@ -37,6 +37,9 @@ interface Watching {
   readonly signal: AbortSignal;
 }
 
+/** The connections to a service that is away fail in various ways, which are logged once. */
+const away: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
+
 /** Between two attempts to reach the service. */
 const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -51,8 +54,7 @@ export async function watchFarm(watching: Watching, listener: FarmListener): Pro
   let logged: string | null = null;
   let isLost = false;
   const warn = ({ code, message }: RigbridgeError): void => {
-    // While it is away, its connections fail in various ways.
-    const what = code.startsWith("service.") ? "away" : message;
+    const what = away.has(code) ? "away" : message;
     if (what !== logged) log.warn(`The service cannot be watched: ${message}`);
     logged = what;
   };
