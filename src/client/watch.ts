@@ -105,6 +105,7 @@ class Watch {
 
   /** One stream of the server's own events until it ends, or one poll of a server that has none. */
   async *run(): AsyncGenerator<ServiceEvent> {
+    this.#isInterrupted = false;
     const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
     this.#kind = kind;
@@ -146,7 +147,6 @@ class Watch {
   }
 
   async *#stream(): AsyncGenerator<ServiceEvent> {
-    this.#isInterrupted = false;
     const done = new AbortController();
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
