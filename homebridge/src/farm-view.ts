@@ -28,8 +28,8 @@ export class FarmView implements FarmListener {
   #energies: Energies = {};
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
-  /** The lists were read, and the service has answered since. */
-  #isRead = false;
+  /** The lists were never read, or the service has not answered since. */
+  #isLost = true;
 
   constructor(changed: (farm: Farm | null) => void) {
     this.#changed = changed;
@@ -64,14 +64,18 @@ export class FarmView implements FarmListener {
     this.#groups = groups;
     this.#rules = rules;
     this.#energies = summary;
-    this.#isRead = true;
-    this.#report();
+    this.back();
   }
 
   lost(): void {
     this.close();
-    this.#isRead = false;
+    this.#isLost = true;
     this.#changed(null);
+  }
+
+  back(): void {
+    this.#isLost = false;
+    this.#report();
   }
 
   happened(): void {}
@@ -98,7 +102,7 @@ export class FarmView implements FarmListener {
 
   #report(): void {
     this.close();
-    if (!this.#isRead) return;
+    if (this.#isLost) return;
     const [miners, groups, rules, energies] = [[...this.#miners.values()], this.#groups, this.#rules, this.#energies];
     this.#changed({ miners, groups, rules, energies, hidden: new Set() });
   }

@@ -13,6 +13,7 @@ import { isConfigured, nameOf, readSettings } from "./config/read.ts";
 import type { Settings } from "./config/schema.ts";
 import { type Farm, FarmView, planWithoutFailing } from "./farm-view.ts";
 import { planAccessories } from "./homekit/accessories.ts";
+import { historyReader } from "./homekit/eve-history.ts";
 import { Home } from "./homekit/home.ts";
 import { MatterBridge } from "./matter/bridge.ts";
 import { planDevices } from "./matter/devices.ts";
@@ -122,7 +123,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
           home: planAccessories(each, settings, find),
           devices: planDevices(each, settings, find),
         }));
-        this.#home.show(plan.home, plan.farm, sendCommand);
+        this.#home.show(plan.home, plan.farm, sendCommand, readHistory);
         this.#matter?.show(plan.devices, plan.farm, sendCommand);
         status.shown(plan.home);
       } catch (error) {
@@ -130,6 +131,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
       }
     });
     const sendCommand = commandSender(service, caller, view);
+    const readHistory = historyReader(service, caller);
     try {
       await watchFarm({ service, caller, log: this.#logger, signal }, view);
     } finally {
@@ -141,7 +143,7 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
   #showNothing(): void {
     const farm: Farm = { miners: [], groups: [], rules: [], energies: {}, hidden: new Set() };
     const sendCommand: SendCommand = () => Promise.resolve();
-    this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, sendCommand);
+    this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, sendCommand, async () => []);
     this.#matter?.show([], farm, sendCommand);
   }
 

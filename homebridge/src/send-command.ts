@@ -1,4 +1,12 @@
-import { type Caller, type Heating, type Miner, type MiningService, RigbridgeError } from "rigbridge";
+import {
+  type Caller,
+  type Heating,
+  type Miner,
+  type MiningService,
+  type PropertyKey,
+  properties,
+  RigbridgeError,
+} from "rigbridge";
 import { execute, type Intent, Semaphore, toServiceCall } from "rigbridge/farm";
 import type { FarmView } from "./farm-view.ts";
 
@@ -15,6 +23,21 @@ export const setRequest = (miners: readonly number[], property: string, value: s
 /** Switches a heater: setting its room's target hands a stopped rig back to the room. */
 export const heaterRequest = ({ id }: Miner, { target }: Heating, on: boolean): CommandRequest =>
   on ? setRequest([id], "room_target", target) : setRequest([id], "mining", false);
+
+/** A request in words, for the log: `sets mining to off`; empty if it does nothing. */
+export function inWords({ miners, intents }: CommandRequest): string {
+  const all = intents.map((intent) => {
+    if (intent.kind === "action") return `triggers the action ${intent.action.action}`;
+    const property = isPropertyKey(intent.property) ? properties[intent.property] : undefined;
+    const name = property?.name.toLowerCase() ?? intent.property;
+    if (property?.kind === "trigger") return `triggers ${name}`;
+    return `sets ${name} to ${{ true: "on", false: "off" }[intent.value] ?? intent.value}`;
+  });
+  const count = miners.length > 1 && all.length > 0 ? ` on ${miners.length} rigs` : "";
+  return `${all.join(" and ")}${count}`;
+}
+
+const isPropertyKey = (name: string): name is PropertyKey => Object.hasOwn(properties, name);
 
 /** Sends a request to the rigs; rejects with a RigbridgeError unless all of them carry it out. */
 export type SendCommand = (request: CommandRequest) => Promise<void>;

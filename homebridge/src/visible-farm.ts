@@ -64,6 +64,7 @@ function visibleRig(miner: Miner, settings: Settings, own: RigSettings | undefin
     as: own?.as ?? defaults.as,
     sensors: own?.sensors ?? defaults.sensors,
     fan: own?.fan ?? defaults.fan,
+    power: own?.power ?? defaults.power,
     alarm: own?.alarm ?? defaults.alarm,
     switches: own?.switches ?? defaults.switches,
   };

@@ -72,13 +72,14 @@ export async function retractBridge(options: MqttOptions): Promise<void> {
 async function settingsOf(options: MqttOptions): Promise<MqttSettings> {
   const { broker, clientId, username, password, ca, cert, certKey, base, interval, prefix, homeAssistant } = options;
   const file = options.config === undefined ? {} : ((await readConfig(options.config)).config.mqtt ?? {});
+  const own = "homeAssistant" in file ? file.homeAssistant : undefined;
   const given = { url: broker, clientId, username, password, ca, cert, key: certKey, base };
   const wanted = {
     ...file,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...(broker === undefined ? {} : { broker: undefined }),
     ...(interval === undefined ? {} : { interval: Number(interval) }),
-    ...(prefix === undefined ? {} : { homeAssistant: { prefix } }),
+    ...(prefix === undefined ? {} : { homeAssistant: { ...(typeof own === "object" ? own : {}), prefix } }),
     ...(homeAssistant ? {} : { homeAssistant: false }),
   };
   const { data, error } = MqttSettings.safeParse(wanted, { error: sentence });

@@ -3,8 +3,12 @@
 /** The longest wait before a rig that fails is tried again. */
 export const longestBackOff = 60_000;
 
-/** After this many missed reads a miner is Disconnected; until then it is read at its usual interval. */
+/** After this many missed reads a miner is Disconnected. */
 export const missesUntilDisconnected = 3;
+
+/** Until then it is read at its usual interval, and each wait after that is an eighth longer than the one before. */
+const missesUntilBackOff = 8;
+const growth = 1 + 1 / missesUntilBackOff;
 
 /** The next time on the rig's own grid, which keeps a fleet spread evenly over its interval. */
 export function nextOnGrid(now: number, interval: number, phase: number): number {
@@ -13,11 +17,12 @@ export function nextOnGrid(now: number, interval: number, phase: number): number
 }
 
 /**
- * When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) when it does not.
+ * When to read next: on the grid while the rig answers, with exponential back-off (up to a minute) when it does not. The
+ * wait is an eighth of the time that it has been away, so that a rig whose power was cut briefly is back soon.
  */
 export function nextRead(now: number, interval: number, phase: number, missed: number): number {
-  if (missed < missesUntilDisconnected || interval >= longestBackOff) return nextOnGrid(now, interval, phase);
-  const wait = Math.min(longestBackOff, interval * 2 ** (missed - missesUntilDisconnected + 1));
+  if (missed < missesUntilBackOff || interval >= longestBackOff) return nextOnGrid(now, interval, phase);
+  const wait = Math.min(longestBackOff, interval * growth ** (missed - missesUntilBackOff));
   return now + wait * (0.8 + 0.2 * phase);
 }
 

@@ -198,6 +198,7 @@ class RunningBridge implements Bridge {
           this.#setState("online");
         },
         lost: () => this.#setState("offline"),
+        back: () => this.#setState("online"),
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         happened: (event) => this.#publishing.happened(event),

@@ -85,7 +85,7 @@ const afterDiscoveryMs = 1_000;
 const batch = 200;
 
 /** What the bridge publishes, and when, from the lists and events of the service. */
-export class Publishing implements Omit<FarmListener, "lost"> {
+export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, MinerEntry>();
   readonly #uids = new Map<number, string>();

@@ -44,7 +44,7 @@ export class StaleTopics {
     this.#hasListened = true;
     const filters = this.#kinds.map(({ filter }) => filter);
     for (const { thing, filter, at } of this.#kinds)
-      this.#connection.subscribe([filter], (message) => this.#check(message, thing, at));
+      this.#connection.subscribe([filter], (message) => this.#check(message, thing, at), { qos: 0 });
     setTimeout(() => {
       this.#connection.unsubscribe(filters);
       for (const topic of this.#found) this.#publishing.empty(topic);

@@ -42,8 +42,20 @@ describe("the wait between two batches of reads", () => {
 
 describe("a rig that does not answer", () => {
   test("is read on its grid for the first misses, then ever later", () => {
-    const waits = [0, 1, 2, 3, 4, 5, 6].map((missed) => nextRead(0, 1_000, 0, missed));
-    expect(waits).toEqual([1_000, 1_000, 1_000, 1_600, 3_200, 6_400, 12_800]);
+    const waits = [0, 3, 7, 8, 9, 10].map((missed) => Math.round(nextRead(0, 1_000, 1, missed)));
+    expect(waits).toEqual([1_000, 1_000, 1_000, 1_000, 1_125, 1_266]);
+  });
+
+  test("waits an eighth of the time that it has been away, so one that was off for 40 s is found within 10 s", () => {
+    for (const every of [1_000, 2_000, 5_000, 10_000]) {
+      let away = 0;
+      for (let missed = 1; away < 40_000; missed += 1) {
+        const wait = nextRead(away, every, 1, missed) - away;
+        expect(wait).toBeLessThanOrEqual(Math.max(every, away / 7 + 1));
+        expect(wait).toBeLessThanOrEqual(10_000);
+        away += wait;
+      }
+    }
   });
 
   test("is tried again within a minute, or its interval if that is longer", () => {

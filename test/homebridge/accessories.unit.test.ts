@@ -90,6 +90,7 @@ describe("an outlet", () => {
     expect([accessories, keysOf(doubtful), notes]).toEqual([[], ["rig:025100000001"], []]);
     expect(doubtful[0]?.services.map(({ type, subtype, isDoubtful }) => [type, subtype, isDoubtful])).toEqual([
       ["Outlet", "main", true],
+      ["Fanv2", "power", true],
       ["Fanv2", "fan", true],
       ["Switch", "restart", true],
     ]);

@@ -69,13 +69,15 @@ export class HomeController {
   }
 
   /** The status; 0 = success. */
-  async write({ id }: Pick<SeenCharacteristic, "id">, value: boolean | number): Promise<number> {
+  async write({ id }: Pick<SeenCharacteristic, "id">, value: boolean | number | string): Promise<number> {
     const statuses = await this.writeAll([[{ id }, value]]);
     return statuses[0] ?? 0;
   }
 
   /** Several at once, like a scene. */
-  async writeAll(writes: readonly (readonly [Pick<SeenCharacteristic, "id">, boolean | number])[]): Promise<number[]> {
+  async writeAll(
+    writes: readonly (readonly [Pick<SeenCharacteristic, "id">, boolean | number | string])[],
+  ): Promise<number[]> {
     const client = await this.#connected();
     const reply = await client.setCharacteristics(Object.fromEntries(writes.map(([{ id }, value]) => [id, value])));
     const { characteristics } = reply;

@@ -44,6 +44,7 @@ function open({ registersFrom, late, startsAt = 0 }: Moments) {
   const context = {
     matter,
     warn: (message: string) => warnings.push(message),
+    info: () => undefined,
     inTurn: (work: () => Promise<void>) => work(),
     pause: async (ms: number) => {
       seconds += ms / 1000;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect } from "vitest";
@@ -146,7 +146,7 @@ describe("the settings page", () => {
     await inside.locator(".rb-rig > summary").click();
     const at = (key: string) => inside.locator(`[data-path="rigs[0].${key}"]`);
     await at("as").locator("select").selectOption("heater");
-    await mistakesAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await mistakesAt(opened, "rigs[0].heating.name").getByText("is missing").waitFor();
     await at("heating.name").locator("input").fill("Bath");
     await at("heating.target").locator("input").fill("21,5");
     await at("heating.roomTemperature.url").locator("input").fill("http://192.168.1.2/t");
@@ -190,7 +190,7 @@ describe("the settings page", () => {
       select.value = "heater";
       select.dispatchEvent(new Event("change"));
     });
-    await mistakesAt(opened, "rigs[0].heating").getByText("a heater needs a room").waitFor();
+    await mistakesAt(opened, "rigs[0].heating.name").getByText("is missing").waitFor();
   });
 
   testInBrowser("offers services that were found, and uses one", async () => {
@@ -242,6 +242,38 @@ describe("the settings page", () => {
     expect(await second.locator(".rb-note").textContent()).toBe(note);
     expect(await inside.locator(".rb-note").count()).toBe(1);
     expect(warnings).toEqual([]);
+  });
+
+  testInBrowser("names the fields of a room that was ticked and not filled in", async () => {
+    const opened = await openPage({ blocks: [block({ rigs: [{ address: "192.168.1.9" }] })] });
+    const { inside } = opened;
+    await inside.locator(".rb-rig > summary").click();
+    await inside.getByLabel("Heats a room").check();
+    await inside.getByText("3 mistakes. Correct them").waitFor();
+    const fields = ["name", "target", "roomTemperature"].map((key) => `rigs[0].heating.${key}`);
+    expect(await mistakes(opened)).toEqual(fields);
+    expect(await mistakesAt(opened, fields[0] ?? "").textContent()).toBe("is missing");
+    await inside.getByLabel("Heats a room").uncheck();
+    await inside.getByText("The settings are valid").waitFor();
+    expect(await saved(opened)).toEqual([block({ rigs: [{ address: "192.168.1.9" }] })]);
+  });
+
+  testInBrowser("has dark fields in the dark theme, which Bootstrap's own rules leave white", async () => {
+    const storage = await mkdtemp(join(tmpdir(), "rigbridge-page-"));
+    ending.push(() => rm(storage, { recursive: true, force: true }));
+    const bootstrap = join(storage, "bootstrap.css");
+    await writeFile(bootstrap, ".form-control, .form-select { color: #212529; background-color: #fff; }");
+    const blocks = [block({ rigs: [{ address: "192.168.1.9" }] })];
+    const { inside } = await openPage({ isDark: true, styles: [bootstrap], blocks });
+    await inside.locator(".rb-rig > summary").click();
+    for (const control of await inside.locator(".rb-rig .form-control:visible, .rb-rig .form-select:visible").all()) {
+      const style = await control.evaluate((each) => {
+        const { color, backgroundColor } = getComputedStyle(each);
+        return { color, backgroundColor, around: getComputedStyle(document.body).color };
+      });
+      expect(style.color).toBe(style.around);
+      expect(style.backgroundColor).not.toBe("rgb(255, 255, 255)");
+    }
   });
 
   testInBrowser("has a field for every setting", async () => {

@@ -139,7 +139,8 @@ describe("a fan", () => {
       readings: readings({ ...turning, ...read }),
       controls: [control("fan", { ...offered, options: [...offered.options], value, ...changes })],
     });
-  const only = (rig: Miner, given: object = {}) => services(rig, "Fanv2", given)[0];
+  const only = (rig: Miner, given: object = {}) =>
+    services(rig, "Fanv2", given).find(({ subtype }) => subtype === "fan");
 
   test.each([
     ["is automatic", fan("auto"), { Active: 1, TargetFanState: 1, RotationSpeed: 47 }],
@@ -197,6 +198,54 @@ describe("a fan", () => {
   test("does not exist if it cannot be set, or is off in the settings", () => {
     expect(only(miner())).toBeUndefined();
     expect(only(fan(60), { defaults: { fan: false } })).toBeUndefined();
+  });
+});
+
+describe("a power slider", () => {
+  const rungs = [
+    { watts: 0, label: "off" },
+    { watts: 400, label: "eco" },
+    { watts: 800, label: "standard" },
+    { watts: 1000, label: "super" },
+  ];
+  const choice = (value: number | null, options = rungs) =>
+    miner({ controls: [control("power_target", { kind: "choice", unit: "W", min: 0, max: 1000, options, value })] });
+  const range = (value: number | null, changes: object = {}) =>
+    miner({ controls: [control("power_target", { unit: "W", min: 0, max: 2000, step: 1, value, ...changes })] });
+  const only = (rig: Miner, given: object = {}) =>
+    services(rig, "Fanv2", given).find(({ subtype }) => subtype === "power");
+
+  test.each([
+    ["has modes", choice(400), { Active: 1, RotationSpeed: 40 }],
+    ["has a range", range(1500), { Active: 1, RotationSpeed: 75 }],
+    ["does not report its setting", range(null), { Active: 1, RotationSpeed: null }],
+    ["is offline", off({ controls: range(null).controls }), { Active: null, RotationSpeed: null }],
+  ])("of a rig that %s", (_, rig, expected) => {
+    expect(values(only(rig))).toEqual(expected);
+  });
+
+  test.each([
+    [65, choice(400), "800"],
+    [9, choice(400), "0"],
+    [50, range(1500), "1000"],
+    [0, range(1500), "0"],
+    [10, range(1500, { min: 600 }), "600"],
+  ])("set to %d %% sets the nearest power that the rig can have", (value, rig, expected) => {
+    expect(characteristic(only(rig), "RotationSpeed")?.requestFor?.(value)).toEqual(set("power_target", expected));
+  });
+
+  test("cannot be switched on or off, so that no scene stops a rig", () => {
+    const active = characteristic(only(choice(400)), "Active");
+    expect([active?.requestFor?.(0), active?.requestFor?.(1)]).toEqual([nothing, nothing]);
+    expect(active?.springsBack).toBe(true);
+  });
+
+  test("does not exist for a rig that is only on or off, one that heats a room, or if the settings say so", () => {
+    expect(only(choice(400, rungs.slice(0, 2)))).toBeUndefined();
+    expect(only(miner())).toBeUndefined();
+    const heating = { name: "Den", target: 21, room: 20, at: null, demand: 0.5, held: true };
+    expect(only({ ...range(1500), heating })).toBeUndefined();
+    expect(only(range(1500), { defaults: { power: false } })).toBeUndefined();
   });
 });
 

@@ -18,6 +18,9 @@ const fan = fc
     auto: fc.boolean(),
   })
   .map(({ auto, ...range }) => control("fan", { ...range, options: auto ? ["auto"] : null }));
+const power = fc
+  .record({ value: figure, min: fc.constantFrom(null, 0, 400), max: fc.constantFrom(null, 0, 900.5) })
+  .map((range) => control("power_target", range));
 const trigger = fc.constantFrom("restart", "reboot").map((key) => control(key, { kind: "trigger" }));
 const mining = fc.constantFrom(true, false, null).map((value) => control("mining", { kind: "switch", value }));
 const heating = fc.record({
@@ -46,7 +49,7 @@ const rig: fc.Arbitrary<Miner> = fc
       fans: fc.array(fc.record({ rpm: figure, percent: figure }), { maxLength: 3 }),
       energy: fc.oneof(fc.nat(), fc.constant(null)),
     }),
-    controls: fc.tuple(mining, fan, trigger),
+    controls: fc.tuple(mining, fan, power, trigger),
     heating: fc.option(heating),
   })
   .map(({ status, read, ...each }) =>

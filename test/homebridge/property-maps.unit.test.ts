@@ -28,6 +28,7 @@ const changed: Partial<Record<PropertyKey, Partial<Miner>>> = {
   hashrate: reading({ hashrate: 0 }),
   power: reading({ power: 16 }),
   energy: reading({ energy: 2000 }),
+  power_target: { heating: null, controls: [control("power_target", { unit: "W", min: 0, max: 900, value: 450 })] },
   fan: { controls: controls(true, 60, "restart", "reboot") },
   temperature: reading({ temperature: 61 }),
   temperature_in: reading({ temperatureIn: 21 }),

@@ -44,12 +44,22 @@ describe("settings", () => {
   test("may have empty values left by the form, and Homebridge's own keys", async () => {
     const bridge = { username: "0E:00:00:00:00:01", port: 1 };
     const written = {
-      rigs: [{ address: "192.168.1.9", name: "", password: null, heating: { name: "" } }],
+      rigs: [{ address: "192.168.1.9", name: "", password: null, sensors: null }],
       _bridge: bridge,
     };
     const settings = await readSettings({ platform: "Rigbridge", ...written });
     expect(settings.rigs).toEqual([{ address: "192.168.1.9" }]);
     expect(settings).toMatchObject({ name: "Rigbridge", alarm: true, defaults: { as: "outlet", sensors: [] } });
+  });
+
+  test("of a room or a plug that has no fields name each of them", async () => {
+    const missing = ["name", "target", "roomTemperature"].map((key) => `rigs[0].heating.${key} is missing`);
+    expect(await mistakesOf({ rigs: [{ address: "192.168.1.9", heating: { name: "" } }] })).toEqual(missing);
+    expect(await mistakesOf({ rigs: [{ address: "192.168.1.9", heating: {}, as: "heater" }] })).toEqual(missing);
+    expect(await mistakesOf({ rigs: [{ address: "192.168.1.9", supply: {} }] })).toEqual([
+      expect.stringMatching(/^rigs\[0\]\.supply\.type /),
+      "rigs[0].supply.address is missing",
+    ]);
   });
 
   test("keep the indexes of rigs that follow an empty one", async () => {

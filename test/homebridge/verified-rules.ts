@@ -51,7 +51,7 @@ export function brokenRules({ manifest, schema, gives, registers, imports }: Plu
   return rules.flatMap(([holds, otherwise]) => (holds ? [] : [otherwise]));
 }
 
-/** One of each supported release line. */
+/** One of each supported release line; the check itself takes the newest of 22 and 24. */
 const ltsNodes = ["22.13.0", "22.22.0", "24.11.0", "26.1.0"];
 
 const require = createRequire(import.meta.url);

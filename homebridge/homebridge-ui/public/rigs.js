@@ -5,7 +5,7 @@ import { isRig, rigsIn } from "./settings.js";
 
 /** The sections of a rig's settings; those in no list are under "More". */
 const main = ["address", "miner", "name", "group"];
-const inHome = ["as", "sensors", "fan", "alarm", "switches"];
+const inHome = ["as", "sensors", "fan", "power", "alarm", "switches"];
 const optional = [
   ["heating", "Heats a room"],
   ["supply", "Has a smart plug"],

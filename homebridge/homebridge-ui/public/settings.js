@@ -39,6 +39,9 @@ export const isRig = (value) => isLike(value, {});
 export const schemaAt = (schema, path) =>
   path.reduce((node, step) => (typeof step === "number" ? node?.items : node?.properties?.[step]), schema);
 
+/** What a checkbox adds to a rig stays although it is empty, so that its missing fields are reported. */
+const added = ["heating", "supply"];
+
 /** The settings without empty values and empty rigs, and a translation of their paths to those of the page. */
 export function cleaned(block) {
   const rigs = rigsIn(block).map((rig, place) => ({ rig: withoutEmpty(rig), place }));
@@ -57,7 +60,7 @@ function withoutEmpty(value) {
   if (Array.isArray(value)) return value.map(withoutEmpty).filter((each) => each !== undefined);
   if (!isObject(value)) return value ?? undefined;
   const entries = Object.entries(value)
-    .map(([key, each]) => [key, withoutEmpty(each)])
+    .map(([key, each]) => [key, withoutEmpty(each) ?? (added.includes(key) && isRig(each) ? {} : undefined)])
     .filter(([, each]) => each !== undefined);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

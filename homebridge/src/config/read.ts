@@ -1,4 +1,4 @@
-import { findingsIn, type Mistake, RigbridgeError, sentence, unknownKeySentence } from "rigbridge";
+import { findingsIn, isRecord, type Mistake, RigbridgeError, sentence, unknownKeySentence } from "rigbridge";
 import { connectService } from "rigbridge/client";
 import { z } from "zod";
 import { platformName } from "../names.ts";
@@ -50,12 +50,15 @@ const withoutBlanks = (written: unknown): JsonObject => {
   return Object.fromEntries(entries.filter(([key]) => !homebridgeKeys.includes(key)));
 };
 
+/** What a checkbox adds to a rig stays although it is empty, so that its missing fields are reported. */
+const added = ["heating", "supply"];
+
 /** A form gives "", null and empty objects for fields that were not filled in. */
 function stripped(value: unknown): unknown {
   if (Array.isArray(value)) return strippedList(value);
   if (typeof value !== "object" || value === null) return value === "" || value === null ? undefined : value;
   const entries = Object.entries(value)
-    .map(([key, each]) => [key, stripped(each)] as const)
+    .map(([key, each]) => [key, stripped(each) ?? (added.includes(key) && isRecord(each) ? {} : undefined)] as const)
     .filter(([, each]) => each !== undefined);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

@@ -27,6 +27,7 @@ const choices = {
     .max(sensors.length)
     .meta({ title: "Temperature sensors", description: "Siri includes them when asked for the temperature of a room" }),
   fan: z.boolean().meta({ title: "Fan", description: "if its speed can be set" }),
+  power: z.boolean().meta({ title: "Power slider", description: "if its power can be set to more than off and on" }),
   alarm: z.boolean().meta({ title: "Alarm", description: "a contact sensor that opens when something is wrong" }),
   switches: z.array(z.enum(momentaries)).max(momentaries.length).meta({
     title: "Momentary switches",
@@ -38,6 +39,7 @@ export const RigChoices = z.strictObject({
   as: choices.as.default("outlet"),
   sensors: choices.sensors.default([]),
   fan: choices.fan.default(true),
+  power: choices.power.default(true),
   alarm: choices.alarm.default(false),
   switches: choices.switches.default([]),
 });
@@ -109,6 +111,7 @@ export const RigSettings = z.strictObject({
   as: choices.as.optional(),
   sensors: choices.sensors.optional(),
   fan: choices.fan.optional(),
+  power: choices.power.optional(),
   alarm: choices.alarm.optional(),
   switches: choices.switches.optional(),
   group: name.optional().meta({ title: "Group", description: "rigs of the same group share an outlet", ...inside }),

@@ -1,16 +1,18 @@
-import { type PropertyKey, properties, propertyKeys } from "rigbridge";
+import { type Miner, type PropertyKey, properties, propertyKeys } from "rigbridge";
 import { rigInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
 import type { Farm } from "../farm-view.ts";
 import { isCurrent, miningControl } from "../rig-state.ts";
+import { setRequest } from "../send-command.ts";
 import { type FindSettings, type VisibleRig, visibleFarm } from "../visible-farm.ts";
 import { alarmPart, farmAlarm } from "./alarm.ts";
 import { energyPart, powerPart } from "./eve.ts";
 import { fanPart, fanPercentPart, fanRpmPart } from "./fan.ts";
 import { roomTargetPart, roomTemperaturePart } from "./heater.ts";
-import { groupPlan, hashratePart, miningPart } from "./main-switch.ts";
+import { groupPlan, hashratePart, miningPart, outletEnergyPart, outletPowerPart } from "./main-switch.ts";
 import { rulePlan, triggerPart } from "./momentary.ts";
 import type { AccessoryPlan, PropertyPart, ServicePlan } from "./plan.ts";
+import { powerTargetPart } from "./power.ts";
 import { missingSensors, problemPart, temperaturePart } from "./temperature-sensors.ts";
 
 /** How each property of a rig, and the control that writes it, appears in HomeKit. Parts of one service are joined. */
@@ -22,10 +24,10 @@ export const parts = {
   hashrate_average: null,
   hashrate_expected: null,
   algorithm: null,
-  power: powerPart,
-  energy: energyPart,
+  power: (rig, key) => [...powerPart(rig, key), ...outletPowerPart(rig, key)],
+  energy: (rig, key) => [...energyPart(rig, key), ...outletEnergyPart(rig, key)],
   efficiency: null,
-  power_target: null,
+  power_target: powerTargetPart,
   power_limit: null,
   throttle: null,
   mode: null,
@@ -49,6 +51,7 @@ export const parts = {
   room_target: roomTargetPart,
   heat_demand: null,
   problem: problemPart,
+  // The answer to Identify, which every accessory has.
   locate: null,
   restart: triggerPart,
   reboot: triggerPart,
@@ -107,13 +110,30 @@ const tooManyRigs = (count: number): string =>
 const tooManyAccessories = (count: number): string =>
   `A HomeKit bridge has room for 149 accessories and there would be ${count}, so the last ones are not shown`;
 
-const rigPlan = (rig: VisibleRig): AccessoryPlan => ({
-  key: `rig:${rig.miner.uid}`,
-  name: rig.name,
-  information: rigInformation(rig.miner),
-  host: rig.miner.hostDescription,
-  services: servicesOf(rig),
-});
+function rigPlan(rig: VisibleRig): AccessoryPlan {
+  const { miner, name, settings } = rig;
+  const services = servicesOf(rig);
+  // Eve shows the history of outlets; a service that counts no energy has none.
+  const hasHistory = settings.eve && miner.readings.energy !== null && services.some(({ type }) => type === "Outlet");
+  return {
+    key: `rig:${miner.uid}`,
+    name,
+    information: rigInformation(miner),
+    host: miner.hostDescription,
+    ...identifyOf(miner),
+    ...(hasHistory ? { historyOf: miner.id } : {}),
+    services,
+  };
+}
+
+/** The rig's light blinks, or its display lights up; a light that was on already stays on. */
+function identifyOf({ id, controls }: Miner): Pick<AccessoryPlan, "identify"> {
+  const control = controls.find(({ key }) => key === "locate");
+  if (control === undefined) return {};
+  const isTimed = control.kind === "switch" && control.value !== true;
+  const set = (on: boolean) => setRequest([id], "locate", on);
+  return { identify: { begin: set(true), end: isTimed ? set(false) : null } };
+}
 
 function servicesOf(rig: VisibleRig): readonly ServicePlan[] {
   const services = new Map<string, ServicePlan>();

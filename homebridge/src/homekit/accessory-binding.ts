@@ -1,33 +1,60 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Characteristic, CharacteristicValue, HAP, PlatformAccessory, Service } from "homebridge";
+import type {
+  Characteristic,
+  CharacteristicSetHandler,
+  CharacteristicValue,
+  HAP,
+  PlatformAccessory,
+  Service,
+} from "homebridge";
 import { RigbridgeError } from "rigbridge";
+import { recordOf } from "../config/json.ts";
 import { failureOf, hapStatuses } from "../failure.ts";
-import { type SendCommand, withinTimeout } from "../send-command.ts";
+import { type CommandRequest, inWords, type SendCommand, withinTimeout } from "../send-command.ts";
+import { EveHistory, type ReadHistory } from "./eve-history.ts";
 import type { AccessoryPlan, CharacteristicPlan, CustomCharacteristic, ServicePlan } from "./plan.ts";
+
+export interface BindingContext {
+  readonly hap: HAP;
+  readonly log: { readonly info: (message: string) => void; readonly warn: (message: string) => void };
+  /** Stores the accessory on disk. */
+  readonly store: () => void;
+}
+
+/** How long a rig identifies itself that does so until it is told to stop. */
+const identifyMs = 15_000;
+
+type Connection = Parameters<CharacteristicSetHandler>[2];
 
 /** Keeps an accessory in Homebridge in line with a plan, or in an unknown state. */
 export class AccessoryBinding {
   readonly accessory: PlatformAccessory;
   readonly #hap: HAP;
-  readonly #warn: (message: string) => void;
+  readonly #context: BindingContext;
   /** Of each characteristic that has one; absent = its state is unknown. */
   readonly #plans = new Map<Characteristic, CharacteristicPlan>();
   readonly #handled = new WeakSet<Characteristic>();
+  #history: EveHistory | null = null;
   #sendCommand: SendCommand | null = null;
+  #identifies: AccessoryPlan["identify"];
   /** The last command. The next one waits for it, and is made from the plan as it is then. */
   #lastCommand: Promise<void> = Promise.resolve();
 
-  constructor(accessory: PlatformAccessory, hap: HAP, warn: (message: string) => void) {
+  constructor(accessory: PlatformAccessory, context: BindingContext) {
     this.accessory = accessory;
-    this.#hap = hap;
-    this.#warn = warn;
+    this.#hap = context.hap;
+    this.#context = context;
+    accessory.on("identify", () => void this.#identify());
   }
 
   /** Brings services, properties and values in line with the plan. */
-  show(plan: AccessoryPlan, sendCommand: SendCommand): void {
+  show(plan: AccessoryPlan, sendCommand: SendCommand, readHistory: ReadHistory): void {
     this.#sendCommand = sendCommand;
+    this.#identifies = plan.identify;
     this.#describe(plan);
     const services = new Set(plan.services.map((each) => this.#service(each)));
+    services.add(this.#showHistory(plan, readHistory));
     for (const service of this.accessory.services) {
       if (services.has(service) || this.#isHomebridges(service)) continue;
       for (const characteristic of service.characteristics) this.#plans.delete(characteristic);
@@ -35,14 +62,25 @@ export class AccessoryBinding {
     }
   }
 
+  #showHistory({ historyOf }: AccessoryPlan, readHistory: ReadHistory): Service | undefined {
+    if (historyOf === undefined) this.#history = null;
+    else this.#history ??= new EveHistory(this.accessory, this.#hap);
+    if (historyOf !== undefined) this.#history?.show(historyOf, readHistory);
+    return this.#history?.service;
+  }
+
   /** The state is unknown: reads and writes fail until the accessory is shown again. */
   lost(): void {
     this.#sendCommand = null;
+    this.#identifies = undefined;
     this.#plans.clear();
-    for (const service of this.accessory.services.filter((each) => !this.#isHomebridges(each))) this.#lose(service);
+    this.#history?.lost();
+    for (const service of this.accessory.services)
+      if (service !== this.#history?.service && !this.#isHomebridges(service)) this.#lose(service);
   }
 
   #lose(service: Service): void {
+    this.#handleName(service);
     for (const characteristic of service.characteristics.filter((each) => !this.#isName(each))) {
       this.#plans.delete(characteristic);
       this.#handle(characteristic);
@@ -84,6 +122,7 @@ export class AccessoryBinding {
     }
     const service = present ?? this.accessory.addService(newService(this.#hap, plan));
     service.updateCharacteristic(this.#hap.Characteristic.Name, name);
+    if (typeof type === "string") this.#nameTile(service, name);
     const planned = new Set(plan.characteristics.map((each) => this.#characteristic(service, each)));
     for (const characteristic of service.characteristics) {
       if (planned.has(characteristic) || this.#isName(characteristic)) continue;
@@ -91,6 +130,42 @@ export class AccessoryBinding {
       service.removeCharacteristic(characteristic);
     }
     return service;
+  }
+
+  /**
+   * Since iOS 16 a tile has the name of its accessory unless its service has this characteristic. The owner's name is kept,
+   * also when the rig gets another one.
+   */
+  #nameTile(service: Service, name: string): void {
+    const { ConfiguredName } = this.#hap.Characteristic;
+    if (!service.testCharacteristic(ConfiguredName)) service.addOptionalCharacteristic(ConfiguredName);
+    const given = this.#givenNames()[idOf(service)];
+    service.getCharacteristic(ConfiguredName).updateValue(typeof given === "string" ? given : name);
+    this.#handleName(service);
+  }
+
+  #handleName(service: Service): void {
+    const { ConfiguredName } = this.#hap.Characteristic;
+    if (!service.testCharacteristic(ConfiguredName)) return;
+    const characteristic = service.getCharacteristic(ConfiguredName);
+    if (this.#handled.has(characteristic)) return;
+    this.#handled.add(characteristic);
+    characteristic.onSet((value) => {
+      // The Home app also writes names that nobody has changed.
+      if (value !== characteristic.value) this.#keepName(service, value);
+    });
+  }
+
+  /** An empty name returns to that of the rig. */
+  #keepName(service: Service, value: CharacteristicValue): void {
+    const { [idOf(service)]: _, ...others } = this.#givenNames();
+    this.accessory.context.names = value === "" ? others : { ...others, [idOf(service)]: value };
+    this.#context.store();
+  }
+
+  /** The names that the owner gave in the Home app, by service. */
+  #givenNames(): Readonly<Record<string, unknown>> {
+    return recordOf(recordOf(this.accessory.context).names);
   }
 
   #characteristic(service: Service, plan: CharacteristicPlan): Characteristic {
@@ -122,29 +197,59 @@ export class AccessoryBinding {
     this.#handled.add(characteristic);
     characteristic.onGet(() => this.#plans.get(characteristic)?.value ?? this.#fail());
     const perms = characteristic.props.perms.map(String);
-    if (perms.includes("pw")) characteristic.onSet((value) => this.#write(characteristic, value));
+    if (perms.includes("pw"))
+      characteristic.onSet((value, _, connection) => this.#write(characteristic, value, connection));
   }
 
-  async #write(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
+  async #write(characteristic: Characteristic, value: CharacteristicValue, connection: Connection): Promise<void> {
     if (this.#plans.get(characteristic)?.requestFor === undefined || this.#sendCommand === null) return this.#fail();
-    const command = this.#lastCommand.then(() => this.#send(characteristic, value));
+    const command = this.#lastCommand.then(() => this.#send(characteristic, value, connection));
     this.#lastCommand = command.catch(() => undefined);
     try {
       await withinTimeout(command);
     } catch (error) {
-      const { status, message } = failureOf(error);
-      this.#warn(`${this.accessory.displayName}: ${message}`);
-      throw new this.#hap.HapStatusError(hapStatuses[status]);
+      throw new this.#hap.HapStatusError(hapStatuses[this.#warn(error)]);
     } finally {
       if (this.#plans.get(characteristic)?.springsBack) setImmediate(() => this.#springBack(characteristic));
     }
   }
 
-  async #send(characteristic: Characteristic, value: CharacteristicValue): Promise<void> {
+  async #send(characteristic: Characteristic, value: CharacteristicValue, connection: Connection): Promise<void> {
     const request = this.#plans.get(characteristic)?.requestFor?.(value);
-    if (request === undefined || this.#sendCommand === null)
-      throw new RigbridgeError("rig.unreachable", "The service does not answer any more");
+    if (request === undefined) throw gone();
+    await this.#execute(request, controllerIn(connection));
+  }
+
+  async #execute(request: CommandRequest, by: string): Promise<void> {
+    if (this.#sendCommand === null) throw gone();
+    const words = inWords(request);
+    if (words !== "") this.#context.log.info(`${this.accessory.displayName}: ${by} ${words}`);
     await this.#sendCommand(request);
+  }
+
+  /** Never rejects. */
+  async #identify(): Promise<void> {
+    const { displayName } = this.accessory;
+    if (this.#identifies === undefined) {
+      this.#context.log.info(`${displayName}: HomeKit asks it to identify itself, which it cannot do at present`);
+      return;
+    }
+    const { begin, end } = this.#identifies;
+    try {
+      await this.#execute(begin, "HomeKit");
+      if (end === null) return;
+      await pause(identifyMs, undefined, { ref: false });
+      await this.#execute(end, "Rigbridge");
+    } catch (error) {
+      this.#warn(error);
+    }
+  }
+
+  /** Logs a failed command; returns its status for controllers. */
+  #warn(error: unknown): keyof typeof hapStatuses {
+    const { status, message } = failureOf(error);
+    this.#context.log.warn(`${this.accessory.displayName}: ${message}`);
+    return status;
   }
 
   #springBack(characteristic: Characteristic): void {
@@ -158,6 +263,18 @@ export class AccessoryBinding {
   #fail(): never {
     throw this.#unreachable();
   }
+}
+
+const gone = () => new RigbridgeError("rig.unreachable", "The service does not answer any more");
+
+const idOf = ({ UUID, subtype }: Service): string => `${UUID} ${subtype ?? ""}`;
+
+/** Each person of a home has a controller of their own, and a home hub passes on what they do. */
+function controllerIn(connection: Connection): string {
+  if (connection === undefined) return "HomeKit";
+  const { username, remoteAddress } = connection;
+  const who = username === undefined ? "HomeKit" : `HomeKit controller ${username.slice(0, 8)}`;
+  return `${who} at ${remoteAddress.replace(/^::ffff:/, "")}`;
 }
 
 const newService = (hap: HAP, { type, subtype, name }: ServicePlan): Service =>

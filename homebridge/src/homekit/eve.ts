@@ -34,13 +34,13 @@ const meterWith = (...characteristics: readonly CharacteristicPlan[]): ServicePl
   characteristics,
 });
 
-const watts = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
+export const watts = (miners: readonly Miner[], key: PropertyKey): CharacteristicPlan => ({
   type: consumption,
   value: sum(miners.filter(isCurrent).map((miner) => numberOf(miner, key))),
 });
 
 /** The energy counted so far stays valid while a rig is off. */
-const kilowattHours = (values: readonly (number | null)[]): CharacteristicPlan => ({
+export const kilowattHours = (values: readonly (number | null)[]): CharacteristicPlan => ({
   type: total,
   value: sum(values.map((wattHours) => wattHours && wattHours / 1000)),
 });

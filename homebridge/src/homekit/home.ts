@@ -5,6 +5,7 @@ import { platformName, pluginName } from "../names.ts";
 import type { SendCommand } from "../send-command.ts";
 import type { HomePlan } from "./accessories.ts";
 import { AccessoryBinding } from "./accessory-binding.ts";
+import type { ReadHistory } from "./eve-history.ts";
 
 /** The plugin's accessories in Homebridge: those it remembers and those the farm has now. */
 export class Home {
@@ -26,7 +27,12 @@ export class Home {
   }
 
   /** Adds, changes and removes accessories to match the plan. */
-  show({ accessories, doubtful, notes }: HomePlan, farm: Farm, sendCommand: SendCommand): void {
+  show(
+    { accessories, doubtful, notes }: HomePlan,
+    farm: Farm,
+    sendCommand: SendCommand,
+    readHistory: ReadHistory,
+  ): void {
     const added: PlatformAccessory[] = [];
     const wanted = new Set<string>();
     const remembered = doubtful.filter(({ key }) => this.#bindings.has(this.#uuidOf(key)));
@@ -37,10 +43,10 @@ export class Home {
       const binding = present ?? this.#bind(new this.#api.platformAccessory(plan.name, uuid));
       this.#faults.run(
         `${plan.key} in HomeKit`,
-        () => binding.show(plan, sendCommand),
+        () => binding.show(plan, sendCommand, readHistory),
         () => binding.lost(),
       );
-      binding.accessory.context = { key: plan.key, host: plan.host };
+      Object.assign(binding.accessory.context, { key: plan.key, host: plan.host });
       if (present === undefined) added.push(binding.accessory);
     }
     if (added.length > 0) this.#api.registerPlatformAccessories(pluginName, platformName, added);
@@ -58,7 +64,9 @@ export class Home {
   }
 
   #bind(accessory: PlatformAccessory): AccessoryBinding {
-    const binding = new AccessoryBinding(accessory, this.#api.hap, (message) => this.#log.warn(message));
+    // Homebridge itself stores accessories only when it stops.
+    const store = () => this.#api.updatePlatformAccessories([accessory]);
+    const binding = new AccessoryBinding(accessory, { hap: this.#api.hap, log: this.#log, store });
     this.#bindings.set(accessory.UUID, binding);
     return binding;
   }

@@ -1,9 +1,17 @@
 import { ownInformation } from "../accessory-texts.ts";
 import type { Settings } from "../config/schema.ts";
-import { groupState, isFullyRead, miningControl, roomOf, type SwitchState, switchState } from "../rig-state.ts";
+import {
+  groupState,
+  isFullyRead,
+  miningControl,
+  numberOf,
+  roomOf,
+  type SwitchState,
+  switchState,
+} from "../rig-state.ts";
 import { setRequest } from "../send-command.ts";
-import type { VisibleGroup } from "../visible-farm.ts";
-import { groupMeter } from "./eve.ts";
+import type { VisibleGroup, VisibleRig } from "../visible-farm.ts";
+import { groupMeter, kilowattHours, watts } from "./eve.ts";
 import { heaterActive, heaterState, heaterWith } from "./heater.ts";
 import type { AccessoryPlan, CharacteristicPlan, PropertyPart, ServicePlan } from "./plan.ts";
 import { isOn } from "./values.ts";
@@ -24,6 +32,16 @@ export const hashratePart: PropertyPart = (rig) => {
   if (room !== null) return [heaterWith(rig, heaterState(miner, room))];
   if (choices.as === "switch" || miningControl(miner) === undefined) return [];
   return [switchWith(choices.as, name, inUse(switchState([miner])))];
+};
+
+/** Eve shows a history only at an outlet that has these too, besides the meter. */
+export const outletPowerPart: PropertyPart = (rig, key) => atOutlet(rig, watts([rig.miner], key));
+export const outletEnergyPart: PropertyPart = (rig, key) => atOutlet(rig, kilowattHours([numberOf(rig.miner, key)]));
+
+const atOutlet = (rig: VisibleRig, characteristic: CharacteristicPlan): ServicePlan[] => {
+  const { miner, name, choices, settings } = rig;
+  const isOutlet = choices.as !== "switch" && roomOf(rig) === null && miningControl(miner) !== undefined;
+  return settings.eve && isOutlet ? [switchWith(choices.as, name, characteristic)] : [];
 };
 
 /** An outlet or switch for the members that can be stopped; none if there are none. */

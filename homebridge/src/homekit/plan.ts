@@ -13,6 +13,10 @@ export interface AccessoryPlan {
   readonly information: Information;
   /** `host:port` of the rig, which identifies it until its uid is known; null = not a rig. */
   readonly host: string | null;
+  /** What it does when a controller asks it to identify itself, and what ends that; absent = nothing. */
+  readonly identify?: { readonly begin: CommandRequest; readonly end: CommandRequest | null };
+  /** The miner whose history the Eve app shows; absent = none. */
+  readonly historyOf?: number;
   readonly services: readonly ServicePlan[];
 }
 
@@ -20,6 +24,7 @@ export interface ServicePlan {
   readonly type: ServiceName | CustomService;
   /** Distinguishes services of the same type on an accessory; stable. */
   readonly subtype: string;
+  /** Of its tile, until the owner gives it another one. */
   readonly name: string;
   readonly characteristics: readonly CharacteristicPlan[];
   /**

@@ -25,6 +25,7 @@ export class MatterBridge {
     this.#context = {
       matter,
       warn: (message) => log.warn(message),
+      info: (message) => log.info(message),
       inTurn: (work) => {
         const done = this.#last.then(work);
         this.#last = done.catch(() => undefined);

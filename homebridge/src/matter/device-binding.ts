@@ -4,7 +4,7 @@ import { type BackOff, backOffMs } from "rigbridge/farm";
 import type { Information } from "../accessory-texts.ts";
 import { failureOf } from "../failure.ts";
 import { platformName, pluginName } from "../names.ts";
-import type { CommandRequest, SendCommand } from "../send-command.ts";
+import { type CommandRequest, inWords, type SendCommand } from "../send-command.ts";
 import { modes } from "./devices.ts";
 import { type Attributes, due, type States } from "./due.ts";
 import type { Clusters, DeviceCommands, DevicePlan, DeviceType } from "./plan.ts";
@@ -13,6 +13,7 @@ import { type Context, withoutReadings } from "./remembered.ts";
 export interface DeviceContext {
   readonly matter: MatterAPI;
   readonly warn: (message: string) => void;
+  readonly info: (message: string) => void;
   /** One after the other: Homebridge registers simultaneous devices in any order, without reporting it. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
   /** Waits that many ms, or until Homebridge stops; never rejects. */
@@ -232,9 +233,10 @@ export class DeviceBinding {
   async #command(requestOf: RequestOf): Promise<void> {
     const sendCommand = this.#sendCommand;
     const request = requestOf(this.#plan.commands);
-    const { matter, warn } = this.#context;
+    const { matter, warn, info } = this.#context;
     if (sendCommand === null || request === undefined)
       throw new matter.status.Failure("The state of this device is unknown at present");
+    info(`${this.#plan.name}: a Matter controller ${inWords(request)}`);
     try {
       await sendCommand(request);
     } catch (error) {

@@ -359,7 +359,7 @@ class HomeAssistant implements Announcer {
   }
 
   #publish(device: string | number, id: string, config: DeviceConfig | null): void {
-    if (this.#discovery.publish(id, config) && config !== null) this.#options.announced?.(device);
+    this.#discovery.publish(id, config, () => this.#options.announced?.(device));
   }
 
   #sweepSoon(): void {

@@ -41,6 +41,7 @@ interface Migration {
   readonly from: readonly string[];
   /** What is announced once Home Assistant has let go of the entities. */
   next: DeviceConfig;
+  announced: () => void;
   readonly cancel: () => void;
 }
 
@@ -99,17 +100,19 @@ export class Discovery {
     return this.#devices.has(id);
   }
 
-  /** Publishes a device; null removes it. Returns whether anything was published. */
-  publish(id: string, config: DeviceConfig | null): boolean {
-    if (config === null) return this.#remove(id);
+  /** Publishes a device; null removes it. Calls `announced` once it has published anything but a removal. */
+  publish(id: string, config: DeviceConfig | null, announced = (): void => {}): void {
+    if (config === null) {
+      this.#remove(id);
+      return;
+    }
     const device = this.#devices.get(id) ?? newDevice();
     this.#devices.set(id, device);
     const migration = this.#migrations.get(id);
     const from = migration === undefined ? this.#otherForm(id, device) : [];
-    if (from.length > 0) this.#migrate(id, from, config);
-    else if (migration === undefined) return this.#announce(id, device, config);
-    else migration.next = config;
-    return false;
+    if (from.length > 0) this.#migrate(id, from, config, announced);
+    else if (migration !== undefined) Object.assign(migration, { next: config, announced });
+    else if (this.#announce(id, device, config)) announced();
   }
 
   /** The broker may have lost or missed messages: each device is published again the next time. */
@@ -135,15 +138,15 @@ export class Discovery {
     return this.#options.settings.components === "single";
   }
 
-  #remove(id: string): boolean {
+  #remove(id: string): void {
     const topics = [...(this.#devices.get(id)?.messages.keys() ?? []), ...(this.#migrations.get(id)?.from ?? [])];
     this.#migrations.get(id)?.cancel();
     this.#migrations.delete(id);
     this.#devices.delete(id);
     for (const topic of topics) this.#empty(topic);
-    return topics.length > 0;
   }
 
+  /** Returns whether anything was published. */
   #announce(id: string, device: Device, config: DeviceConfig): boolean {
     const shape = shapeOf(config);
     device.announced = { components: continued(config.components, device.announced, shape), shape };
@@ -182,7 +185,7 @@ export class Discovery {
    * the new form, so they keep their ids, settings and history. Home Assistant documents the last two steps in the other
    * order, but then it warns of each emptied message.
    */
-  #migrate(id: string, from: readonly string[], next: DeviceConfig): void {
+  #migrate(id: string, from: readonly string[], next: DeviceConfig, announced: () => void): void {
     const { schedule, migrateMs } = this.#options;
     for (const topic of from) {
       this.#devices.get(id)?.messages.delete(topic);
@@ -191,9 +194,9 @@ export class Discovery {
     const proceed = (): void => {
       this.#migrations.delete(id);
       for (const topic of from) this.#empty(topic);
-      this.publish(id, migration.next);
+      this.publish(id, migration.next, migration.announced);
     };
-    const migration: Migration = { from, next, cancel: schedule(proceed, migrateMs) };
+    const migration: Migration = { from, next, announced, cancel: schedule(proceed, migrateMs) };
     this.#migrations.set(id, migration);
   }
 

@@ -200,7 +200,7 @@ const powerTarget: MakeEntities = (entity) => {
   const options = labelsOf(control);
   if (options.length < (options.includes("off") ? 3 : 2)) return {};
   const source: DerivedField = "power_target_choice";
-  return { [source]: select(source, topics.setProperty(field), { options }) };
+  return { [source]: select(source, topics.setProperty(field), { options, icon: "mdi:lightning-bolt" }) };
 };
 
 const labelsOf = (control: Control | undefined): string[] =>
