@@ -40,7 +40,7 @@ test("an action with a number in a wrong unit says so, with every other mistake"
 
 test("a command of Node-RED may have a unit too", () => {
   const request = toRequest("set_surplus", "1.5 kW");
-  const call = callFor(miner(), request, none, new Set(["minerAction"]));
+  const call = callFor(miner(), request, none, new Set(["minerAction", "listCommands"]));
   expect(call).toEqual({ operation: "minerAction", action: { action: "set_surplus", surplus: 1500 } });
 });
 

@@ -33,6 +33,7 @@ describe.each(kinds)("Home Assistant with a bridge over $name", ({ open, isRefer
     const groups = groupList.flatMap((group) => [group, ...(group.groupList ?? [])]);
     const ids = [
       "farm",
+      "bridge",
       ...groups.filter(({ id }) => id > 0).map(({ id }) => `group_${id}`),
       ...groups.flatMap(({ minerList }) => minerList.map(({ uid }) => `miner_${uid}`)),
     ];

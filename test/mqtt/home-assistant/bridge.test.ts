@@ -37,8 +37,8 @@ test("a bridge announces every family, and publishes valid values at the announc
   const isComplete = (): boolean => {
     for (const { topic, payload } of listening.received)
       if (topic.endsWith("/config") && !configs.has(topic)) configs.set(topic, payload);
-    // The farm, two groups, and the miners.
-    return configs.size >= specimens.length + 3;
+    // The farm, the bridge, two groups, and the miners.
+    return configs.size >= specimens.length + 4;
   };
   await until(isComplete, "every family to be announced");
   expect(checkDevices(configs)).toEqual([]);
