@@ -6,7 +6,7 @@ import { count, optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
 import { serve, serviceAt } from "../shared/endpoints.ts";
 import type { ConnectedService } from "../shared/farm-connection.ts";
-import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { Fault, ofMiner, toRigbridgeError } from "../shared/faults.ts";
 import { queueFields } from "../shared/message-queue.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
 import { topicOf } from "../shared/miner-state.ts";
@@ -138,12 +138,15 @@ async function run(
   return outcomes;
 }
 
-/** As the service reports it after the command; if that fails, as last reported. */
+/** As the service reports it after the command; if that fails, as last reported. A copy, which the flow may change. */
 const stateAfter = ({ service, caller, farm }: ConnectedService, miner: Miner): Promise<Miner> =>
-  service.getMiner({ id: miner.id }, caller).then(
-    ({ metaData: _, ...now }) => now,
-    () => farm.miners.get(miner.id) ?? miner,
-  );
+  service
+    .getMiner({ id: miner.id }, caller)
+    .then(
+      ({ metaData: _, ...now }): Miner => now,
+      () => farm.miners.get(miner.id) ?? miner,
+    )
+    .then((now) => structuredClone(now));
 
 interface Report {
   readonly done: number;
@@ -168,11 +171,11 @@ function conclude({ status, translate }: Work<MinerActionConfig>, outcomes: read
     throw new Fault(
       isOneKind ? first.error.code : "rig.refused",
       "some-failed",
-      { failed: failed.length, total: outcomes.length, first: `${first.miner.name}: ${first.error.message}` },
+      { failed: failed.length, total: outcomes.length, first: ofMiner(first.miner.name, first.error.message) },
       { cause: failed.map(toRow) },
     );
   }
   if (only !== undefined && outcomes.length === 1 && "reply" in only)
-    status.done(`${only.miner.name}: ${only.reply.message}`);
+    status.done(ofMiner(only.miner.name, only.reply.message));
   else status.done(translate("status.told", { n: outcomes.length }));
 }

@@ -1,7 +1,7 @@
 import { type Notification, RigbridgeError } from "rigbridge";
 import type { Work } from "../shared/define-node.ts";
 import type { ConnectedService } from "../shared/farm-connection.ts";
-import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { Fault, forNodeRed, toRigbridgeError } from "../shared/faults.ts";
 import { choiceOf } from "../shared/miner-choice.ts";
 import { type Change, changesSince, type Memory, readMemory, seenWith, storeMemory } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
@@ -108,7 +108,7 @@ export class NotificationReporter {
     if (failure.message === this.#error) return;
     this.#error = failure.message;
     status.failed(failure.message);
-    node.error(failure, {});
+    node.error(forNodeRed(failure), {});
   }
 }
 

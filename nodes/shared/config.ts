@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { z } from "zod";
-import { Fault, fieldFault } from "./faults.ts";
+import { Fault, fieldFault, wordsOf } from "./faults.ts";
 
 /** A node's configuration as stored in a flow file. */
 export type Raw = Readonly<Record<string, unknown>>;
@@ -81,6 +81,6 @@ export async function fieldValue(RED: NodeAPI, node: Node, field: TypedField, ms
       );
     });
   } catch (error) {
-    throw fieldFault(name, "no-value", { why: error instanceof Error ? error.message : String(error), type });
+    throw fieldFault(name, "no-value", { why: wordsOf(error), type });
   }
 }

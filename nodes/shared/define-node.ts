@@ -1,9 +1,10 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage } from "node-red";
+import type { RigbridgeError } from "rigbridge";
 import { RigFaults } from "rigbridge/farm";
 import { type Clock, clockFor } from "./clock.ts";
 import { type ConfigKind, fieldValue, readConfig, type TypedField } from "./config.ts";
 import type { FarmConnection, Member } from "./farm-connection.ts";
-import { type Translate, toRigbridgeError, translator } from "./faults.ts";
+import { forNodeRed, type Translate, toRigbridgeError, translator, wordsOf } from "./faults.ts";
 import { MessageQueue, type MessageQueueOptions } from "./message-queue.ts";
 import { NodeStatus } from "./node-status.ts";
 import { connectionFor } from "./services.ts";
@@ -61,10 +62,10 @@ export function defineNode<C extends { readonly service: string }>(RED: NodeAPI,
 }
 
 /** A node with a wrong configuration answers every message with the error; the rest of the flow runs. */
-function standStill(node: Node, failure: Error): void {
+function standStill(node: Node, failure: RigbridgeError): void {
   node.status({ fill: "red", shape: "dot", text: failure.message.slice(0, 80) });
   node.warn(failure.message);
-  node.on("input", (_msg, _send, done) => done(failure));
+  node.on("input", (_msg, _send, done) => done(forNodeRed(failure)));
 }
 
 function run<C extends { readonly service: string }>(
@@ -94,7 +95,7 @@ function run<C extends { readonly service: string }>(
   const running = kind.start({
     ...{ RED, node, config, connection, status, translate, signal },
     clock: clockFor(attempt),
-    faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${String(err)}`) }),
+    faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${wordsOf(err)}`) }),
     value: (field, msg) => fieldValue(RED, node, field, msg),
     queue: (options) => {
       const queue = new MessageQueue(options, connection, (waiting) => status.waiting(waiting));
@@ -111,9 +112,13 @@ function run<C extends { readonly service: string }>(
     summary: (summary) => attempt(() => member?.summary?.(summary)),
     notification: (notification) => attempt(() => member?.notification?.(notification)),
     phase: (phase) => {
-      status.phase(phase);
+      const isConnected = phase.kind === "connected";
+      if (!isConnected) status.phase(phase);
       attempt(() => member?.phase?.(phase));
-      if (phase.kind === "connected") for (const queue of queues) queue.release();
+      if (!isConnected) return;
+      // After the node itself, so that a service that is back shows with its new state.
+      status.phase(phase);
+      for (const queue of queues) queue.release();
     },
   });
   node.on("input", (msg, send, done) => {
@@ -128,7 +133,7 @@ function run<C extends { readonly service: string }>(
         if (signal.aborted) return;
         const failure = toRigbridgeError(error, translate);
         status.failed(failure.message);
-        done(failure);
+        done(forNodeRed(failure));
       },
     );
   });

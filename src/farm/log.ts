@@ -12,9 +12,13 @@ export interface HostLog {
 /** A logger that writes to the host's log; of an attached error, it writes the message. */
 export const logTo = (hostLog: HostLog): Logger =>
   pino(
-    { base: null, timestamp: false, serializers: { err: (error: unknown) => ({ message: String(error) }) } },
+    { base: null, timestamp: false, serializers: { err: (error: unknown) => ({ message: wordsOf(error) }) } },
     { write: (line) => write(hostLog, JSON.parse(line)) },
   );
+
+/** The name of an error's class says nothing to users. */
+const wordsOf = (error: unknown): string =>
+  error instanceof Error && error.message !== "" ? error.message : String(error);
 
 function write(hostLog: HostLog, line: { level: number; msg?: string; err?: { message: string } }): void {
   const { level, msg = "", err } = line;
