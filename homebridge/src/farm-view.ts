@@ -26,8 +26,8 @@ export class FarmView implements FarmListener {
   #rules: readonly ManualAction[] = [];
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
-  /** The lists were read, and the service has answered since. */
-  #isRead = false;
+  /** The lists were never read, or the service has not answered since. */
+  #isLost = true;
 
   constructor(changed: (farm: Farm | null) => void) {
     this.#changed = changed;
@@ -61,14 +61,18 @@ export class FarmView implements FarmListener {
     for (const miner of miners) this.#miners.set(miner.id, miner);
     this.#groups = groups;
     this.#rules = rules;
-    this.#isRead = true;
-    this.#report();
+    this.back();
   }
 
   lost(): void {
     this.close();
-    this.#isRead = false;
+    this.#isLost = true;
     this.#changed(null);
+  }
+
+  back(): void {
+    this.#isLost = false;
+    this.#report();
   }
 
   happened(): void {}
@@ -92,7 +96,7 @@ export class FarmView implements FarmListener {
 
   #report(): void {
     this.close();
-    if (!this.#isRead) return;
+    if (this.#isLost) return;
     this.#changed({ miners: [...this.#miners.values()], groups: this.#groups, rules: this.#rules, hidden: new Set() });
   }
 }

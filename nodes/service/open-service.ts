@@ -1,4 +1,4 @@
-import type { OpenedService, Reach } from "../shared/farm-connection.ts";
+import type { OpenedService } from "../shared/farm-connection.ts";
 import { Fault } from "../shared/faults.ts";
 import { caller } from "../shared/services.ts";
 import type { InsideOptions } from "./inside.ts";
@@ -7,11 +7,10 @@ import type { Secrets, ServiceSettings } from "./settings.ts";
 export interface OpenOptions extends Pick<InsideOptions, "file" | "log"> {
   readonly settings: ServiceSettings;
   readonly secrets: Secrets;
-  readonly reach?: Reach;
 }
 
 /** Opens the service of the settings. Throws a RigbridgeError or a Fault. */
-export async function openService({ settings, secrets, file, log, reach }: OpenOptions): Promise<OpenedService> {
+export async function openService({ settings, secrets, file, log }: OpenOptions): Promise<OpenedService> {
   if (settings.mode === "inside") {
     if (!hasSqlite(process.versions.node))
       throw new Fault("not.possible", "old-node", { version: process.versions.node });
@@ -26,7 +25,6 @@ export async function openService({ settings, secrets, file, log, reach }: OpenO
     ...{ url, log, poll },
     ...(key === "" ? {} : { key }),
     ...(locale === "" ? {} : { locale }),
-    ...(reach === undefined ? {} : { reach }),
   });
   const close = () => service.close();
   if (user === "") return { service, caller, close };

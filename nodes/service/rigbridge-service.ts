@@ -4,7 +4,7 @@ import { logTo } from "rigbridge/farm";
 import { z } from "zod";
 import { readConfig } from "../shared/config.ts";
 import { serve, serviceAt } from "../shared/endpoints.ts";
-import { FarmConnection, type OpenedService, type Reach } from "../shared/farm-connection.ts";
+import { FarmConnection, type OpenedService } from "../shared/farm-connection.ts";
 import { Fault, toRigbridgeError, translator } from "../shared/faults.ts";
 import { NodeStatus } from "../shared/node-status.ts";
 import { registerConnection } from "../shared/services.ts";
@@ -38,12 +38,12 @@ function start(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
   const warn = (text: string): void => node.warn(text);
   // Errors of the service are warnings here, since no message of a flow caused them.
   const log = logTo({ info: (text) => node.log(text), warn, error: warn });
-  const open = async (reach: Reach): Promise<OpenedService> => {
+  const open = async (): Promise<OpenedService> => {
     try {
       const settings = readConfig(serviceConfig, { ...raw });
       const secrets = readSecrets({ ...node.credentials });
       const file = settings.mode === "inside" ? storeFile(RED, node.id) : "";
-      return await openService({ settings, secrets, file, log, reach });
+      return await openService({ settings, secrets, file, log });
     } catch (error) {
       throw toRigbridgeError(error, translate);
     }

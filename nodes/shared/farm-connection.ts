@@ -42,17 +42,14 @@ export type Phase =
   | { readonly kind: "lost"; readonly error: RigbridgeError };
 
 /** Receives changes. `read` follows every read of the lists, including the one after `lost`. */
-export interface Member extends Partial<Omit<FarmListener, "read" | "lost">> {
+export interface Member extends Partial<Omit<FarmListener, "read" | "lost" | "back">> {
   read?(farm: Farm): void;
   phase?(phase: Phase): void;
 }
 
-/** Called with the error when the service becomes unreachable, and with null when it is back. */
-export type Reach = (error: RigbridgeError | null) => void;
-
 export interface ConnectionOptions {
   /** A RigbridgeError is retried. */
-  readonly open: (reach: Reach) => Promise<OpenedService>;
+  readonly open: () => Promise<OpenedService>;
   readonly log: { readonly info: (text: string) => void; readonly warn: (text: string) => void };
   /** Unlike a member's `phase`, it does not open the connection. */
   readonly onPhase?: (phase: Phase) => void;
@@ -172,12 +169,7 @@ export class FarmConnection {
       logged = failure.message;
       this.#setPhase({ kind: "lost", error: failure });
     };
-    return retry(() => this.#options.open((error) => this.#onReach(error, signal)), failed, retryDelays, signal);
-  }
-
-  #onReach(error: RigbridgeError | null, signal: AbortSignal): void {
-    if (signal.aborted || this.#farm === null) return;
-    this.#setPhase(error === null ? { kind: "connected" } : { kind: "lost", error });
+    return retry(this.#options.open, failed, retryDelays, signal);
   }
 
   /** Keeps the farm current and notifies the members, until aborted. */
@@ -195,6 +187,9 @@ export class FarmConnection {
       },
       lost: (error) => {
         if (!signal.aborted) this.#setPhase({ kind: "lost", error });
+      },
+      back: () => {
+        if (!signal.aborted && this.#phase.kind !== "connected") this.#setPhase({ kind: "connected" });
       },
       miner: (miner) => {
         this.#farm?.miners.set(miner.id, miner);

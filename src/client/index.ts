@@ -24,8 +24,6 @@ export interface ConnectOptions {
   /** s between two polls of a server without events of its own; default: 15. */
   readonly poll?: number;
   readonly log?: Pick<Logger, "info" | "warn">;
-  /** Called when a watched server cannot be reached, and with null when its watcher is up to date again. */
-  readonly reach?: (error: RigbridgeError | null) => void;
   /** Epoch ms. */
   readonly now?: () => number;
 }
@@ -34,14 +32,14 @@ export interface ConnectOptions {
  * A mining service over HTTP: another Rigbridge, or a foreign server. Connects on the first call.
  *
  * A foreign server's miners are completed to the full contract: readings come from the `...Value` fields, else from the
- * display strings; missing values are null, and energy always is. If a watched server cannot be reached for three polls,
- * each of its miners is reported once as Disconnected, without readings; when it is back, they are reported again, or the
- * stream sends `reset`. A watcher starts from the lists that the same actor received last.
+ * display strings; missing values are null, and energy always is. If a watched server dies or hangs, its watchers'
+ * `reach` is called within two polls; after three, each of its miners is reported once as Disconnected, without readings;
+ * when it is back, they are reported again, or the stream sends `reset`. A watcher starts from the lists that the same actor received last.
  *
  * Throws `input.invalid` if the URL or the locale is invalid; calls reject with a RigbridgeError that contains no key.
  */
 export function connectService(options: ConnectOptions): MiningService {
-  const { url, key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, reach, now = Date.now } = options;
+  const { url, key, locale = "en-US", timeout = 10, poll: pollSeconds = 15, log, now = Date.now } = options;
   const wire = openWire(url, key);
   const name = options.name ?? new URL(url).hostname;
   const session = new ServerSession({ wire, key, timeoutSeconds: timeout, log });
@@ -84,9 +82,9 @@ export function connectService(options: ConnectOptions): MiningService {
       remembering(calls.listNotifications(input, caller), (list) => lastLists.notifications(caller, list)),
     getSummary: (input, caller) =>
       remembering(calls.getSummary(input, caller), (summary) => lastLists.summary(caller, summary)),
-    watchEvents: (input, caller, signal) =>
+    watchEvents: (input, caller, signal, reach) =>
       watchServer(
-        { session, pollSeconds, log, reach, changes, calls, lastLists: () => lastLists.of(caller) },
+        { session, pollSeconds, reach, changes, calls, lastLists: () => lastLists.of(caller) },
         input,
         caller,
         AbortSignal.any([signal, closing.signal]),

@@ -9,22 +9,31 @@ import type { ServerSession } from "./server-session.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
-/** The server sends at least a comment every 15 s. */
-const longestSilenceSeconds = 45;
+/** The server sends at least a comment every 15 s; a proxy may keep the stream of one that is gone. */
+const longestSilenceMs = 45_000;
+
+export interface EventsOptions {
+  /** The number of the last event that is known. */
+  readonly after: number | undefined;
+  /** ms without a byte before `check` is called, and called again. */
+  readonly silenceMs: number;
+  /** Rejects if the server no longer answers. */
+  readonly check: () => Promise<void>;
+}
 
 /**
- * The server's own events after the one with this number. Resolves once the server begins to answer.
+ * The server's own events after a known one. Resolves once the server begins to answer.
  * Throws the server's refusal, `service.unreachable`, and `service.garbled` if the answer is not a stream of events.
  */
 export async function openEvents(
   session: ServerSession,
-  after: number | undefined,
+  options: EventsOptions,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<Received>> {
   const { wire } = session;
-  const { status, type, stream } = await session.events(after, caller, signal);
-  if (status === 200 && type.startsWith("text/event-stream")) return serverSentEvents(stream, wire.origin);
+  const { status, type, stream } = await session.events(options.after, caller, signal);
+  if (status === 200 && type.startsWith("text/event-stream")) return serverSentEvents(stream, wire.origin, options);
   const context = { wire, request: `GET ${operations.watchEvents.path}` };
   // Another server may have replaced the identified one.
   session.forget();
@@ -56,9 +65,14 @@ export type Received = ServiceEvent | "unreadable";
 
 /**
  * The events of a stream as they arrive; those of unknown types are skipped, since a newer server may have more.
- * Throws `service.unreachable` if the stream breaks off or falls silent, `service.garbled` if an event has no end.
+ * Throws `service.unreachable` if the stream breaks off or the server falls silent, `service.garbled` if an event has no
+ * end.
  */
-async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerator<Received> {
+async function* serverSentEvents(
+  stream: Readable,
+  origin: string,
+  { silenceMs, check }: EventsOptions,
+): AsyncGenerator<Received> {
   const events: Received[] = [];
   let isEndless = false;
   const parser = createParser({
@@ -69,9 +83,18 @@ async function* serverSentEvents(stream: Readable, origin: string): AsyncGenerat
     },
   });
   const decoder = new TextDecoder();
-  const silence = setTimeout(() => stream.destroy(), longestSilenceSeconds * 1000);
+  let heardAt = performance.now();
+  const checkSilence = (): void => {
+    if (performance.now() - heardAt >= longestSilenceMs) stream.destroy();
+    else check().then(
+      () => silence.refresh(),
+      (error: Error) => stream.destroy(error),
+    );
+  };
+  const silence = setTimeout(checkSilence, silenceMs);
   try {
     for await (const chunk of stream) {
+      heardAt = performance.now();
       silence.refresh();
       parser.feed(decoder.decode(chunk, { stream: true }));
       yield* events.splice(0);

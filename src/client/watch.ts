@@ -1,11 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
 import type { ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Miner } from "../contract/resources.ts";
-import type { Caller, CallName, Input, MiningService } from "../contract/service.ts";
+import type { Miner, Summary } from "../contract/resources.ts";
+import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
 import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
 import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
@@ -16,12 +15,11 @@ export interface WatchContext {
   readonly session: ServerSession;
   readonly calls: Pick<MiningService, CallName>;
   readonly pollSeconds: number;
-  readonly log: Pick<Logger, "warn"> | undefined;
   /** Fires `change` after each write through this client. */
   readonly changes: EventTarget;
   /** The lists that the watcher received last. */
   readonly lastLists: () => LastLists;
-  readonly reach: ((error: RigbridgeError | null) => void) | undefined;
+  readonly reach: Reach | undefined;
 }
 
 /** Errors that only a person can resolve. */
@@ -37,13 +35,18 @@ const permanent: ReadonlySet<string> = new Set([
 const isPermanent = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
   permanent.has(code) || (code === "not.found" && userId !== undefined);
 
-/** Missed polls after which the server counts as lost; slightly less, since a timer may fire early. */
+/** Missed polls after which each miner is out of reach; slightly less, since a timer may fire early. */
 const pollsUntilLost = 1.9;
+/** Of a server that hangs: silence before it is asked, and how long it may take to answer. A Rigbridge sends a comment every 15 s. */
+const longestSilenceMs = 15_000;
+const answerMs = { shortest: 2_000, longest: 10_000 } as const;
+/** Errors after which a server counts as lost; with any other it has answered. */
+const unanswered: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
 
 /**
  * The events of a server until aborted: its own, or those from comparing polls. The stream continues while the server
- * cannot be reached; after three missed polls, each miner is reported once as out of reach. Throws errors that only a
- * person can resolve, for example `key.wrong`.
+ * cannot be reached: `reach` is called within two poll intervals, and after three missed polls each miner is reported
+ * once as out of reach. Throws errors that only a person can resolve, for example `key.wrong`.
  */
 export async function* watchServer(
   context: WatchContext,
@@ -110,16 +113,12 @@ class Watch {
 
   /** The server could not be reached, or broke off. */
   *missed(error: RigbridgeError): Generator<ServiceEvent> {
-    const { pollSeconds, log } = this.#context;
-    if (this.#lostAt === undefined) log?.warn({ code: error.code }, error.message);
+    const { pollSeconds } = this.#context;
     this.#lostAt ??= performance.now();
     this.#tries += 1;
     this.#hasMissed ||= error.code === "service.garbled";
     // An interrupted stream usually returns with the next attempt.
-    if (!this.#isReportedLost && (this.#kind === "foreign" || this.#tries > 1)) {
-      this.#isReportedLost = true;
-      this.#context.reach?.(error);
-    }
+    if (this.#kind === "foreign" || this.#tries > 1) this.#reportLost(error);
     if (this.#isAway || performance.now() - this.#lostAt < pollsUntilLost * pollSeconds * 1000) return;
     this.#isAway = true;
     const known = this.#currentMiners();
@@ -149,7 +148,10 @@ class Watch {
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
       const isResumed = this.#last !== undefined;
-      const events = await openEvents(this.#context.session, this.#last, this.#caller, signal);
+      const { session, pollSeconds } = this.#context;
+      const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
+      const check = () => this.#checkAnswers();
+      const events = await openEvents(session, { after: this.#last, silenceMs, check }, this.#caller, signal);
       // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();
@@ -195,7 +197,7 @@ class Watch {
       Promise.all([
         calls.listMiners({}, this.#caller),
         calls.listNotifications({}, this.#caller),
-        calls.getSummary({}, this.#caller),
+        this.#summaryInTime(),
       ]),
     );
     this.#reconnect();
@@ -230,6 +232,31 @@ class Watch {
     return this.#miners;
   }
 
+  /** Rejects if the server no longer answers, after reporting that. */
+  async #checkAnswers(): Promise<void> {
+    try {
+      await this.#summaryInTime();
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || !unanswered.has(error.code)) return;
+      this.#reportLost(error);
+      throw error;
+    }
+  }
+
+  /** A summary is small: a server that needs longer hangs. */
+  async #summaryInTime(): Promise<Summary> {
+    const { session, calls, pollSeconds } = this.#context;
+    const ms = Math.max(answerMs.shortest, Math.min(answerMs.longest, pollSeconds * 1000));
+    const late = Promise.withResolvers<never>();
+    const message = `The service at ${session.wire.origin} cannot be reached: it did not answer in time (within ${ms / 1000} s)`;
+    const timer = setTimeout(() => late.reject(new RigbridgeError("service.unreachable", message)), ms);
+    try {
+      return await this.#untilAborted(Promise.race([calls.getSummary({}, this.#caller), late.promise]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Awaits `promise`, and rejects at once when the watch ends. */
   async #untilAborted<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
@@ -249,6 +276,12 @@ class Watch {
     this.#isAway = false;
     this.#tries = 0;
     return wasAway;
+  }
+
+  #reportLost(error: RigbridgeError): void {
+    if (this.#isReportedLost || this.#signal.aborted) return;
+    this.#isReportedLost = true;
+    this.#context.reach?.(error);
   }
 
   /** Called once the watcher is up to date again. */

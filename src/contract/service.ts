@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { EventType } from "./events.ts";
 import type { Operation, OperationName, operations } from "./operations.ts";
+import type { RigbridgeError } from "./problems.ts";
 import type { Miner, Privilege } from "./resources.ts";
 
 type Params<O> = O extends { params: infer P extends Record<string, z.ZodType> }
@@ -31,6 +32,12 @@ export interface Caller {
   readonly privilege?: Privilege | undefined;
 }
 
+/**
+ * Called once with the error when a remote service no longer answers, although its stream continues, and once with null
+ * when the stream is up to date again.
+ */
+export type Reach = (error: RigbridgeError | null) => void;
+
 /** A reply as bytes, so that lists are not serialised again. */
 export interface Encoded {
   /** Changes only if more than the time has changed. */
@@ -54,7 +61,12 @@ export type MiningService = {
   readonly [K in CallName]: (input: Input<K>, caller: Caller) => Promise<Reply<K>>;
 } & {
   /** A stream ends when the signal is aborted, or throws a RigbridgeError. */
-  readonly [K in StreamName]: (input: Input<K>, caller: Caller, signal: AbortSignal) => AsyncIterable<Reply<K>>;
+  readonly [K in StreamName]: (
+    input: Input<K>,
+    caller: Caller,
+    signal: AbortSignal,
+    reach?: Reach,
+  ) => AsyncIterable<Reply<K>>;
 } & {
   /** The supported operations; others reject with `service.unsupported`. Rejects if a remote server cannot be reached. */
   features(): Promise<ReadonlySet<OperationName>>;

@@ -5,7 +5,7 @@ import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Group, ManualAction, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
-import type { Caller, MiningService } from "../contract/service.ts";
+import type { Caller, MiningService, Reach } from "../contract/service.ts";
 
 /** The whole farm. */
 export interface FarmLists {
@@ -19,8 +19,10 @@ export interface FarmLists {
 
 export interface FarmListener {
   read(lists: FarmLists): void;
-  /** The service cannot be reached; the farm is unknown until the next `read`. */
+  /** The service cannot be reached; the farm is unknown until the next `read` or `back`. Called once. */
   lost(error: RigbridgeError): void;
+  /** The service answers again, and the farm is as reported: changes that were missed have been reported. */
+  back(): void;
   miner(miner: Miner): void;
   removed(id: number): void;
   happened(event: MinerEvent): void;
@@ -38,25 +40,46 @@ interface Watching {
 /** Between two attempts to reach the service. */
 const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
-/** Reports the lists and then each change, until aborted; a service that cannot be reached is retried for ever. */
+/**
+ * Reports the lists and then each change, until aborted; a service that cannot be reached is retried for ever. A service
+ * elsewhere that dies or hangs is reported as `lost` within two poll intervals. The log says once that it is gone, and
+ * once that it is back.
+ */
 export async function watchFarm(watching: Watching, listener: FarmListener): Promise<void> {
   const { log, signal } = watching;
   let attempt = 1;
-  let lastWarning: string | null = null;
+  let logged: string | null = null;
+  let isLost = false;
+  const warn = ({ code, message }: RigbridgeError): void => {
+    // While it is away, its connections fail in various ways.
+    const what = code.startsWith("service.") ? "away" : message;
+    if (what !== logged) log.warn(`The service cannot be watched: ${message}`);
+    logged = what;
+  };
+  const lose = (error: RigbridgeError): void => {
+    warn(error);
+    if (!isLost) listener.lost(error);
+    isLost = true;
+  };
+  const back = (): void => {
+    if (logged !== null) log.info("The service answers again");
+    logged = null;
+    if (isLost) listener.back();
+    isLost = false;
+  };
+  const reach: Reach = (error) => (error === null ? back() : lose(error));
   while (!signal.aborted) {
     try {
-      for await (const isNew of farmEvents(watching, listener)) {
-        if (isNew && lastWarning !== null) log.info("The service answers again");
-        lastWarning = null;
+      for await (const isRead of farmEvents(watching, listener, reach)) {
+        if (isRead) back();
         attempt = 1;
       }
     } catch (error) {
       const failure = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));
-      const { message } = failure;
-      if (!signal.aborted && message !== lastWarning) log.warn(`The service cannot be watched: ${message}`);
+      if (signal.aborted) break;
       // A stream that was cut is reopened at once, and nothing is lost.
-      if (!signal.aborted && attempt > 1) listener.lost(failure);
-      lastWarning = message;
+      if (attempt > 1) lose(failure);
+      else warn(failure);
     }
     await backOff(attempt, retryDelays, signal);
     attempt += 1;
@@ -64,9 +87,13 @@ export async function watchFarm(watching: Watching, listener: FarmListener): Pro
 }
 
 /** One subscription, until it ends or throws; yields after each step, true if the lists were read. */
-async function* farmEvents({ service, caller, signal }: Watching, listener: FarmListener): AsyncGenerator<boolean> {
+async function* farmEvents(
+  { service, caller, signal }: Watching,
+  listener: FarmListener,
+  reach: Reach,
+): AsyncGenerator<boolean> {
   // Opened before the lists are read, so that no event between the two is missed.
-  const events = service.watchEvents({}, caller, signal);
+  const events = service.watchEvents({}, caller, signal, reach);
   listener.read(await readLists(service, caller));
   yield true;
   for await (const event of events) {

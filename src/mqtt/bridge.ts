@@ -150,6 +150,7 @@ class RunningBridge implements Bridge {
           this.#setWatching(true);
         },
         lost: () => this.#setWatching(false),
+        back: () => this.#setWatching(true),
         miner: (miner) => this.#publishing.miner(miner),
         removed: (id) => this.#publishing.removed(id),
         happened: (event) => this.#publishing.happened(event),

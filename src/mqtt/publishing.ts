@@ -74,7 +74,7 @@ const expirySeconds = 180;
 const batch = 200;
 
 /** What the bridge publishes, and when, from the lists and events of the service. */
-export class Publishing implements Omit<FarmListener, "lost" | "summary"> {
+export class Publishing implements Omit<FarmListener, "lost" | "back" | "summary"> {
   readonly #options: PublishingOptions;
   readonly #miners = new Map<string, MinerEntry>();
   readonly #uids = new Map<number, string>();

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { startTwin } from "../../src/simulator/index.ts";
+import { until } from "../until.ts";
 import { answering, closeServers, sendJson } from "./servers.ts";
 import { isType, watching } from "./watching.ts";
 
@@ -119,6 +120,36 @@ describe("a Rigbridge's own events", () => {
     expect(said).toEqual(["a mining service answers"]);
     await service.close();
   });
+});
+
+test("a server whose events are silent is asked whether it still answers", async () => {
+  let asked = 0;
+  const { url } = await answering((request, response) => {
+    if (request.url === "/openapi.json")
+      return sendJson(response, {
+        info: { "x-rigbridge": true },
+        paths: {
+          "/api/events": { get: { operationId: "watchEvents" } },
+          "/api/summary": { get: { operationId: "getSummary" } },
+        },
+      });
+    if (request.url === "/api/summary") {
+      asked += 1;
+      return sendJson(response, summary);
+    }
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    response.flushHeaders();
+  });
+  const reached: unknown[] = [];
+  const service = connectService({ url, poll: 0.05 });
+  const over = new AbortController();
+  const events = service.watchEvents({}, caller, over.signal, (error) => reached.push(error))[Symbol.asyncIterator]();
+  const ended = events.next();
+  await until(() => asked > 2, "three questions");
+  over.abort();
+  await ended;
+  await service.close();
+  expect(reached).toEqual([]);
 });
 
 describe("a server without events is compared with how it was", () => {
