@@ -73,7 +73,9 @@ export function callFor(
       return actionCall({ action: command, surplus: value }, miner);
   }
   if (commandNamed(command)?.takes === "nothing") return actionCall({ action: command }, miner);
-  return first(settingIntents(command, value).map((intent) => toServiceCall(miner, intent, (pool) => names.pools.get(pool))));
+  return first(
+    settingIntents(command, value).map((intent) => toServiceCall(miner, intent, (pool) => names.pools.get(pool))),
+  );
 }
 
 const actionCall = (action: object, miner: Miner): ServiceCall =>
@@ -90,7 +92,9 @@ function poolCall(miner: Miner, action: "change_pool" | "add_pool", name: string
   const group = names.poolGroups.get(name);
   const single = names.pools.get(name);
   if (action === "change_pool" && group === undefined)
-    return first(settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, (pool) => names.pools.get(pool))));
+    return first(
+      settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, (pool) => names.pools.get(pool))),
+    );
   const id = single ?? group;
   if (id === undefined)
     throw unknownName("input.invalid", "value", "pool", name, [...names.pools.keys(), ...names.poolGroups.keys()]);
@@ -123,9 +127,7 @@ export async function readNames(
   return {
     pools: byName(pools.list.map(({ id, description }) => ({ id, name: description }))),
     poolGroups: byName(groups.map(({ id, name }) => ({ id: Number(id), name }))),
-    templates: byName(
-      takes === "template" ? (await service.listManagedTemplates({}, caller)).managedTemplateList : [],
-    ),
+    templates: byName(takes === "template" ? (await service.listManagedTemplates({}, caller)).managedTemplateList : []),
     rules: byName(takes === "rule" ? (await service.listMiners({}, caller)).manualActionList : []),
   };
 }

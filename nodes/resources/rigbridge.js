@@ -174,7 +174,30 @@ window.rigbridge ??= (() => {
     show();
   }
 
+  const loginNames = ["username", "password", "token"];
+
+  /** The credentials of single rigs, by a number after the name, as the runtime declares them. */
+  const rigCredentials = () =>
+    Object.fromEntries(
+      Array.from({ length: 1000 }, (_, index) => index + 1).flatMap((login) =>
+        loginNames.map((name) => [`${name}_${login}`, { type: name === "username" ? "text" : "password" }]),
+      ),
+    );
+
   $("<link>", { rel: "stylesheet", href: "resources/@rigbridge/node-red/rigbridge.css" }).appendTo("head");
 
-  return { translate, list, ofService, get, row, select, typed, minerFields, chosen, queueFields };
+  return {
+    translate,
+    list,
+    ofService,
+    get,
+    row,
+    select,
+    typed,
+    minerFields,
+    chosen,
+    queueFields,
+    loginNames,
+    rigCredentials,
+  };
 })();

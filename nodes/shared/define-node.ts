@@ -23,7 +23,8 @@ export interface Running {
   readonly member?: Member;
   /** Handles a message. Errors reach Catch nodes with their code; after the node closes nothing is sent. */
   input?(msg: NodeMessage, send: Send): Promise<void>;
-  close?(): void;
+  /** `isDeleted`: there is no next one after a deploy. */
+  close?(isDeleted: boolean): void;
 }
 
 export type Send = (msg: NodeMessage | (NodeMessage | null)[]) => void;
@@ -137,10 +138,10 @@ function run<C extends { readonly service: string }>(
       },
     );
   });
-  node.on("close", (done: () => void) => {
+  node.on("close", (isDeleted: boolean, done: () => void) => {
     closing.abort();
     leave();
-    running.close?.();
+    running.close?.(isDeleted);
     const dropped = queues.reduce((sum, queue) => sum + queue.close(), 0);
     if (dropped > 0) node.warn(translate("status.dropped", { n: dropped }));
     done();

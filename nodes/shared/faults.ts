@@ -13,6 +13,12 @@ export const translator =
   (key, placeholders = {}) =>
     RED._(`@rigbridge/node-red/rigbridge-service:${key}`, { ...placeholders });
 
+interface FaultOptions {
+  readonly cause?: unknown;
+  readonly meant?: string;
+  readonly others?: readonly Fault[];
+}
+
 /** An error found by the nodes themselves, translated where it leaves the node. */
 export class Fault extends Error {
   override readonly name = "Fault";
@@ -23,19 +29,27 @@ export class Fault extends Error {
   readonly placeholders: Placeholders;
   /** The known name that was probably meant. */
   readonly meant: string | undefined;
+  /** Found at the same time; they share its text. */
+  readonly others: readonly Fault[];
 
   constructor(
     code: ProblemCode,
     key: string,
     placeholders: Placeholders = {},
-    { meant, ...options }: { readonly cause?: unknown; readonly meant?: string } = {},
+    { meant, others = [], ...options }: FaultOptions = {},
   ) {
     super(`${key} ${JSON.stringify(placeholders)}`, options);
     this.code = code;
     this.key = key;
     this.placeholders = placeholders;
     this.meant = meant;
+    this.others = others;
   }
+}
+
+/** Several faults as one; undefined for none. */
+export function allFaults([first, ...others]: readonly Fault[]): Fault | undefined {
+  return first && new Fault(first.code, first.key, first.placeholders, { others });
 }
 
 /** A wrong field, which the text names. */
@@ -65,14 +79,18 @@ export function toRigbridgeError(error: unknown, translate: Translate): Rigbridg
   if (error instanceof RigbridgeError) return error;
   if (!(error instanceof Fault))
     return new RigbridgeError("internal", translate("fault.internal", { why: wordsOf(error) }), { cause: error });
-  const { code, key, placeholders, meant, cause } = error;
+  const { code, cause, others } = error;
+  const message = [error, ...others].map((fault) => textOf(fault, translate)).join("; ");
+  return new RigbridgeError(code, message, cause === undefined ? {} : { cause });
+}
+
+function textOf({ key, placeholders, meant }: Fault, translate: Translate): string {
   const translated = Object.entries(placeholders).map(([name, value]) => [
     name,
     typeof value === "string" && value.startsWith("=") ? translate(value.slice(1)) : value,
   ]);
   const hint = meant === undefined ? "" : translate("fault.meant", { name: meant });
-  const message = translate(`fault.${key}`, Object.fromEntries(translated)) + hint;
-  return new RigbridgeError(code, message, cause === undefined ? {} : { cause });
+  return translate(`fault.${key}`, Object.fromEntries(translated)) + hint;
 }
 
 /** The message of an error, without the name of its class. */

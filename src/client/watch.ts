@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
 import type { ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
@@ -20,6 +21,7 @@ export interface WatchContext {
   /** The lists that the watcher received last. */
   readonly lastLists: () => LastLists;
   readonly reach: Reach | undefined;
+  readonly log: Pick<Logger, "info" | "warn"> | undefined;
 }
 
 /** Errors that only a person can resolve. */
@@ -40,6 +42,10 @@ const pollsUntilLost = 1.9;
 /** Of a server that hangs: silence before it is asked, and how long it may take to answer. A Rigbridge sends a comment every 15 s. */
 const longestSilenceMs = 15_000;
 const answerMs = { shortest: 2_000, longest: 10_000 } as const;
+/** Streams in a row that do not come, or are cut within a poll interval, until the server is polled instead. */
+const cutsUntilPolling = 2;
+/** Poll intervals until the stream is tried again. */
+const untilStream = { first: 4, longest: 240 } as const;
 /** Errors after which a server counts as lost; with any other it has answered. */
 const unanswered: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
 
@@ -92,6 +98,11 @@ class Watch {
   #hasMissed = false;
   /** ms */
   #resetAt = Number.NEGATIVE_INFINITY;
+  /** ms when the stream was opened; its failures in a row, the changes to polling since it was healthy, and ms until it is tried again. */
+  #openedAt = Number.NEGATIVE_INFINITY;
+  #cuts = 0;
+  #fallbacks = 0;
+  #streamAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: WatchContext, caller: Caller, signal: AbortSignal, after: number | undefined) {
     this.#context = context;
@@ -101,14 +112,58 @@ class Watch {
     this.#count = after ?? 0;
   }
 
-  /** One stream of the server's own events until it ends, or one poll of a server that has none. */
+  /** One stream of the server's own events until it ends, or one poll of a server whose events do not come. */
   async *run(): AsyncGenerator<ServiceEvent> {
     const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
     this.#kind = kind;
     if (isOther) yield this.#reset();
-    if (kind === "foreign") yield* this.#poll();
-    else yield* this.#stream();
+    if (kind === "foreign" || this.#isPolled()) yield* this.#poll();
+    else yield* this.#streamOrPoll();
+  }
+
+  /** The stream; if it fails again and again and the server answers otherwise, polls: a proxy may block or cut events. */
+  async *#streamOrPoll(): AsyncGenerator<ServiceEvent> {
+    let why: unknown = null;
+    this.#cuts += 1;
+    try {
+      yield* this.#stream();
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || isPermanent(error, this.#caller)) throw error;
+      why = error;
+    }
+    if (this.#signal.aborted) return;
+    if (this.#cuts >= cutsUntilPolling) {
+      yield* this.#poll();
+      this.#fallBack(why instanceof RigbridgeError ? why.message : "The stream of events is cut again and again");
+    } else if (why !== null) throw why;
+  }
+
+  #fallBack(why: string): void {
+    const { pollSeconds, log } = this.#context;
+    const pollMs = pollSeconds * 1000;
+    this.#fallbacks += 1;
+    const { first, longest } = untilStream;
+    this.#streamAt =
+      performance.now() +
+      jittered(backOffMs(this.#fallbacks, { firstMs: first * pollMs, longestMs: longest * pollMs }));
+    if (this.#fallbacks === 1)
+      log?.warn(
+        { code: "service.refused" },
+        `${why}; a proxy may block GET /api/events. The service is polled every ${pollSeconds} s instead`,
+      );
+  }
+
+  #isPolled(): boolean {
+    return performance.now() < this.#streamAt;
+  }
+
+  /** A stream is healthy once something arrives a poll interval after it was opened. */
+  #heard(): void {
+    if (performance.now() - this.#openedAt < Math.min(this.#context.pollSeconds * 1000, longestSilenceMs) * 0.9) return;
+    if (this.#fallbacks > 0) this.#context.log?.info("The service's events arrive again");
+    this.#cuts = 0;
+    this.#fallbacks = 0;
   }
 
   /** The server could not be reached, or broke off. */
@@ -133,7 +188,7 @@ class Watch {
   async pause(): Promise<void> {
     const { pollSeconds, changes } = this.#context;
     const pollMs = pollSeconds * 1000;
-    const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
+    const isTry = this.#kind !== "foreign" && !this.#isPolled();
     const tried = jittered(backOffMs(this.#tries + 1, { firstMs: pollMs / 15, longestMs: pollMs }));
     const changed = new AbortController();
     const wake = () => changed.abort();
@@ -151,7 +206,9 @@ class Watch {
       const { session, pollSeconds } = this.#context;
       const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
       const check = () => this.#checkAnswers();
-      const events = await openEvents(session, { after: this.#last, silenceMs, check }, this.#caller, signal);
+      const heard = () => this.#heard();
+      this.#openedAt = performance.now();
+      const events = await openEvents(session, { after: this.#last, silenceMs, check, heard }, this.#caller, signal);
       // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
-import { hasSqlite } from "../../nodes/service/open-service.ts";
+import { isAtLeast } from "../../nodes/service/open-service.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
@@ -139,7 +139,8 @@ describe("a rigbridge-service", () => {
     const service = await openService(inside);
     await connected(await open(service));
     expect(existsSync(join(service.userDir, "rigbridge", "service.db"))).toBe(true);
-    expect(["22.9.0", "22.12.0", "22.13.0", "24.1.0"].map(hasSqlite)).toEqual([false, false, true, true]);
+    const versions = ["20.20.2", "22.9.0", "22.12.0", "22.13.0", "24.1.0"];
+    expect(versions.map((version) => isAtLeast(version, [22, 13]))).toEqual([false, false, false, true, true]);
   });
 
   test("is reported if it is not deployed", async () => {
