@@ -174,7 +174,7 @@ const watchers: Readonly<Record<MinerInConfig["when"], MakeWatcher>> = {
     miner: () => undefined,
     happened: (miner, { event, value, before }) => {
       node.send({ ...message(miner), event, value, previous: before });
-      status.result(`${miner.name}: ${event.replace("_", " ")}`, short(value));
+      status.result(`${miner.name}: ${event.replace("_", " ")}`, short(value).trim());
     },
     forget: () => undefined,
     lost: () => undefined,

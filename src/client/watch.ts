@@ -42,8 +42,8 @@ const pollsUntilLost = 1.9;
 /** Of a server that hangs: silence before it is asked, and how long it may take to answer. A Rigbridge sends a comment every 15 s. */
 const longestSilenceMs = 15_000;
 const answerMs = { shortest: 2_000, longest: 10_000 } as const;
-/** Streams in a row that do not come, or are cut within a poll interval, until the server is polled instead. */
-const cutsUntilPolling = 2;
+/** Streams in a row that are cut within a poll interval, until the server is polled instead. */
+const cutsUntilPolling = 3;
 /** Poll intervals until the stream is tried again. */
 const untilStream = { first: 4, longest: 240 } as const;
 /** Errors after which a server counts as lost; with any other it has answered. */
@@ -125,12 +125,15 @@ class Watch {
   /** The stream; if it fails again and again and the server answers otherwise, polls: a proxy may block or cut events. */
   async *#streamOrPoll(): AsyncGenerator<ServiceEvent> {
     let why: unknown = null;
+    const begun = performance.now();
     this.#cuts += 1;
     try {
       yield* this.#stream();
     } catch (error) {
       if (!(error instanceof RigbridgeError) || isPermanent(error, this.#caller)) throw error;
       why = error;
+      // A stream that does not even begin counts twice, so that the server is not reported as lost before it is polled.
+      if (this.#openedAt < begun) this.#cuts += 1;
     }
     if (this.#signal.aborted) return;
     if (this.#cuts >= cutsUntilPolling) {
@@ -207,8 +210,15 @@ class Watch {
       const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
       const check = () => this.#checkAnswers();
       const heard = () => this.#heard();
+      // A server that hangs does not open the stream either.
+      const opening = setTimeout(() => check().catch(() => undefined), silenceMs);
+      const events = await openEvents(
+        session,
+        { after: this.#last, silenceMs, check, heard },
+        this.#caller,
+        signal,
+      ).finally(() => clearTimeout(opening));
       this.#openedAt = performance.now();
-      const events = await openEvents(session, { after: this.#last, silenceMs, check, heard }, this.#caller, signal);
       // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();

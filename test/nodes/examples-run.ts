@@ -126,6 +126,26 @@ export function describeExamples(version: Version): void {
     });
   });
 
+  describe.each(on(reference, elsewhere))("low hash rate by average on $kind", ({ site }) => {
+    test("warns of a rig that is below its limit", async () => {
+      const shortened = { "below 80 % of its average": { hold: 1 }, "below 90 TH/s": { hold: 1 } };
+      const { flow, site: farm, first: ill } = await run("low-hash-rate-by-average", site, { shortened });
+      losePools(ill, true);
+      await until(
+        () => {
+          farm.pass(2);
+          return flow.messages("alert").some(({ payload }) => String(payload).startsWith(ill.name));
+        },
+        "the warning about the rig",
+        { details: flow.details },
+      );
+      expect(flow.messages("alert")).toContainEqual(
+        expect.objectContaining({ payload: expect.stringMatching(`^${ill.name} hashes with [\\d.]+ (%|TH/s)$`) }),
+      );
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
   describe.each(on(elsewhere))("solar surplus on $kind", ({ site }) => {
     test("limits the rig to the surplus, stops it, starts it with more, and stops it without meter values", async () => {
       // Two minutes, and a quarter of an hour.

@@ -25,6 +25,8 @@ export interface NodeRedOptions {
   readonly token?: string;
   /** The user folder of an earlier one, which stays. */
   readonly userDir?: string;
+  /** The program of another Node.js. */
+  readonly node?: string;
 }
 
 /** The status of a node. */
@@ -74,7 +76,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
   await writeFile(join(userDir, "settings.js"), settingsText(options.settings ?? ""));
   const program = join(dirname(require.resolve(`${packages[version]}/package.json`)), "red.js");
   const child = spawn(
-    process.execPath,
+    options.node ?? process.execPath,
     ["--disable-warning=ExperimentalWarning", program, "-u", userDir, "-s", join(userDir, "settings.js")],
     {
       env: { ...process.env, NODE_OPTIONS: "", ...options.env },
