@@ -10,7 +10,7 @@ import type { ServerSession } from "./server-session.ts";
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
 /** The server begins with a line at once; a proxy may hold it back. */
-const longestStartMs = 10_000;
+const startMs = { shortest: 2_000, longest: 10_000 } as const;
 /** The server sends at least a comment every 15 s; a proxy may keep the stream of one that is gone. */
 const longestSilenceMs = 45_000;
 
@@ -99,7 +99,8 @@ async function* serverSentEvents(
       );
   };
   const silence = setTimeout(checkSilence, silenceMs);
-  const start = setTimeout(() => stream.destroy(), longestStartMs);
+  const mostMs = Math.min(startMs.longest, Math.max(startMs.shortest, silenceMs));
+  const start = setTimeout(() => stream.destroy(), mostMs);
   try {
     for await (const chunk of stream) {
       clearTimeout(start);

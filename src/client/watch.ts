@@ -11,6 +11,7 @@ import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
 import type { ServerSession } from "./server-session.ts";
 import { openEvents } from "./sse.ts";
+import { StreamHealth } from "./stream-health.ts";
 
 export interface WatchContext {
   readonly session: ServerSession;
@@ -42,10 +43,6 @@ const pollsUntilLost = 1.9;
 /** Of a server that hangs: silence before it is asked, and how long it may take to answer. A Rigbridge sends a comment every 15 s. */
 const longestSilenceMs = 15_000;
 const answerMs = { shortest: 2_000, longest: 10_000 } as const;
-/** Streams in a row that are cut within a poll interval, until the server is polled instead. */
-const cutsUntilPolling = 3;
-/** Poll intervals until the stream is tried again. */
-const untilStream = { first: 4, longest: 240 } as const;
 /** Errors after which a server counts as lost; with any other it has answered. */
 const unanswered: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
 
@@ -98,14 +95,11 @@ class Watch {
   #hasMissed = false;
   /** ms */
   #resetAt = Number.NEGATIVE_INFINITY;
-  /** ms when the stream was opened; its failures in a row, the changes to polling since it was healthy, and ms until it is tried again. */
-  #openedAt = Number.NEGATIVE_INFINITY;
-  #cuts = 0;
-  #fallbacks = 0;
-  #streamAt = Number.NEGATIVE_INFINITY;
+  readonly #stream: StreamHealth;
 
   constructor(context: WatchContext, caller: Caller, signal: AbortSignal, after: number | undefined) {
     this.#context = context;
+    this.#stream = new StreamHealth(context);
     this.#caller = caller;
     this.#signal = signal;
     this.#last = after;
@@ -118,55 +112,26 @@ class Watch {
     const isOther = this.#kind !== undefined && this.#kind !== kind;
     this.#kind = kind;
     if (isOther) yield this.#reset();
-    if (kind === "foreign" || this.#isPolled()) yield* this.#poll();
-    else yield* this.#streamOrPoll();
+    if (kind === "foreign" || this.#stream.isPolled) yield* this.#poll();
+    else yield* this.#eventsOrPoll();
   }
 
-  /** The stream; if it fails again and again and the server answers otherwise, polls: a proxy may block or cut events. */
-  async *#streamOrPoll(): AsyncGenerator<ServiceEvent> {
-    let why: unknown = null;
-    const begun = performance.now();
-    this.#cuts += 1;
+  /** Polls instead if the events fail again and again and the server answers otherwise. */
+  async *#eventsOrPoll(): AsyncGenerator<ServiceEvent> {
+    let failure: RigbridgeError | null = null;
+    this.#stream.tries();
     try {
-      yield* this.#stream();
+      yield* this.#events();
     } catch (error) {
       if (!(error instanceof RigbridgeError) || isPermanent(error, this.#caller)) throw error;
-      why = error;
-      // A stream that does not even begin counts twice, so that the server is not reported as lost before it is polled.
-      if (this.#openedAt < begun) this.#cuts += 1;
+      failure = error;
+      this.#stream.failed();
     }
     if (this.#signal.aborted) return;
-    if (this.#cuts >= cutsUntilPolling) {
+    if (this.#stream.isBlocked) {
       yield* this.#poll();
-      this.#fallBack(why instanceof RigbridgeError ? why.message : "The stream of events is cut again and again");
-    } else if (why !== null) throw why;
-  }
-
-  #fallBack(why: string): void {
-    const { pollSeconds, log } = this.#context;
-    const pollMs = pollSeconds * 1000;
-    this.#fallbacks += 1;
-    const { first, longest } = untilStream;
-    this.#streamAt =
-      performance.now() +
-      jittered(backOffMs(this.#fallbacks, { firstMs: first * pollMs, longestMs: longest * pollMs }));
-    if (this.#fallbacks === 1)
-      log?.warn(
-        { code: "service.refused" },
-        `${why}; a proxy may block GET /api/events. The service is polled every ${pollSeconds} s instead`,
-      );
-  }
-
-  #isPolled(): boolean {
-    return performance.now() < this.#streamAt;
-  }
-
-  /** A stream is healthy once something arrives a poll interval after it was opened. */
-  #heard(): void {
-    if (performance.now() - this.#openedAt < Math.min(this.#context.pollSeconds * 1000, longestSilenceMs) * 0.9) return;
-    if (this.#fallbacks > 0) this.#context.log?.info("The service's events arrive again");
-    this.#cuts = 0;
-    this.#fallbacks = 0;
+      this.#stream.fallBack(failure?.message ?? "The stream of events is cut again and again");
+    } else if (failure !== null) throw failure;
   }
 
   /** The server could not be reached, or broke off. */
@@ -191,7 +156,7 @@ class Watch {
   async pause(): Promise<void> {
     const { pollSeconds, changes } = this.#context;
     const pollMs = pollSeconds * 1000;
-    const isTry = this.#kind !== "foreign" && !this.#isPolled();
+    const isTry = this.#kind !== "foreign" && !this.#stream.isPolled;
     const tried = jittered(backOffMs(this.#tries + 1, { firstMs: pollMs / 15, longestMs: pollMs }));
     const changed = new AbortController();
     const wake = () => changed.abort();
@@ -201,7 +166,7 @@ class Watch {
     changes.removeEventListener("change", wake);
   }
 
-  async *#stream(): AsyncGenerator<ServiceEvent> {
+  async *#events(): AsyncGenerator<ServiceEvent> {
     const done = new AbortController();
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
@@ -209,7 +174,7 @@ class Watch {
       const { session, pollSeconds } = this.#context;
       const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
       const check = () => this.#checkAnswers();
-      const heard = () => this.#heard();
+      const heard = () => this.#stream.heard();
       // A server that hangs does not open the stream either.
       const opening = setTimeout(() => check().catch(() => undefined), silenceMs);
       const events = await openEvents(
@@ -218,7 +183,7 @@ class Watch {
         this.#caller,
         signal,
       ).finally(() => clearTimeout(opening));
-      this.#openedAt = performance.now();
+      this.#stream.opened();
       // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();

@@ -16,9 +16,8 @@ export const logTo = (hostLog: HostLog): Logger =>
     { write: (line) => write(hostLog, JSON.parse(line)) },
   );
 
-/** The name of an error's class says nothing to users. */
-const wordsOf = (error: unknown): string =>
-  error instanceof Error && error.message !== "" ? error.message : String(error);
+/** The names of these classes say nothing to users; any other one belongs to a bug. */
+const wordsOf = (error: unknown): string => String(error).replace(/^(Rigbridge)?Error: (?=.)/, "");
 
 function write(hostLog: HostLog, line: { level: number; msg?: string; err?: { message: string } }): void {
   const { level, msg = "", err } = line;

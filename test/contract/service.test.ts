@@ -99,7 +99,9 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
       const asked = service.listNotifications({ since: 1_234_567_890 }, caller);
       if (isReference) return expect(asked).rejects.toMatchObject({ code: "service.unsupported" });
       expect(operations.listNotifications.reply.parse(await asked)).toMatchObject({ notificationCount: 0 });
-      expect(await service.listNotifications({ since: 0 }, caller)).toEqual(await service.listNotifications({}, caller));
+      expect(await service.listNotifications({ since: 0 }, caller)).toEqual(
+        await service.listNotifications({}, caller),
+      );
     });
 
     test("everything else that is read", async () => {

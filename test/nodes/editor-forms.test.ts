@@ -44,7 +44,9 @@ describe.each(versions)("the editor of Node-RED %i", (version) => {
       for (const [index, name] of names.entries()) {
         await page.keyboard.press("Control+i");
         await page.locator("#red-ui-clipboard-dialog-import-text").fill(JSON.stringify(await importExample(red, name)));
-        await page.locator("#red-ui-clipboard-dialog-ok").click();
+        // The dialog checks its text after a key.
+        await page.locator("#red-ui-clipboard-dialog-import-text").press("Shift");
+        await page.locator("#red-ui-clipboard-dialog-ok:not([disabled])").click();
         await page
           .locator("#red-ui-workspace-tabs .red-ui-tab")
           .nth(index + 1)

@@ -73,10 +73,11 @@ export const rules: Readonly<Record<string, (given: NodePackage) => readonly str
       ...types.filter((type) => !type.startsWith("rigbridge-")),
     ];
   },
-  "N02: each node is in an example": ({ sets, examples }) => {
+  "N02: each node but configuration nodes is in an example": ({ sets, examples }) => {
     const shown = new Set(Object.values(examples).flat());
     return sets.flatMap(({ html }) =>
       registered(html)
+        .filter(({ fields }) => fields.category !== "config")
         .map(({ type }) => type)
         .filter((type) => !shown.has(type)),
     );
