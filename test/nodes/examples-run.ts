@@ -83,7 +83,7 @@ export function describeExamples(version: Version): void {
       const shortened = {
         "low for 10 min": { hold: 1 },
         "healthy for 30 min": { hold: 1 },
-        "every 10 min until recovered": { duration: "-1", units: "s" },
+        "every 10 min": { duration: "-1", units: "s" },
       };
       const { flow, site: farm, first: ill } = await run("automatic-restart", site, { shortened });
       const startedAt = ill.model.startedAt;

@@ -29,7 +29,15 @@ const Placed = z.object({
   name: z.string(),
   type: z.string(),
   wires: z.array(z.array(z.string())),
+  method: z.string().optional(),
+  url: z.string().optional(),
 });
+/** As the node shows it. */
+function labelOf({ name, type, method, url }: z.infer<typeof Placed>): string {
+  if (name !== "") return name;
+  return type === "http in" ? `[${method}] ${url}` : type === "http response" ? "http" : type;
+}
+
 const placed = (flow: readonly FlowNode[]) => flow.flatMap((node) => Placed.safeParse(node).data ?? []);
 
 describe("the examples of the Import dialog", () => {
@@ -85,9 +93,12 @@ describe.each(flows)("the example $name", ({ name, flow }) => {
   });
 
   test("has no overlapping nodes, and fits into the editor of a window 1500 px wide", () => {
-    const boxes = placed(flow).map(({ x, y, name, type }) => {
-      const half = Math.max(100, (name || type).length * 6.8 + 50) / 2;
-      return { name: name || type, left: x - half, right: x + half, top: y - 15, bottom: y + 15 };
+    const boxes = placed(flow).map((node) => {
+      const name = labelOf(node);
+      // As Node-RED draws it, on the grid; a debug node has a button at its end.
+      const half = Math.max(100, 20 * Math.ceil((name.length * 7.7 + 50) / 20)) / 2;
+      const right = node.x + half + (node.type === "debug" ? 30 : 0);
+      return { name, left: node.x - half, right, top: node.y - 15, bottom: node.y + 15 };
     });
     for (const a of boxes) {
       expect([a.name, a.left >= 0 && a.top >= 0 && a.right <= 1000]).toEqual([a.name, true]);
