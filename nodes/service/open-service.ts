@@ -12,8 +12,7 @@ export interface OpenOptions extends Pick<InsideOptions, "file" | "log"> {
 /** Opens the service of the settings. Throws a RigbridgeError or a Fault. */
 export async function openService({ settings, secrets, file, log }: OpenOptions): Promise<OpenedService> {
   const { node: version } = process.versions;
-  if (!isAtLeast(version, clientNeeds))
-    throw new Fault("not.possible", "old-node", { needed: clientNeeds.join("."), version });
+  if (!isAtLeast(version, clientNeeds)) throw new Fault("not.possible", "old-node", { needed: recommended, version });
   if (settings.mode === "inside") {
     if (!isAtLeast(version, insideNeeds))
       throw new Fault("not.possible", "old-node-inside", { needed: insideNeeds.join("."), version });
@@ -42,6 +41,8 @@ export async function openService({ settings, secrets, file, log }: OpenOptions)
 
 /** Node.js 20 loads the nodes into Node-RED 4.1, but lacks what the client uses. */
 const clientNeeds = [22, 9] as const;
+/** Before this one, Node.js 22 does not load them into Node-RED 4.1. */
+const recommended = "22.12";
 /** The store needs its SQLite. */
 const insideNeeds = [22, 13] as const;
 

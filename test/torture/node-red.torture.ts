@@ -16,9 +16,14 @@ const trials: readonly {
   readonly elsewhere: RegExp;
   readonly inside: RegExp;
 }[] = [
-  { node: "20", red: 4, elsewhere: /@rigbridge\/node-red needs Node\.js 22\.9/, inside: /needs Node\.js 22\.9/ },
-  { node: "22.9.0", red: 5, elsewhere: /: no answer$/, inside: /inside Node-RED needs Node\.js 22\.13/ },
-  { node: "22.12.0", red: 4, elsewhere: /: no answer$/, inside: /inside Node-RED needs Node\.js 22\.13/ },
+  {
+    node: "20",
+    red: 4,
+    elsewhere: /@rigbridge\/node-red needs Node\.js 22/,
+    inside: /@rigbridge\/node-red needs Node\.js 22/,
+  },
+  { node: "22.9.0", red: 5, elsewhere: /: no answer$/, inside: /A service inside Node-RED needs Node/ },
+  { node: "22.12.0", red: 4, elsewhere: /: no answer$/, inside: /A service inside Node-RED needs Node/ },
   { node: "22.13.0", red: 4, elsewhere: /: no answer$/, inside: /^connected$/ },
   { node: "26", red: 5, elsewhere: /: no answer$/, inside: /^connected$/ },
 ];
