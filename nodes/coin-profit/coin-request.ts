@@ -47,7 +47,8 @@ function actionNamed(given: unknown): CoinAction {
   const name = typeof given === "string" ? given.trim() : given;
   if (name === undefined || name === null || name === "") throw fieldFault("action", "empty");
   if (name === "set" || name === "add" || name === "delete") return name;
-  throw unknownName("input.invalid", "action", "command", String(name), Object.keys(operationOf));
+  const known = typeof name === "string" ? Object.keys(operationOf) : [];
+  throw unknownName("input.invalid", "action", "command", String(name), known);
 }
 
 const nonEmpty = (entries: readonly [string, unknown][]): CoinRequest["given"] =>

@@ -46,10 +46,10 @@ async function tryOn(node: string, { node: version, red: redVersion, elsewhere, 
     const user = { type: "rigbridge-miner-get", z: "tab", version: 1, scope: "all", wires: [[]] };
     await red.deploy([
       { id: "tab", type: "tab", label: "Test" },
-      { ...service, id: "elsewhere", mode: "elsewhere", url: "http://127.0.0.1:9" },
-      { ...service, id: "inside", mode: "inside", rigs: [] },
-      { ...user, id: "of elsewhere", service: "elsewhere" },
-      { ...user, id: "of inside", service: "inside" },
+      { ...service, id: "one", mode: "elsewhere", url: "http://127.0.0.1:9" },
+      { ...service, id: "other", mode: "inside", rigs: [] },
+      { ...user, id: "of elsewhere", service: "one" },
+      { ...user, id: "of inside", service: "other" },
     ]);
     const shows = (id: string, wanted: RegExp) =>
       until(() => wanted.test(red.status(id)?.text ?? ""), `the node "${id}" to show ${wanted}`, { details: red.log });
