@@ -95,10 +95,11 @@ describe.each(flows)("the example $name", ({ name, flow }) => {
   test("has no overlapping nodes, and fits into the editor of a window 1500 px wide", () => {
     const boxes = placed(flow).map((node) => {
       const name = labelOf(node);
-      // As Node-RED draws it, on the grid; a debug node has a button at its end.
+      // As Node-RED draws it, on the grid; a debug node has a button at its end, an inject node at its start.
       const half = Math.max(100, 20 * Math.ceil((name.length * 7.7 + 50) / 20)) / 2;
       const right = node.x + half + (node.type === "debug" ? 30 : 0);
-      return { name, left: node.x - half, right, top: node.y - 15, bottom: node.y + 15 };
+      const left = node.x - half - (node.type === "inject" ? 30 : 0);
+      return { name, left, right, top: node.y - 15, bottom: node.y + 15 };
     });
     for (const a of boxes) {
       expect([a.name, a.left >= 0 && a.top >= 0 && a.right <= 1000]).toEqual([a.name, true]);
