@@ -58,9 +58,9 @@ export class StreamHealth {
     this.#fallbacks = 0;
   }
 
-  /** One that does not even begin counts twice, so that the server is not reported as lost before it is polled. */
+  /** After one that does not even begin, a poll shows at once whether the server is away. */
   failed(): void {
-    if (this.#openedAt === null) this.#cuts += 1;
+    if (this.#openedAt === null) this.#cuts = cutsUntilPolling;
   }
 
   /** The server answers, but its events do not come. */
