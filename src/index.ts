@@ -3,7 +3,7 @@
 export { findingsIn, sentence, unknownKeySentence } from "./config/sentence.ts";
 export * from "./contract/events.ts";
 export { type MinerAction, minerActions } from "./contract/inputs.ts";
-export { didYouMean } from "./contract/nearest.ts";
+export { didYouMean, nearest } from "./contract/nearest.ts";
 export { type Operation, type OperationName, operations } from "./contract/operations.ts";
 export { HttpPlugSettings, MqttPlugSettings, PlugSettings } from "./contract/plug-settings.ts";
 export { type Mistake, type ProblemCode, problems, RigbridgeError } from "./contract/problems.ts";

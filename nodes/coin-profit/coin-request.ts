@@ -2,8 +2,7 @@ import { type ActionReply, isRecord, operations, RigbridgeError } from "rigbridg
 import { flatInput } from "rigbridge/farm";
 import { z } from "zod";
 import type { FarmConnection } from "../shared/farm-connection.ts";
-import { Fault, fieldFault } from "../shared/faults.ts";
-import { shortened } from "../shared/miner-choice.ts";
+import { Fault, fieldFault, unknownName } from "../shared/faults.ts";
 
 const operationOf = { set: "saveCoin", add: "saveCoin", delete: "deleteCoin" } as const;
 
@@ -48,7 +47,8 @@ function actionNamed(given: unknown): CoinAction {
   const name = typeof given === "string" ? given.trim() : given;
   if (name === undefined || name === null || name === "") throw fieldFault("action", "empty");
   if (name === "set" || name === "add" || name === "delete") return name;
-  throw fieldFault("action", "unknown-command", { name: shortened(String(name)) });
+  const known = typeof name === "string" ? Object.keys(operationOf) : [];
+  throw unknownName("input.invalid", "action", "command", String(name), known);
 }
 
 const nonEmpty = (entries: readonly [string, unknown][]): CoinRequest["given"] =>

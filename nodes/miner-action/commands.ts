@@ -99,6 +99,11 @@ const commands = {
   pool_remove: listedPool(({ canRemove }) => canRemove),
 } as const satisfies Record<MinerAction | ControlName | PoolCommand, Command | null>;
 
+/** What users can write as an action. */
+export const commandNames = Object.entries(commands).flatMap(([name, command]) =>
+  command === null ? [] : [name === "board" ? "board_0" : name],
+);
+
 /** null if the name is unknown. */
 export function commandNamed(name: string): Command | null {
   const key = /^board_\d{1,2}$/.test(name) ? "board" : name;

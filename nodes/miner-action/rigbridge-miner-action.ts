@@ -2,17 +2,18 @@ import type { NodeAPI, NodeMessage } from "node-red";
 import type { Miner } from "rigbridge";
 import { execute, Semaphore } from "rigbridge/farm";
 import { z } from "zod";
-import { count, optional, required, ValueType } from "../shared/config.ts";
+import { count, figure, optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
 import { serve, serviceAt } from "../shared/endpoints.ts";
 import type { ConnectedService } from "../shared/farm-connection.ts";
-import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { Fault, ofMiner, toRigbridgeError } from "../shared/faults.ts";
 import { queueFields } from "../shared/message-queue.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
 import { topicOf } from "../shared/miner-state.ts";
-import { offers } from "./commands.ts";
+import { hindrance, offers } from "./commands.ts";
 import { type Outcome, type Reply, type ResultRow, rehearse, toRow } from "./messages.ts";
 import { type CommandRequest, callFor, readNames, toRequest } from "./to-service-call.ts";
+import { isToMine, untilMining } from "./until-mining.ts";
 
 const MinerActionConfig = z.object({
   service: required,
@@ -23,6 +24,12 @@ const MinerActionConfig = z.object({
   valueType: ValueType.default("str"),
   /** Reports what would be done, and changes nothing. */
   dryRun: z.boolean().default(false),
+  /** Skips the miners that cannot execute the command, or are offline. */
+  ableOnly: z.boolean().default(false),
+  /** After a command that starts mining: sends the message once the miner mines. */
+  wait: z.boolean().default(false),
+  /** s to wait at most. */
+  waitMax: figure(1, 86_400, 600),
   /** Commands that run at the same time. */
   parallel: count(1, 256, 8),
   /** Of several miners: one message per miner, or one for all of them. */
@@ -78,9 +85,11 @@ function start(work: Work<MinerActionConfig>): Running {
     input: async (msg, send) => {
       const request = await queue.pass(evaluate(work, msg));
       await status.during(async () => {
-        const outcomes = await run(work, parallel, request, msg, config.output === "each" ? send : () => undefined);
-        if (config.output === "together") send({ ...msg, payload: reportOn(outcomes) });
-        conclude(work, outcomes);
+        const { outcomes, skipped } = await run(work, parallel, request, msg, (out) => {
+          if (config.output === "each") send(out);
+        });
+        if (config.output === "together") send({ ...msg, payload: reportOn(outcomes, skipped) });
+        conclude(work, outcomes, skipped);
       });
     },
   };
@@ -98,15 +107,16 @@ async function evaluate({ config, value }: Work<MinerActionConfig>, msg: NodeMes
 
 /** Queues the command at each miner before the first `await`, so that a miner's commands keep the messages' order. */
 async function run(
-  { connection, RED, signal, translate }: Work<MinerActionConfig>,
+  { connection, config, RED, signal, translate }: Work<MinerActionConfig>,
   parallel: Semaphore,
   { choice, command, dryRun }: Request,
   msg: NodeMessage,
   send: Send,
-): Promise<Outcome[]> {
+): Promise<{ readonly outcomes: Outcome[]; readonly skipped: number }> {
   const connected = connection.connected();
   const { service, caller, farm } = connected;
-  const miners = chosenMiners(farm, choice);
+  const chosen = chosenMiners(farm, choice);
+  const miners = config.ableOnly ? ableOf(chosen, command, farm) : chosen;
   const names = readNames(command, connected);
   const runOne = async (miner: Miner): Promise<Outcome> => {
     try {
@@ -121,11 +131,15 @@ async function run(
       });
       // A command that this miner cannot execute fails immediately, not in its turn.
       const [reply] = await Promise.all([turn, call]);
+      const after = await stateAfter(connected, miner);
+      const isAwaited = config.wait && !dryRun && isToMine(command);
+      const wait = { connection, before: miner, after, reply, seconds: config.waitMax, signal };
+      const now = isAwaited ? await untilMining(wait) : after;
       send({
         ...(miners.length > 1 ? RED.util.cloneMessage(msg) : msg),
-        payload: reply,
-        topic: topicOf(miner),
-        miner: await stateAfter(connected, miner),
+        ...{ payload: reply, topic: topicOf(miner) },
+        // A copy, which the flow may change.
+        miner: structuredClone(now),
       });
       return { miner, reply };
     } catch (error) {
@@ -135,7 +149,15 @@ async function run(
   const outcomes = Promise.all(miners.map(runOne));
   // Names that cannot be read are an error of the message, not of each miner.
   await names;
-  return outcomes;
+  return { outcomes: await outcomes, skipped: chosen.length - miners.length };
+}
+
+/** Those that can execute the command now. Throws a Fault if none can. */
+function ableOf(miners: readonly Miner[], request: CommandRequest, { features }: ConnectedService["farm"]): Miner[] {
+  const command = request.kind === "command" ? request.command : request.action;
+  const able = miners.filter((miner) => !miner.isOffline && hindrance(command, miner, features) === null);
+  if (able.length === 0) throw new Fault("control.absent", "none-able", { command, total: miners.length });
+  return able;
 }
 
 /** As the service reports it after the command; if that fails, as last reported. */
@@ -148,17 +170,19 @@ const stateAfter = ({ service, caller, farm }: ConnectedService, miner: Miner): 
 interface Report {
   readonly done: number;
   readonly failed: number;
+  /** Miners that cannot execute the command, if only the others are to. */
+  readonly skipped: number;
   readonly results: readonly ResultRow[];
 }
 
-const reportOn = (outcomes: readonly Outcome[]): Report => {
+const reportOn = (outcomes: readonly Outcome[], skipped: number): Report => {
   const results = outcomes.map(toRow);
   const done = results.filter(({ success }) => success).length;
-  return { done, failed: results.length - done, results };
+  return { done, failed: results.length - done, skipped, results };
 };
 
 /** Shows the result. Throws if a miner failed: for one miner its own error, for several one that lists them. */
-function conclude({ status, translate }: Work<MinerActionConfig>, outcomes: readonly Outcome[]): void {
+function conclude({ status, translate }: Work<MinerActionConfig>, outcomes: readonly Outcome[], skipped: number): void {
   const failed = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
   const [only] = outcomes;
   const [first] = failed;
@@ -168,11 +192,12 @@ function conclude({ status, translate }: Work<MinerActionConfig>, outcomes: read
     throw new Fault(
       isOneKind ? first.error.code : "rig.refused",
       "some-failed",
-      { failed: failed.length, total: outcomes.length, first: `${first.miner.name}: ${first.error.message}` },
+      { failed: failed.length, total: outcomes.length, first: ofMiner(first.miner.name, first.error.message) },
       { cause: failed.map(toRow) },
     );
   }
+  const others = skipped === 0 ? "" : translate("status.skipped", { n: skipped });
   if (only !== undefined && outcomes.length === 1 && "reply" in only)
-    status.done(`${only.miner.name}: ${only.reply.message}`);
-  else status.done(translate("status.told", { n: outcomes.length }));
+    status.done(ofMiner(only.miner.name, only.reply.message), others);
+  else status.done(translate("status.told", { n: outcomes.length }), others);
 }

@@ -1,9 +1,16 @@
 import type { Miner, MinerAction, OperationName } from "rigbridge";
 import { actionIntents, listedPools, type ServiceCall, settingIntents, toServiceCall } from "rigbridge/farm";
 import type { ConnectedService } from "../shared/farm-connection.ts";
-import { Fault, fieldFault } from "../shared/faults.ts";
-import { shortened } from "../shared/miner-choice.ts";
-import { commandNamed, hindrance, hindranceCodes, isPoolCommand, type PoolCommand, poolActions } from "./commands.ts";
+import { Fault, fieldFault, shortened, unknownName } from "../shared/faults.ts";
+import {
+  commandNamed,
+  commandNames,
+  hindrance,
+  hindranceCodes,
+  isPoolCommand,
+  type PoolCommand,
+  poolActions,
+} from "./commands.ts";
 
 /** A command by its name with a value, or an action of the service with all its parameters. */
 export type CommandRequest =
@@ -21,18 +28,18 @@ export function toRequest(action: unknown, value: unknown): CommandRequest {
   const command = typeof action === "string" ? action.trim() : "";
   if (command === "") throw fieldFault("action", "empty");
   const found = commandNamed(command);
-  if (found === null) throw fieldFault("action", "unknown-command", { name: shortened(command) });
+  if (found === null) throw unknownName("input.invalid", "action", "command", command, commandNames);
   const isMissing = value === undefined || value === null || value === "";
   if (found.takes !== "nothing" && isMissing) throw fieldFault("value", "no-value-for", { command });
   return { kind: "command", command, value };
 }
 
-/** The ids of what users name; undefined for an unknown name. */
+/** The ids of what users name. */
 export interface Names {
-  pool(name: string): number | undefined;
-  poolGroup(name: string): number | undefined;
-  template(name: string): number | undefined;
-  rule(name: string): number | undefined;
+  readonly pools: ReadonlyMap<string, number>;
+  readonly poolGroups: ReadonlyMap<string, number>;
+  readonly templates: ReadonlyMap<string, number>;
+  readonly rules: ReadonlyMap<string, number>;
 }
 
 /** The call for this miner. Throws why this miner cannot execute it. */
@@ -56,9 +63,9 @@ export function callFor(
     case "add_pool":
       return poolCall(miner, command, String(value), names);
     case "apply_template":
-      return actionCall({ action: command, template_id: idOf(value, names.template, "template") }, miner);
+      return actionCall({ action: command, template_id: idOf(value, names.templates, "template") }, miner);
     case "rule":
-      return actionCall({ action: command, rule_id: idOf(value, names.rule, "rule") }, miner);
+      return actionCall({ action: command, rule_id: idOf(value, names.rules, "rule") }, miner);
     case "set_target_temperature":
     case "set_room_temperature":
       return actionCall({ action: command, temperature: value }, miner);
@@ -66,7 +73,9 @@ export function callFor(
       return actionCall({ action: command, surplus: value }, miner);
   }
   if (commandNamed(command)?.takes === "nothing") return actionCall({ action: command }, miner);
-  return first(settingIntents(command, value).map((intent) => toServiceCall(miner, intent, names.pool)));
+  return first(
+    settingIntents(command, value).map((intent) => toServiceCall(miner, intent, (pool) => names.pools.get(pool))),
+  );
 }
 
 const actionCall = (action: object, miner: Miner): ServiceCall =>
@@ -80,12 +89,15 @@ function first(calls: readonly ServiceCall[]): ServiceCall {
 
 /** To a pool definition or a group of them; `change_pool` also to a pool that the miner lists. */
 function poolCall(miner: Miner, action: "change_pool" | "add_pool", name: string, names: Names): ServiceCall {
-  const group = names.poolGroup(name);
-  const single = names.pool(name);
+  const group = names.poolGroups.get(name);
+  const single = names.pools.get(name);
   if (action === "change_pool" && group === undefined)
-    return first(settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, names.pool)));
+    return first(
+      settingIntents("pool", name).map((intent) => toServiceCall(miner, intent, (pool) => names.pools.get(pool))),
+    );
   const id = single ?? group;
-  if (id === undefined) throw fieldFault("value", "unknown-pool", { name: shortened(name) });
+  if (id === undefined)
+    throw unknownName("input.invalid", "value", "pool", name, [...names.pools.keys(), ...names.poolGroups.keys()]);
   return actionCall({ action, pool_id: id, pool_type: single === undefined ? "group" : "single" }, miner);
 }
 
@@ -95,10 +107,10 @@ function listedPoolCall(miner: Miner, command: PoolCommand, name: string): Servi
   return { operation: "minerPoolAction", poolId: listed.pool.id, action: poolActions[command] };
 }
 
-function idOf(value: unknown, named: (name: string) => number | undefined, what: "template" | "rule"): number {
+function idOf(value: unknown, ids: ReadonlyMap<string, number>, what: "template" | "rule"): number {
   const name = String(value);
-  const id = named(name) ?? (/^\d{1,10}$/.test(name) ? Number(name) : undefined);
-  if (id === undefined) throw fieldFault("value", `unknown-${what}`, { name: shortened(name) });
+  const id = ids.get(name) ?? (/^\d{1,10}$/.test(name) ? Number(name) : undefined);
+  if (id === undefined) throw unknownName("input.invalid", "value", what, name, ids.keys());
   return id;
 }
 
@@ -112,17 +124,11 @@ export async function readNames(
     takes === "pool"
       ? await Promise.all([service.listPools({}, caller), service.listPoolGroups({}, caller)])
       : [{ list: [] }, []];
-  const poolIds = byName(pools.list.map(({ id, description }) => ({ id, name: description })));
-  const groupIds = byName(groups.map(({ id, name }) => ({ id: Number(id), name })));
-  const templates = byName(
-    takes === "template" ? (await service.listManagedTemplates({}, caller)).managedTemplateList : [],
-  );
-  const rules = byName(takes === "rule" ? (await service.listMiners({}, caller)).manualActionList : []);
   return {
-    pool: (name) => poolIds.get(name),
-    poolGroup: (name) => groupIds.get(name),
-    template: (name) => templates.get(name),
-    rule: (name) => rules.get(name),
+    pools: byName(pools.list.map(({ id, description }) => ({ id, name: description }))),
+    poolGroups: byName(groups.map(({ id, name }) => ({ id: Number(id), name }))),
+    templates: byName(takes === "template" ? (await service.listManagedTemplates({}, caller)).managedTemplateList : []),
+    rules: byName(takes === "rule" ? (await service.listMiners({}, caller)).manualActionList : []),
   };
 }
 

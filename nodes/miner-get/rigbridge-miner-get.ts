@@ -4,7 +4,7 @@ import { Semaphore } from "rigbridge/farm";
 import { z } from "zod";
 import { optional, required, ValueType } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Send, type Work } from "../shared/define-node.ts";
-import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { Fault, ofMiner, toRigbridgeError } from "../shared/faults.ts";
 import { queueFields } from "../shared/message-queue.ts";
 import { type Choice, choiceOf, chosenMiners, minerFields } from "../shared/miner-choice.ts";
 import { topicOf } from "../shared/miner-state.ts";
@@ -114,7 +114,7 @@ async function answer(
   if (first !== undefined && miners.length === 1) throw first.error;
   if (first !== undefined) {
     const { code, message } = toRigbridgeError(first.error, translate);
-    const numbers = { failed: failed.length, total: miners.length, first: `${first.miner.name}: ${message}` };
+    const numbers = { failed: failed.length, total: miners.length, first: ofMiner(first.miner.name, message) };
     throw new Fault(code, "some-unread", numbers, { cause: failed.map(({ miner, error }) => rowOf(miner, error)) });
   }
   status.done(only !== undefined && miners.length === 1 ? only.name : translate("status.miners", { n: miners.length }));

@@ -70,7 +70,8 @@ export class IntervalReporter implements Watcher {
 
   #send(messages: readonly MinerMessage[]): void {
     for (const message of messages) this.#sent.set(message.miner.id, keyOf(message));
-    this.#options.send(messages);
+    // A flow may change its messages, and these are compared and sent again.
+    this.#options.send(structuredClone(messages));
   }
 }
 

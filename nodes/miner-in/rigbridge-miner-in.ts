@@ -4,7 +4,7 @@ import { z } from "zod";
 import { figure, required } from "../shared/config.ts";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
 import { serve } from "../shared/endpoints.ts";
-import { fieldFault, type Translate, toRigbridgeError } from "../shared/faults.ts";
+import { fieldFault, forNodeRed, type Translate, toRigbridgeError } from "../shared/faults.ts";
 import { type Choice, choiceOf, minerFields } from "../shared/miner-choice.ts";
 import { type MinerMessage, minerMessage } from "../shared/miner-state.ts";
 import type { NodeStatus } from "../shared/node-status.ts";
@@ -116,9 +116,14 @@ class ChoiceStatus {
     this.#translate = translate;
   }
 
-  result(text: string): void {
+  /** The last result since there is no fault. */
+  get shown(): string | null {
+    return this.#result;
+  }
+
+  result(text: string, figures = ""): void {
     this.#result = text;
-    if (this.#fault === null) this.#status.done(text);
+    if (this.#fault === null) this.#status.done(text, figures);
   }
 
   /** null if there is none. A fault reaches Catch nodes once, until it changes. */
@@ -131,9 +136,10 @@ class ChoiceStatus {
     }
     const failure = toRigbridgeError(error, this.#translate);
     this.#fault = failure.message;
+    this.#result = null;
     if (failure.message === before) return;
     this.#status.failed(failure.message);
-    this.#node.error(failure, {});
+    this.#node.error(forNodeRed(failure), {});
   }
 }
 
@@ -152,22 +158,23 @@ const watchers: Readonly<Record<MinerInConfig["when"], MakeWatcher>> = {
       send: (messages) => {
         if (together) node.send(listOf(messages));
         else for (const each of messages) node.send(each);
-        const [first] = messages;
-        const isOne = first !== undefined && messages.length === 1;
-        status.result(isOne ? statusOf(first.miner) : translate("status.miners", { n: messages.length }));
+        const miners = messages.map(({ miner }) => miner);
+        const [first] = miners;
+        const isOne = first !== undefined && miners.length === 1;
+        status.result(isOne ? statusOf(first) : translate("status.miners", { n: miners.length }), figuresOf(miners));
       },
     });
   },
   status: ({ node }, status, message) =>
     new StatusReporter((miner, before) => {
       node.send({ ...message(miner), previous: before.toLowerCase() });
-      status.result(statusOf(miner));
+      status.result(statusOf(miner), figuresOf([miner]));
     }),
   event: ({ node }, status, message) => ({
     miner: () => undefined,
     happened: (miner, { event, value, before }) => {
       node.send({ ...message(miner), event, value, previous: before });
-      status.result(`${miner.name}: ${event.replace("_", " ")}`);
+      status.result(`${miner.name}: ${event.replace("_", " ")}`, short(value).trim());
     },
     forget: () => undefined,
     lost: () => undefined,
@@ -196,17 +203,38 @@ const listOf = (messages: readonly MinerMessage[]): NodeMessage & { readonly min
 
 const statusOf = ({ name, statusInfo }: Miner): string => `${name}: ${statusInfo.statusDisplay}`;
 
+/** The hash rate of a single miner, the total power, the highest temperature; without those that nobody reports. */
+function figuresOf(miners: readonly Miner[]): string {
+  const online = miners.filter(({ isOffline }) => !isOffline);
+  const known = (of: (miner: Miner) => number | null) => online.map(of).filter((value) => value !== null);
+  const power = known(({ readings }) => readings.power);
+  const temperature = known(({ readings }) => readings.temperature);
+  const [only] = online;
+  return [
+    ...(only !== undefined && miners.length === 1 && only.readings.hashrate !== null ? [only.speedInfo.hashrate] : []),
+    ...(power.length === 0 ? [] : [`${short(power.reduce((sum, each) => sum + each))}W`]),
+    ...(temperature.length === 0 ? [] : [`${Math.round(Math.max(...temperature))} °C`]),
+  ].join(", ");
+}
+
+const prefixes = ["", "k", "M", "G", "T", "P", "E"];
+
+/** Three digits or more with a prefix, like `1.23 k` for 1,234; ends with the space before a unit. */
+export function short(value: number): string {
+  const power = Math.min(prefixes.length - 1, Math.max(0, Math.floor(Math.log10(Math.abs(value) || 1) / 3)));
+  const figure = value / 1000 ** power;
+  return `${Number(figure.toPrecision(3))} ${prefixes[power] ?? ""}`;
+}
+
 /** Shows how many miners are beyond the limit when that changes; of many changes at once, the last. */
 function showTally(is: MinerInConfig["is"], translate: Translate, status: ChoiceStatus): (tally: Tally) => void {
-  let last: string | null = null;
   let next: Tally | null = null;
   const show = (): void => {
     const { total, begun, unknown } = next ?? { total: 0, begun: 0, unknown: 0 };
     next = null;
     const beyond = translate(`status.${is}`, { n: begun, total });
     const text = unknown === 0 ? beyond : `${beyond} · ${translate("status.unknown", { n: unknown })}`;
-    if (text !== last) status.result(text);
-    last = text;
+    if (text !== status.shown) status.result(text);
   };
   return (tally) => {
     if (next === null) queueMicrotask(show);

@@ -1,6 +1,4 @@
-import type { Node } from "node-red";
-import { Notification } from "rigbridge";
-import { z } from "zod";
+import type { Notification } from "rigbridge";
 
 export type EventName = "new" | "changed" | "closed";
 
@@ -71,36 +69,3 @@ const isChanged = (a: Notification, b: Notification): boolean =>
   a.isWarning !== b.isWarning ||
   a.title !== b.title ||
   a.message !== b.message;
-
-/** Kept across deploys, and across restarts if the node's context is stored on disk. */
-export interface Memory extends Seen {
-  /** The id of the `rigbridge-service`; memory of another service does not apply. */
-  readonly service: string;
-  /** Ids that were sent and must still be acknowledged. */
-  readonly owed: readonly number[];
-}
-
-const StoredMemory = z.object({
-  service: z.string(),
-  notifications: z.array(Notification),
-  lastId: z.int(),
-  owed: z.array(z.int()),
-});
-
-const contextKey = "rigbridge-notifications";
-
-/** null if nothing is stored for this service. Rejects if the context cannot be read. */
-export async function readMemory(node: Node, service: string): Promise<Memory | null> {
-  const stored = await new Promise<unknown>((resolve, reject) => {
-    node.context().get(contextKey, (error: unknown, value) => (error ? reject(error) : resolve(value)));
-  });
-  const { data } = StoredMemory.safeParse(stored);
-  return data?.service === service ? data : null;
-}
-
-/** Rejects if the context cannot be written. */
-export async function storeMemory(node: Node, memory: Memory): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    node.context().set(contextKey, memory, (error: unknown) => (error ? reject(error) : resolve()));
-  });
-}

@@ -1,8 +1,8 @@
 import { createContext, Script } from "node:vm";
 import type { Miner, Notification } from "rigbridge";
 import type { Farm } from "../shared/farm-connection.ts";
-import { fieldFault } from "../shared/faults.ts";
-import { type Choice, chosenMiners, groupNamed, shortened, withSubgroups } from "../shared/miner-choice.ts";
+import { fieldFault, shortened, wordsOf } from "../shared/faults.ts";
+import { type Choice, chosenMiners, groupNamed, withSubgroups } from "../shared/miner-choice.ts";
 
 export type Filter = (notification: Notification) => boolean;
 
@@ -40,7 +40,7 @@ function compiled(source: string): RegExp {
   try {
     return new RegExp(source, "iu");
   } catch (error) {
-    throw fieldFault("text", "regex", { why: error instanceof Error ? error.message : String(error) });
+    throw fieldFault("text", "regex", { why: wordsOf(error) });
   }
 }
 

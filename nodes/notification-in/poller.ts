@@ -1,16 +1,16 @@
 import type { Clock } from "../shared/clock.ts";
 
 export interface PollerOptions {
-  /** Never rejects. */
-  readonly poll: () => Promise<void>;
-  /** ms between polls without a request. */
+  /** Reads the whole list, or only what is new. Never rejects. */
+  readonly poll: (isWhole: boolean) => Promise<void>;
+  /** ms between polls of the whole list. */
   readonly intervalMs: number;
   /** ms between polls at least. */
   readonly minIntervalMs: number;
   readonly clock: Clock;
 }
 
-/** Polls at an interval, and soon after a request; one poll at a time. */
+/** Polls the whole list at an interval, and what is new soon after a request; one poll at a time. */
 export class Poller {
   readonly #options: PollerOptions;
   #cancel: () => void = () => undefined;
@@ -19,6 +19,8 @@ export class Poller {
   #isPaused = true;
   /** ms */
   #polledAt = Number.NEGATIVE_INFINITY;
+  /** ms of the last poll of the whole list, or of the start. */
+  #wholeAt: number | null = null;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -40,16 +42,19 @@ export class Poller {
   #schedule(): void {
     if (this.#isPaused) return;
     const { intervalMs, minIntervalMs, clock } = this.#options;
-    const at = this.#polledAt + (this.#isRequested ? minIntervalMs : intervalMs);
+    this.#wholeAt ??= clock.now();
+    const due = this.#wholeAt + intervalMs;
+    const at = this.#isRequested ? Math.min(due, this.#polledAt + minIntervalMs) : due;
     this.#cancel();
-    this.#cancel = clock.after(Math.max(0, at - clock.now()), () => void this.#poll());
+    this.#cancel = clock.after(Math.max(0, at - clock.now()), () => void this.#poll(clock.now() >= due));
   }
 
-  async #poll(): Promise<void> {
+  async #poll(isWhole: boolean): Promise<void> {
     this.#isPolling = true;
     this.#isRequested = false;
-    await this.#options.poll();
+    await this.#options.poll(isWhole);
     this.#polledAt = this.#options.clock.now();
+    if (isWhole) this.#wholeAt = this.#polledAt;
     this.#isPolling = false;
     this.#schedule();
   }

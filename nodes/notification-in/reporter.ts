@@ -1,10 +1,11 @@
 import { type Notification, RigbridgeError } from "rigbridge";
 import type { Work } from "../shared/define-node.ts";
 import type { ConnectedService } from "../shared/farm-connection.ts";
-import { Fault, toRigbridgeError } from "../shared/faults.ts";
+import { Fault, forNodeRed, toRigbridgeError } from "../shared/faults.ts";
 import { choiceOf } from "../shared/miner-choice.ts";
-import { type Change, changesSince, type Memory, readMemory, seenWith, storeMemory } from "./changes.ts";
+import { type Change, changesSince, seenWith } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
+import type { Memory, MemoryFile } from "./memory-file.ts";
 import { MessageSender } from "./messages.ts";
 import type { NotificationInConfig } from "./settings.ts";
 
@@ -18,13 +19,15 @@ export class NotificationReporter {
   readonly #matchesText: Filter;
   /** From events since the last poll. */
   #received: readonly Notification[] = [];
+  readonly #file: MemoryFile;
   #memory: Memory | null = null;
   /** The last error, which is reported once. */
   #error: string | null = null;
 
   /** Throws a Fault that names the field. */
-  constructor(work: Work<NotificationInConfig>) {
+  constructor(work: Work<NotificationInConfig>, file: MemoryFile) {
     this.#work = work;
+    this.#file = file;
     this.#matchesText = textFilter(work.config.textKind, work.config.text);
     const { config, node, translate, status, clock } = work;
     this.#sender = new MessageSender({
@@ -38,12 +41,12 @@ export class NotificationReporter {
     this.#received = [...this.#received, notification].slice(-maxReceived);
   }
 
-  /** Sends the changes since the last poll. Never rejects. */
-  async poll(): Promise<void> {
+  /** Sends the changes since the last poll, or only what is new. Never rejects. */
+  async poll(isWhole: boolean): Promise<void> {
     const { connection, signal, status, translate } = this.#work;
     if (connection.phase.kind !== "connected") return;
     try {
-      await this.#sendChanges(connection.connected());
+      await this.#sendChanges(connection.connected(), isWhole);
       if (this.#error !== null && !signal.aborted) status.done(translate("status.connected"));
       this.#error = null;
     } catch (error) {
@@ -55,14 +58,14 @@ export class NotificationReporter {
     this.#sender.close();
   }
 
-  async #sendChanges(connected: ConnectedService): Promise<void> {
-    const { config, node, signal, value } = this.#work;
-    const { service, caller, farm } = connected;
+  async #sendChanges(connected: ConnectedService, isWhole: boolean): Promise<void> {
+    const { config, signal, value } = this.#work;
+    const { farm } = connected;
     // While a field is wrong, nothing is sent; it is sent once the field is corrected.
     const matchesMiner = minerFilter(farm, await choiceOf(config, (field) => value(field, {})));
-    const before = this.#memory ?? (await readMemory(node, config.service));
+    const before = this.#memory ?? (await this.#file.read(config.service));
     const received = this.#received;
-    const { notificationList: list } = await service.listNotifications({}, caller);
+    const list = await read(connected, isWhole ? null : before);
     if (signal.aborted) return;
     const changes = before === null ? this.#firstChanges(list) : changesSince(before, list, received);
     const wanted = changes.filter((change) => this.#isWanted(change) && matchesMiner(change.notification));
@@ -71,7 +74,7 @@ export class NotificationReporter {
     const owed = config.acknowledge ? stillOwed(before?.owed ?? [], sent, list) : [];
     const isNew = before === null || changes.length > 0 || owed.length !== before.owed.length;
     this.#memory = { service: config.service, ...seenWith(before, list, received), owed };
-    if (isNew) await storeMemory(node, this.#memory);
+    if (isNew) await this.#file.write(this.#memory);
     await this.#acknowledge(connected, this.#memory);
   }
 
@@ -88,15 +91,15 @@ export class NotificationReporter {
 
   /** Acknowledgements of this node are not sent as changes. Throws if the service refuses one. */
   async #acknowledge(connected: ConnectedService, memory: Memory): Promise<void> {
-    const { node, signal } = this.#work;
+    const { signal } = this.#work;
     if (memory.owed.length === 0) return;
     const { done, left, refusal } = await acknowledge(connected, memory.owed, signal);
     const notifications = memory.notifications.map((each) =>
       done.has(each.id) ? { ...each, isAcknowledged: true } : each,
     );
     this.#memory = { ...memory, notifications, owed: left };
-    // After a deploy the next node has already read the context.
-    if (!signal.aborted) await storeMemory(node, this.#memory);
+    // After a deploy the next node has already read the file.
+    if (!signal.aborted) await this.#file.write(this.#memory);
     if (refusal !== null) throw refusal;
   }
 
@@ -108,8 +111,18 @@ export class NotificationReporter {
     if (failure.message === this.#error) return;
     this.#error = failure.message;
     status.failed(failure.message);
-    node.error(failure, {});
+    node.error(forNodeRed(failure), {});
   }
+}
+
+/** The whole list; of a Rigbridge, after `before`, that with what is new, so that little is read after each event. */
+async function read({ service, caller, farm }: ConnectedService, before: Memory | null): Promise<Notification[]> {
+  // A server that lists commands has all extensions.
+  const since = farm.features.has("listCommands") ? before?.lastId : undefined;
+  const { notificationList: list } = await service.listNotifications(since === undefined ? {} : { since }, caller);
+  if (since === undefined || before === null) return list;
+  // An earlier Rigbridge does not know `since`.
+  return [...list.filter(({ id }) => id > since), ...before.notifications];
 }
 
 /** The notifications that were sent, are still in the list, and are not acknowledged. */

@@ -1,5 +1,8 @@
 import type { NodeAPI } from "node-red";
 import { defineNode, type NodeKind, type Running, type Work } from "../shared/define-node.ts";
+import { wordsOf } from "../shared/faults.ts";
+import { fileOf } from "../shared/user-folder.ts";
+import { MemoryFile } from "./memory-file.ts";
 import { Poller } from "./poller.ts";
 import { NotificationReporter } from "./reporter.ts";
 import { NotificationInConfig } from "./settings.ts";
@@ -21,9 +24,15 @@ export default function register(RED: NodeAPI): void {
 }
 
 function start(work: Work<NotificationInConfig>): Running {
-  const reporter = new NotificationReporter(work);
+  const memory = new MemoryFile(fileOf(work.RED, `${work.node.id}.notifications.json`), work.node);
+  const reporter = new NotificationReporter(work, memory);
   const intervalMs = work.config.interval * 1000;
-  const poller = new Poller({ poll: () => reporter.poll(), intervalMs, minIntervalMs, clock: work.clock });
+  const poller = new Poller({
+    poll: (isWhole) => reporter.poll(isWhole),
+    intervalMs,
+    minIntervalMs,
+    clock: work.clock,
+  });
   return {
     member: {
       notification: (notification) => {
@@ -37,9 +46,10 @@ function start(work: Work<NotificationInConfig>): Running {
         else poller.pause();
       },
     },
-    close: () => {
+    close: (isDeleted) => {
       poller.pause();
       reporter.close();
+      if (isDeleted) memory.remove().catch((error: unknown) => work.node.warn(wordsOf(error)));
     },
   };
 }

@@ -174,7 +174,59 @@ window.rigbridge ??= (() => {
     show();
   }
 
+  const loginNames = ["username", "password", "token"];
+
+  /** The credentials of single rigs, by a number after the name, as the runtime declares them. */
+  const rigCredentials = () =>
+    Object.fromEntries(
+      Array.from({ length: 1000 }, (_, index) => index + 1).flatMap((login) =>
+        loginNames.map((name) => [`${name}_${login}`, { type: name === "username" ? "text" : "password" }]),
+      ),
+    );
+
+  /** The service of all examples, which do not contain it: Node-RED would ask what to do with it at each further import. */
+  const exampleService = "5b1f0c72d4a8e936";
+
+  /** An imported example uses the service that is there; without one, it adds one at the default address. */
+  RED.events.on("nodes:add", (node) => {
+    if (node.service !== exampleService || !node.type.startsWith("rigbridge-")) return;
+    let service = RED.nodes.node(exampleService);
+    if (!service) {
+      RED.nodes.eachConfig((config) => {
+        if (config.type === "rigbridge-service") service ||= config;
+      });
+      service ||= addExampleService();
+      node.service = service.id;
+    }
+    if (!service.users.includes(node)) service.users.push(node);
+  });
+
+  function addExampleService() {
+    const type = "rigbridge-service";
+    const definition = RED.nodes.getType(type);
+    const values = Object.entries(definition.defaults).map(([name, { value }]) => [name, structuredClone(value)]);
+    RED.nodes.add({
+      ...Object.fromEntries(values),
+      ...{ id: exampleService, type, _def: definition, users: [], changed: true },
+      url: "http://127.0.0.1:17790",
+    });
+    return RED.nodes.node(exampleService);
+  }
+
   $("<link>", { rel: "stylesheet", href: "resources/@rigbridge/node-red/rigbridge.css" }).appendTo("head");
 
-  return { translate, list, ofService, get, row, select, typed, minerFields, chosen, queueFields };
+  return {
+    translate,
+    list,
+    ofService,
+    get,
+    row,
+    select,
+    typed,
+    minerFields,
+    chosen,
+    queueFields,
+    loginNames,
+    rigCredentials,
+  };
 })();

@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type MiningService, sentence } from "rigbridge";
+import { type MiningService, type Mistake, RigbridgeError } from "rigbridge";
 import { type Logger, readLists } from "rigbridge/farm";
-import { Config, openStore, startService } from "rigbridge/service";
+import { type Config, checkedConfig, openStore, startService } from "rigbridge/service";
 import type { OpenedService } from "../shared/farm-connection.ts";
-import { Fault } from "../shared/faults.ts";
+import { allFaults, Fault } from "../shared/faults.ts";
 import { caller } from "../shared/services.ts";
-import type { InsideSettings, Secrets } from "./settings.ts";
+import { type InsideSettings, loginOf, type Secrets } from "./settings.ts";
 
 export interface InsideOptions {
   readonly settings: InsideSettings;
@@ -53,35 +53,36 @@ async function firstReads(service: MiningService): Promise<void> {
   await Promise.race([Promise.all(reads), pause(firstReadsMs, undefined, { ref: false })]);
 }
 
-/** The service's configuration. Throws a Fault that names the field. */
+/** The service's configuration. Throws a Fault that names every mistake with its field and row. */
 function insideConfig(settings: InsideSettings, secrets: Secrets, file: string): Config {
   const { rigs, scan, networks, locale, interval } = settings;
-  const login = Object.fromEntries(
-    Object.entries({ username: secrets.username, password: secrets.password, token: secrets.token }).filter(
-      ([, secret]) => secret !== "",
-    ),
-  );
   const groups = [...new Set(rigs.map(({ group }) => group).filter((group) => group !== ""))];
   const ranges = networks.split(/[\s,;]+/).filter((range) => range !== "");
-  const { data, error } = Config.safeParse(
-    {
+  try {
+    return checkedConfig({
       store: { url: file },
       poll: { interval },
       groups: groups.map((name) => ({ name })),
-      miners: rigs.map(({ address, name, group }) => ({
-        ...{ address, ...login },
-        ...(name === "" ? {} : { name }),
-        ...(group === "" ? {} : { group }),
+      miners: rigs.map((rig) => ({
+        ...{ address: rig.address, ...loginOf(rig, secrets) },
+        ...(rig.name === "" ? {} : { name: rig.name }),
+        ...(rig.group === "" ? {} : { group: rig.group }),
       })),
       ...(locale === "" ? {} : { display: { locale } }),
       ...(scan ? { scan: { every: 3600, add: "auto", ...(ranges.length > 0 ? { networks: ranges } : {}) } } : {}),
-    },
-    { error: sentence },
-  );
-  const [issue] = error?.issues ?? [];
-  if (data !== undefined) return data;
-  const [where, row] = issue?.path ?? [];
-  const field = where === "miners" || where === "groups" ? "rigs" : where === "scan" ? "networks" : String(where);
-  const place = { field: `=field.${field}`, row: typeof row === "number" ? ` ${row + 1}` : "" };
-  throw new Fault("config.invalid", "config", { ...place, problem: issue?.message ?? "" });
+    });
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    throw allFaults(error.errors.map(faultAt)) ?? error;
+  }
+}
+
+/** Of a path like `miners[1].address`. */
+function faultAt({ path, message }: Mistake): Fault {
+  const [, section = "", index] = /^(\w+)(?:\[(\d+)\])?/.exec(path) ?? [];
+  const field = { miners: "rigs", groups: "rigs", scan: "networks", display: "locale" }[section] ?? section;
+  // Users see the rigs as rows.
+  const problem = message.replace(/\bminers\[(\d+)\]/g, (_, at) => `rig ${Number(at) + 1}`);
+  const row = index === undefined || section !== "miners" ? "" : ` ${Number(index) + 1}`;
+  return new Fault("config.invalid", "config", { field: `=field.${field}`, row, problem });
 }

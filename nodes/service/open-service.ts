@@ -11,9 +11,11 @@ export interface OpenOptions extends Pick<InsideOptions, "file" | "log"> {
 
 /** Opens the service of the settings. Throws a RigbridgeError or a Fault. */
 export async function openService({ settings, secrets, file, log }: OpenOptions): Promise<OpenedService> {
+  const { node: version } = process.versions;
+  if (!isAtLeast(version, clientNeeds)) throw new Fault("not.possible", "old-node", { needed: recommended, version });
   if (settings.mode === "inside") {
-    if (!hasSqlite(process.versions.node))
-      throw new Fault("not.possible", "old-node", { version: process.versions.node });
+    if (!isAtLeast(version, insideNeeds))
+      throw new Fault("not.possible", "old-node-inside", { needed: insideNeeds.join("."), version });
     // Loaded only here, since it needs the newer Node.js.
     const { openInside } = await import("./inside.ts");
     return openInside({ settings, secrets, file, log });
@@ -37,8 +39,15 @@ export async function openService({ settings, secrets, file, log }: OpenOptions)
   }
 }
 
-/** The store needs the SQLite of Node.js 22.13 or newer. */
-export function hasSqlite(version: string): boolean {
+/** Node.js 20 loads the nodes into Node-RED 4.1, but lacks what the client uses. */
+const clientNeeds = [22, 9] as const;
+/** Before this one, Node.js 22 does not load them into Node-RED 4.1. */
+const recommended = "22.12";
+/** The store needs its SQLite. */
+const insideNeeds = [22, 13] as const;
+
+/** Whether a version of Node.js is this one or newer. */
+export function isAtLeast(version: string, [wantedMajor, wantedMinor]: readonly [number, number]): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > 22 || (major === 22 && minor >= 13);
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { logTo } from "rigbridge/farm";
 import { z } from "zod";
@@ -8,9 +7,10 @@ import { FarmConnection, type OpenedService } from "../shared/farm-connection.ts
 import { Fault, toRigbridgeError, translator } from "../shared/faults.ts";
 import { NodeStatus } from "../shared/node-status.ts";
 import { registerConnection } from "../shared/services.ts";
+import { fileOf } from "../shared/user-folder.ts";
 import { editorLists, isListName } from "./editor-lists.ts";
 import { openService } from "./open-service.ts";
-import { readSecrets, type Secrets, serviceConfig } from "./settings.ts";
+import { credentialTypes, readSecrets, type Secrets, serviceConfig } from "./settings.ts";
 import { testService } from "./test-service.ts";
 
 /** The configuration node: a service, and the connection that all nodes using it share. */
@@ -21,14 +21,7 @@ export default function register(RED: NodeAPI): void {
       RED.nodes.createNode(this, raw);
       start(RED, this, raw);
     },
-    {
-      credentials: {
-        key: { type: "password" },
-        username: { type: "text" },
-        password: { type: "password" },
-        token: { type: "password" },
-      },
-    },
+    { credentials: credentialTypes },
   );
   serveEditor(RED);
 }
@@ -42,7 +35,7 @@ function start(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
     try {
       const settings = readConfig(serviceConfig, { ...raw });
       const secrets = readSecrets({ ...node.credentials });
-      const file = settings.mode === "inside" ? storeFile(RED, node.id) : "";
+      const file = settings.mode === "inside" ? fileOf(RED, `${node.id}.db`) : "";
       return await openService({ settings, secrets, file, log });
     } catch (error) {
       throw toRigbridgeError(error, translate);
@@ -52,13 +45,6 @@ function start(RED: NodeAPI, node: Node<object>, raw: NodeDef): void {
   const connection = new FarmConnection({ open, log, onPhase: (phase) => status.phase(phase) });
   registerConnection(node, connection);
   node.on("close", (done: () => void) => void connection.close().finally(done));
-}
-
-/** In Node-RED's user folder, one per service. */
-function storeFile(RED: NodeAPI, id: string): string {
-  const { userDir } = RED.settings;
-  if (userDir === undefined) throw new Fault("store.refused", "no-folder");
-  return join(userDir, "rigbridge", `${id}.db`);
 }
 
 /** What the editor shows for a stored secret, and sends back if the user typed no other. */

@@ -14,8 +14,17 @@ const url = z
 
 const locale = optional.refine((text) => text === "" || isLocale(text), "locale");
 
-/** A rig of a service inside Node-RED. */
-const Rig = z.object({ address: required, name: optional, group: optional });
+/** The most rigs of a service inside Node-RED. */
+export const maxRigs = 1000;
+
+/** A rig of a service inside Node-RED. `login`: the number in the names of its own credentials, like `password_3`. */
+const Rig = z.object({
+  address: required,
+  name: optional,
+  group: optional,
+  login: z.int().min(1).max(maxRigs).optional(),
+});
+export type RigSettings = z.infer<typeof Rig>;
 
 const Elsewhere = z.object({
   mode: z.literal("elsewhere"),
@@ -29,7 +38,7 @@ const Elsewhere = z.object({
 const Inside = z.object({
   mode: z.literal("inside"),
   locale,
-  rigs: z.array(Rig).max(1000, "too-many").default([]),
+  rigs: z.array(Rig).max(maxRigs, "too-many").default([]),
   /** s between reads of a rig. */
   interval: count(1, 3600, 10),
   /** Searches the network for rigs and adds them. */
@@ -45,16 +54,39 @@ export type ServiceSettings = z.infer<typeof ServiceSettings>;
 /** Node-RED replaces a variable only if it is set. */
 const secret = optional.refine((text) => !/^\$\{\S+\}$/.test(text), "required");
 
-/** Stored with Node-RED's credentials, never in the flow. */
-export const Secrets = z.object({
-  /** The service's API key. */
-  key: secret,
-  /** The login at the rigs of a service inside Node-RED. */
-  username: secret,
-  password: secret,
-  token: secret,
-});
+/** What a rig may ask for. */
+const loginNames = ["username", "password", "token"] as const;
+
+/** Stored with Node-RED's credentials, never in the flow. Those of single rigs have a number after the name. */
+export const Secrets = z
+  .object({
+    /** The service's API key. */
+    key: secret,
+    /** The login at the rigs of a service inside Node-RED that have none of their own. */
+    username: secret,
+    password: secret,
+    token: secret,
+  })
+  .catchall(secret);
 export type Secrets = z.infer<typeof Secrets>;
+
+/** The rig's own login if it has one, even a part of one; else that of all rigs. */
+export function loginOf({ login }: RigSettings, secrets: Secrets): Record<string, string> {
+  const given = (suffix: string) =>
+    loginNames.map((name) => [name, secrets[`${name}${suffix}`] ?? ""]).filter(([, value]) => value !== "");
+  const own = login === undefined ? [] : given(`_${login}`);
+  return Object.fromEntries(own.length > 0 ? own : given(""));
+}
+
+/** As Node-RED asks for them. */
+export const credentialTypes = {
+  key: { type: "password" },
+  ...Object.fromEntries(
+    ["", ...Array.from({ length: maxRigs }, (_, index) => `_${index + 1}`)].flatMap((suffix) =>
+      loginNames.map((name) => [`${name}${suffix}`, { type: name === "username" ? "text" : "password" }] as const),
+    ),
+  ),
+} as const;
 
 /** Throws a Fault that names the field, and the variable if it is not set. */
 export const readSecrets = (raw: Raw): Secrets => readConfig({ version: 1, migrations: [], schema: Secrets }, raw);

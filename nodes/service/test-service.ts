@@ -54,7 +54,9 @@ async function testRigs({ service, caller }: OpenedService, translate: Translate
     miners.map(async ({ id, hostDescription: address }) => {
       try {
         const { hardware, isOffline, readings } = await service.pollMiner({ id }, caller);
-        const problem = isOffline ? (readings.notes[0] ?? translate("status.unreachable")) : null;
+        // A rig that refuses the login is not offline.
+        const isUnread = isOffline || readings.stale;
+        const problem = isUnread ? (readings.notes[0] ?? translate("status.unreachable")) : null;
         return { address, model: hardware, problem };
       } catch (error) {
         return { address, model: "", problem: toRigbridgeError(error, translate).message };

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { z } from "zod";
-import { Fault, fieldFault } from "./faults.ts";
+import { allFaults, Fault, fieldFault, wordsOf } from "./faults.ts";
 
 /** A node's configuration as stored in a flow file. */
 export type Raw = Readonly<Record<string, unknown>>;
@@ -15,14 +15,14 @@ export interface ConfigKind<C> {
   readonly schema: z.ZodType<C>;
 }
 
-/** Throws a Fault `config.invalid` that names the field, or that the configuration is of a newer version. */
+/** Throws a Fault `config.invalid` that names every wrong field, or that the configuration is of a newer version. */
 export function readConfig<C>({ version, migrations, schema }: ConfigKind<C>, raw: Raw): C {
   const made = typeof raw.version === "number" ? raw.version : 1;
   if (made > version) throw new Fault("config.invalid", "newer", { made, version });
   const current = migrations.slice(made - 1).reduce((config, migrate) => migrate(config), raw);
   const { data, error } = schema.safeParse(current, { error: () => "wrong" });
-  const [issue] = error?.issues ?? [];
-  if (issue !== undefined) throw configFault(issue.path, current, issue.message);
+  const fault = allFaults((error?.issues ?? []).map(({ path, message }) => configFault(path, current, message)));
+  if (fault !== undefined) throw fault;
   if (data === undefined) throw new Fault("config.invalid", "internal", { why: "no configuration" });
   return data;
 }
@@ -32,7 +32,8 @@ function configFault(path: readonly PropertyKey[], raw: Raw, problem: string): F
   const [field = "", row] = path.map(String);
   const value = z.string().safeParse(valueAt(raw, path)).data ?? "";
   const [, variable] = /^\$\{(\S+)\}$/.exec(value) ?? [];
-  const where = { field: `=field.${field}`, row: row === undefined ? "" : ` ${Number(row) + 1}` };
+  // The credentials of single rigs have a number after the name.
+  const where = { field: `=field.${field.replace(/_\d+$/, "")}`, row: row === undefined ? "" : ` ${Number(row) + 1}` };
   return variable === undefined
     ? new Fault("config.invalid", "config", { ...where, problem: `=problem.${problem}` })
     : new Fault("config.invalid", "environment", { ...where, variable });
@@ -81,6 +82,6 @@ export async function fieldValue(RED: NodeAPI, node: Node, field: TypedField, ms
       );
     });
   } catch (error) {
-    throw fieldFault(name, "no-value", { why: error instanceof Error ? error.message : String(error), type });
+    throw fieldFault(name, "no-value", { why: wordsOf(error), type });
   }
 }

@@ -1,9 +1,10 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage } from "node-red";
+import type { RigbridgeError } from "rigbridge";
 import { RigFaults } from "rigbridge/farm";
 import { type Clock, clockFor } from "./clock.ts";
 import { type ConfigKind, fieldValue, readConfig, type TypedField } from "./config.ts";
 import type { FarmConnection, Member } from "./farm-connection.ts";
-import { type Translate, toRigbridgeError, translator } from "./faults.ts";
+import { forNodeRed, type Translate, toRigbridgeError, translator, wordsOf } from "./faults.ts";
 import { MessageQueue, type MessageQueueOptions } from "./message-queue.ts";
 import { NodeStatus } from "./node-status.ts";
 import { connectionFor } from "./services.ts";
@@ -22,7 +23,8 @@ export interface Running {
   readonly member?: Member;
   /** Handles a message. Errors reach Catch nodes with their code; after the node closes nothing is sent. */
   input?(msg: NodeMessage, send: Send): Promise<void>;
-  close?(): void;
+  /** `isDeleted`: there is no next one after a deploy. */
+  close?(isDeleted: boolean): void;
 }
 
 export type Send = (msg: NodeMessage | (NodeMessage | null)[]) => void;
@@ -61,10 +63,10 @@ export function defineNode<C extends { readonly service: string }>(RED: NodeAPI,
 }
 
 /** A node with a wrong configuration answers every message with the error; the rest of the flow runs. */
-function standStill(node: Node, failure: Error): void {
+function standStill(node: Node, failure: RigbridgeError): void {
   node.status({ fill: "red", shape: "dot", text: failure.message.slice(0, 80) });
   node.warn(failure.message);
-  node.on("input", (_msg, _send, done) => done(failure));
+  node.on("input", (_msg, _send, done) => done(forNodeRed(failure)));
 }
 
 function run<C extends { readonly service: string }>(
@@ -94,7 +96,7 @@ function run<C extends { readonly service: string }>(
   const running = kind.start({
     ...{ RED, node, config, connection, status, translate, signal },
     clock: clockFor(attempt),
-    faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${String(err)}`) }),
+    faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${wordsOf(err)}`) }),
     value: (field, msg) => fieldValue(RED, node, field, msg),
     queue: (options) => {
       const queue = new MessageQueue(options, connection, (waiting) => status.waiting(waiting));
@@ -111,9 +113,13 @@ function run<C extends { readonly service: string }>(
     summary: (summary) => attempt(() => member?.summary?.(summary)),
     notification: (notification) => attempt(() => member?.notification?.(notification)),
     phase: (phase) => {
-      status.phase(phase);
+      const isConnected = phase.kind === "connected";
+      if (!isConnected) status.phase(phase);
       attempt(() => member?.phase?.(phase));
-      if (phase.kind === "connected") for (const queue of queues) queue.release();
+      if (!isConnected) return;
+      // After the node itself, so that a service that is back shows with its new state.
+      status.phase(phase);
+      for (const queue of queues) queue.release();
     },
   });
   node.on("input", (msg, send, done) => {
@@ -128,14 +134,14 @@ function run<C extends { readonly service: string }>(
         if (signal.aborted) return;
         const failure = toRigbridgeError(error, translate);
         status.failed(failure.message);
-        done(failure);
+        done(forNodeRed(failure));
       },
     );
   });
-  node.on("close", (done: () => void) => {
+  node.on("close", (isDeleted: boolean, done: () => void) => {
     closing.abort();
     leave();
-    running.close?.();
+    running.close?.(isDeleted);
     const dropped = queues.reduce((sum, queue) => sum + queue.close(), 0);
     if (dropped > 0) node.warn(translate("status.dropped", { n: dropped }));
     done();

@@ -9,6 +9,7 @@ import {
   type Summary,
 } from "rigbridge";
 import { type BackOff, type FarmListener, retry, watchFarm } from "rigbridge/farm";
+import { wordsOf } from "./faults.ts";
 import { MinerMutex } from "./miner-mutex.ts";
 
 /** An open service, and the caller to use it as. */
@@ -154,7 +155,7 @@ export class FarmConnection {
     } finally {
       await opened
         .close()
-        .catch((error: unknown) => this.#options.log.warn(`The service cannot be closed: ${String(error)}`));
+        .catch((error: unknown) => this.#options.log.warn(`The service cannot be closed: ${wordsOf(error)}`));
     }
   }
 
@@ -163,7 +164,7 @@ export class FarmConnection {
     let logged: string | null = null;
     const failed = (error: unknown): void => {
       const failure =
-        error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error), { cause: error });
+        error instanceof RigbridgeError ? error : new RigbridgeError("internal", wordsOf(error), { cause: error });
       if (failure.message !== logged) this.#options.log.warn(failure.message);
       logged = failure.message;
       this.#setPhase({ kind: "lost", error: failure });

@@ -2,7 +2,7 @@ import type { Group, Miner } from "rigbridge";
 import { z } from "zod";
 import { optional, type TypedField, ValueType } from "./config.ts";
 import type { Farm } from "./farm-connection.ts";
-import { Fault, fieldFault } from "./faults.ts";
+import { Fault, fieldFault, shortened, unknownName } from "./faults.ts";
 
 /** Fields of a node that select miners; the editor shows them with `rigbridge.minerFields`. */
 export const minerFields = {
@@ -70,7 +70,13 @@ function namesIn(miners: readonly Miner[], given: unknown): readonly string[] {
 function minerNamed(miners: readonly Miner[], name: string): Miner {
   const [only, ...others] = matching(miners, name);
   if (only === undefined)
-    throw new Fault("not.found", "unknown-miner", { field: "=field.miners", name: shortened(name) });
+    throw unknownName(
+      "not.found",
+      "miners",
+      "miner",
+      name,
+      miners.map((miner) => miner.name),
+    );
   if (others.length > 0)
     throw fieldFault("miners", "ambiguous-miner", {
       name: shortened(name),
@@ -110,7 +116,13 @@ export function groupNamed(groups: readonly Group[], given: unknown): Group {
   const byName = groups.filter((group) => group.name.toLowerCase() === name.toLowerCase());
   const [only, another] = [byId, byPath, byName].find((found) => found.length > 0) ?? [];
   if (only === undefined)
-    throw new Fault("not.found", "unknown-group", { field: "=field.group", name: shortened(name) });
+    throw unknownName(
+      "not.found",
+      "group",
+      "group",
+      name,
+      groups.map((group) => group.name),
+    );
   if (another !== undefined)
     throw fieldFault("group", "ambiguous-group", {
       name: shortened(name),
@@ -139,5 +151,3 @@ export function withSubgroups(groups: readonly Group[], top: number): ReadonlySe
   for (const id of ids) for (const group of groups) if (group.parentId === id) ids.add(group.id);
   return ids;
 }
-
-export const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -9,7 +9,12 @@ export interface NodeStatusOptions {
   readonly now: () => number;
 }
 
-type Outcome = { readonly kind: "done" | "failed"; readonly text: string; readonly at: number };
+interface Outcome {
+  readonly kind: "done" | "failed";
+  readonly text: string;
+  readonly figures: string;
+  readonly at: number;
+}
 
 /** The text under a node: connection problems first, then running work, then the last result and its time. */
 export class NodeStatus {
@@ -26,6 +31,8 @@ export class NodeStatus {
 
   phase(phase: Phase): void {
     this.#phase = phase;
+    // What was done before the connection was lost says nothing about now; an error still stands.
+    if (phase.kind === "lost" && this.#last?.kind === "done") this.#last = null;
     this.#show();
   }
 
@@ -35,26 +42,31 @@ export class NodeStatus {
     this.#show();
   }
 
-  /** Shows "working" until the work ends. */
+  /** Shows "working" until the work ends. The caller shows its error with `failed`, so that no earlier result shows. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#running += 1;
     this.#show();
     try {
-      return await work();
-    } finally {
+      const result = await work();
       this.#running -= 1;
       this.#show();
+      return result;
+    } catch (error) {
+      this.#running -= 1;
+      throw error;
     }
   }
 
-  /** A short text, as the last value. */
-  done(text: string): void {
-    this.#last = { kind: "done", text, at: this.#options.now() };
+  /** A short text, as the last value; its figures stay when the text is cut. */
+  done(text: string, figures = ""): void {
+    // While the service is lost, what is shown of its miners is a guess.
+    if (this.#phase.kind === "lost") return;
+    this.#last = { kind: "done", text, figures, at: this.#options.now() };
     this.#show();
   }
 
   failed(text: string): void {
-    this.#last = { kind: "failed", text, at: this.#options.now() };
+    this.#last = { kind: "failed", text, figures: "", at: this.#options.now() };
     this.#show();
   }
 
@@ -83,8 +95,8 @@ export class NodeStatus {
       return this.#phase.kind === "idle"
         ? { fill: "grey", shape: "ring", text: translate("status.idle") }
         : { fill: "green", shape: "dot", text: translate("status.connected") };
-    const { kind, text, at } = this.#last;
-    return { fill: kind === "done" ? "green" : "red", shape: "dot", text: `${line(text)} · ${timeOf(at)}` };
+    const { kind, text, figures, at } = this.#last;
+    return { fill: kind === "done" ? "green" : "red", shape: "dot", text: `${line(text, figures)} · ${timeOf(at)}` };
   }
 }
 
@@ -97,12 +109,12 @@ const reasonOf = ({ error }: Extract<Phase, { kind: "lost" }>, translate: Transl
 
 const maxLength = 60;
 
-const line = (...parts: readonly string[]): string => {
-  const [text = ""] = parts
-    .filter((part) => part !== "")
-    .join(" · ")
-    .split("\n");
-  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
+/** One line; if it is too long, the text is cut and not what follows it. */
+const line = (text: string, ...others: readonly string[]): string => {
+  const [first = ""] = text.split("\n");
+  const rest = others.filter((part) => part !== "").map((part) => ` · ${part}`);
+  const room = Math.max(10, maxLength - rest.join("").length);
+  return [first.length > room ? `${first.slice(0, room - 1)}…` : first, ...rest].join("");
 };
 
 /** Local time, like 14:05. */

@@ -17,7 +17,8 @@ export interface SummaryMessage extends NodeMessage {
 export const summaryMessage = (miners: readonly Miner[], summary: Summary): SummaryMessage => ({
   payload: { ...totalsOf(miners, summary.energy ?? null), hashrates: hashratesOf(miners) },
   topic: "summary",
-  summary,
+  // A flow may change its messages, but not the summary that all nodes share.
+  summary: structuredClone(summary),
 });
 
 function hashratesOf(miners: readonly Miner[]): Record<string, number> {

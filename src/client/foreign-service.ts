@@ -32,6 +32,8 @@ export class ForeignService {
   async call(name: CallName, input: object, caller: Caller): Promise<unknown> {
     if (name === "listMiners" && Object.values(input).some((value) => value !== undefined))
       throw unsupported("a list of some miners", { wire: this.#session.wire }, await this.#session.server());
+    if (name === "listNotifications" && "since" in input && input.since !== undefined)
+      throw unsupported("a list of some notifications", { wire: this.#session.wire }, await this.#session.server());
     if (isRead(name, this.#readers)) {
       // If two miners have the same MAC address, only the list shows which of them has it as its uid.
       if (name === "getMiner" && !this.#hasListed) await this.#read("listMiners", {}, caller);

@@ -79,12 +79,14 @@ export function connectService(options: ConnectOptions): MiningService {
         if (Object.values(filter).every((value) => value === undefined)) lastLists.miners(caller, list);
       }),
     listNotifications: (input, caller) =>
-      remembering(calls.listNotifications(input, caller), (list) => lastLists.notifications(caller, list)),
+      remembering(calls.listNotifications(input, caller), (list) => {
+        if (input.since === undefined) lastLists.notifications(caller, list);
+      }),
     getSummary: (input, caller) =>
       remembering(calls.getSummary(input, caller), (summary) => lastLists.summary(caller, summary)),
     watchEvents: (input, caller, signal, reach) =>
       watchServer(
-        { session, pollSeconds, reach, changes, calls, lastLists: () => lastLists.of(caller) },
+        { session, pollSeconds, reach, log, changes, calls, lastLists: () => lastLists.of(caller) },
         input,
         caller,
         AbortSignal.any([signal, closing.signal]),

@@ -4,11 +4,13 @@ import { ServiceEvent } from "../contract/events.ts";
 import { operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
-import { garbled, refusal } from "./answers.ts";
+import { garbled, problemIn, refusal } from "./answers.ts";
 import type { ServerSession } from "./server-session.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
+/** The server begins with a line at once; a proxy may hold it back. */
+const startMs = { shortest: 2_000, longest: 10_000 } as const;
 /** The server sends at least a comment every 15 s; a proxy may keep the stream of one that is gone. */
 const longestSilenceMs = 45_000;
 
@@ -19,6 +21,8 @@ export interface EventsOptions {
   readonly silenceMs: number;
   /** Rejects if the server no longer answers. */
   readonly check: () => Promise<void>;
+  /** Called for everything that arrives, comments too. */
+  readonly heard: () => void;
 }
 
 /**
@@ -38,8 +42,10 @@ export async function openEvents(
   // Another server may have replaced the identified one.
   session.forget();
   const body = await beginningOf(stream);
-  if (status !== 200) throw refusal({ status, type, location: "", retryAfter: "", body }, context);
-  throw garbled(`${wire.origin} answers ${context.request} with something other than events`);
+  if (status === 200) throw garbled(`${wire.origin} answers ${context.request} with something other than events`);
+  const answer = { status, type, location: "", retryAfter: "", body };
+  // The server identified as a Rigbridge answers with a problem; anything else comes from a proxy.
+  throw problemIn(answer, context) ?? new RigbridgeError("service.refused", refusal(answer, context).message);
 }
 
 /** Bytes of a refusal. */
@@ -71,7 +77,7 @@ export type Received = ServiceEvent | "unreadable";
 async function* serverSentEvents(
   stream: Readable,
   origin: string,
-  { silenceMs, check }: EventsOptions,
+  { silenceMs, check, heard }: EventsOptions,
 ): AsyncGenerator<Received> {
   const events: Received[] = [];
   let isEndless = false;
@@ -93,9 +99,13 @@ async function* serverSentEvents(
       );
   };
   const silence = setTimeout(checkSilence, silenceMs);
+  const mostMs = Math.min(startMs.longest, Math.max(startMs.shortest, silenceMs));
+  const start = setTimeout(() => stream.destroy(), mostMs);
   try {
     for await (const chunk of stream) {
+      clearTimeout(start);
       heardAt = performance.now();
+      heard();
       silence.refresh();
       parser.feed(decoder.decode(chunk, { stream: true }));
       yield* events.splice(0);
@@ -107,6 +117,7 @@ async function* serverSentEvents(
     throw new RigbridgeError("service.unreachable", `The events of ${origin} broke off`);
   } finally {
     clearTimeout(silence);
+    clearTimeout(start);
     stream.destroy();
   }
 }

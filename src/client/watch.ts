@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
 import type { ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
@@ -10,6 +11,7 @@ import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
 import type { ServerSession } from "./server-session.ts";
 import { openEvents } from "./sse.ts";
+import { StreamHealth } from "./stream-health.ts";
 
 export interface WatchContext {
   readonly session: ServerSession;
@@ -20,6 +22,7 @@ export interface WatchContext {
   /** The lists that the watcher received last. */
   readonly lastLists: () => LastLists;
   readonly reach: Reach | undefined;
+  readonly log: Pick<Logger, "info" | "warn"> | undefined;
 }
 
 /** Errors that only a person can resolve. */
@@ -94,24 +97,44 @@ class Watch {
   #hasMissed = false;
   /** ms */
   #resetAt = Number.NEGATIVE_INFINITY;
+  readonly #stream: StreamHealth;
 
   constructor(context: WatchContext, caller: Caller, signal: AbortSignal, after: number | undefined) {
     this.#context = context;
+    this.#stream = new StreamHealth(context);
     this.#caller = caller;
     this.#signal = signal;
     this.#last = after;
     this.#count = after ?? 0;
   }
 
-  /** One stream of the server's own events until it ends, or one poll of a server that has none. */
+  /** One stream of the server's own events until it ends, or one poll of a server whose events do not come. */
   async *run(): AsyncGenerator<ServiceEvent> {
     this.#isInterrupted = false;
     const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
     this.#kind = kind;
     if (isOther) yield this.#reset();
-    if (kind === "foreign") yield* this.#poll();
-    else yield* this.#stream();
+    if (kind === "foreign" || this.#stream.isPolled) yield* this.#poll();
+    else yield* this.#eventsOrPoll();
+  }
+
+  /** Polls instead if the events fail again and again and the server answers otherwise. */
+  async *#eventsOrPoll(): AsyncGenerator<ServiceEvent> {
+    let failure: RigbridgeError | null = null;
+    this.#stream.tries();
+    try {
+      yield* this.#events();
+    } catch (error) {
+      if (!(error instanceof RigbridgeError) || isPermanent(error, this.#caller)) throw error;
+      failure = error;
+      this.#stream.failed();
+    }
+    if (this.#signal.aborted) return;
+    if (this.#stream.isBlocked) {
+      yield* this.#poll();
+      this.#stream.fallBack(failure?.message ?? "The stream of events is cut again and again");
+    } else if (failure !== null) throw failure;
   }
 
   /** The server could not be reached, or broke off. */
@@ -136,7 +159,7 @@ class Watch {
   async pause(): Promise<void> {
     const { pollSeconds, changes } = this.#context;
     const pollMs = pollSeconds * 1000;
-    const isTry = this.#kind === "rigbridge" || this.#kind === undefined;
+    const isTry = this.#kind !== "foreign" && !this.#stream.isPolled;
     const tried = jittered(backOffMs(this.#tries + 1, { firstMs: pollMs / 15, longestMs: pollMs }));
     const changed = new AbortController();
     const wake = () => changed.abort();
@@ -146,7 +169,7 @@ class Watch {
     changes.removeEventListener("change", wake);
   }
 
-  async *#stream(): AsyncGenerator<ServiceEvent> {
+  async *#events(): AsyncGenerator<ServiceEvent> {
     const done = new AbortController();
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
@@ -154,8 +177,17 @@ class Watch {
       const { session, pollSeconds } = this.#context;
       const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
       const check = () => this.#checkAnswers();
-      const events = await openEvents(session, { after: this.#last, silenceMs, check }, this.#caller, signal);
+      const heard = () => this.#stream.heard();
+      // A server that hangs does not open the stream either.
+      const opening = setTimeout(() => check().catch(() => undefined), silenceMs);
+      const events = await openEvents(
+        session,
+        { after: this.#last, silenceMs, check, heard },
+        this.#caller,
+        signal,
+      ).finally(() => clearTimeout(opening));
       this.#isInterrupted = true;
+      this.#stream.opened();
       // Rigs reported as out of reach are corrected only by reading the lists again.
       if (this.#reconnect() || this.#hasMissed) yield this.#reset();
       else if (!isResumed) yield* this.#catchUp();

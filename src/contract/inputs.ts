@@ -209,6 +209,9 @@ function actionsThatNeed(name: string): MinerAction[] {
 export const PoolActionQuery = z.object({
   action: parameter(z.enum(["remove", "disable", "enable", "prioritize"]), "the action", "prioritize"),
 });
+export const NotificationListQuery = z.object({
+  since: extension(Id, "only notifications with a higher id than this", 1204),
+});
 export const AllNotificationsQuery = z.object({
   action: parameter(z.enum(["ack_all", "clear_all"]), "the action", "ack_all"),
 });

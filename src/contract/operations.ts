@@ -18,6 +18,7 @@ import {
   ManagedMinerBody,
   MinerActionQuery,
   MinerListQuery,
+  NotificationListQuery,
   NotificationQuery,
   PoolActionQuery,
   PoolBody,
@@ -181,7 +182,11 @@ export const operations = {
     summary: "The catalogue of algorithms",
     reply: z.array(CatalogueEntry),
   }),
-  listNotifications: get("/api/notifications", viewers, { summary: "All notifications", reply: NotificationList }),
+  listNotifications: get("/api/notifications", viewers, {
+    summary: "All notifications",
+    query: NotificationListQuery,
+    reply: NotificationList,
+  }),
   allNotificationsAction: post("/api/notifications", operators, {
     summary: "Acknowledges or removes all notifications",
     query: AllNotificationsQuery,

@@ -12,9 +12,12 @@ export interface HostLog {
 /** A logger that writes to the host's log; of an attached error, it writes the message. */
 export const logTo = (hostLog: HostLog): Logger =>
   pino(
-    { base: null, timestamp: false, serializers: { err: (error: unknown) => ({ message: String(error) }) } },
+    { base: null, timestamp: false, serializers: { err: (error: unknown) => ({ message: wordsOf(error) }) } },
     { write: (line) => write(hostLog, JSON.parse(line)) },
   );
+
+/** The names of these classes say nothing to users; any other one belongs to a bug. */
+const wordsOf = (error: unknown): string => String(error).replace(/^(Rigbridge)?Error: (?=.)/, "");
 
 function write(hostLog: HostLog, line: { level: number; msg?: string; err?: { message: string } }): void {
   const { level, msg = "", err } = line;

@@ -74,7 +74,8 @@ export async function watchFarm(watching: Watching, listener: FarmListener): Pro
     try {
       for await (const isRead of farmEvents(watching, listener, reach)) {
         if (isRead) back();
-        attempt = 1;
+        // Lists alone do not show that events come.
+        else attempt = 1;
       }
     } catch (error) {
       const failure = error instanceof RigbridgeError ? error : new RigbridgeError("internal", String(error));

@@ -94,6 +94,16 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
       expect(offered.addPoolList).toContainEqual({ name: expect.any(String), type: "single", id: "1" });
     });
 
+    test("only the notifications after one, of a Rigbridge", async () => {
+      const { service } = kind;
+      const asked = service.listNotifications({ since: 1_234_567_890 }, caller);
+      if (isReference) return expect(asked).rejects.toMatchObject({ code: "service.unsupported" });
+      expect(operations.listNotifications.reply.parse(await asked)).toMatchObject({ notificationCount: 0 });
+      expect(await service.listNotifications({ since: 0 }, caller)).toEqual(
+        await service.listNotifications({}, caller),
+      );
+    });
+
     test("everything else that is read", async () => {
       const { service } = kind;
       operations.listPools.reply.parse(await service.listPools({}, caller));

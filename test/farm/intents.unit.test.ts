@@ -4,12 +4,7 @@ import type { Miner, MinerPool } from "../../src/contract/resources.ts";
 import { actionIntents, settingIntents, toServiceCall } from "../../src/farm/index.ts";
 import { miner } from "../homebridge/miners.ts";
 
-const none: Names = {
-  pool: () => undefined,
-  poolGroup: () => undefined,
-  template: () => undefined,
-  rule: () => undefined,
-};
+const none: Names = { pools: new Map(), poolGroups: new Map(), templates: new Map(), rules: new Map() };
 
 test.each([
   ["REBOOT", { action: "reboot" }],
@@ -55,7 +50,7 @@ const pool: MinerPool = {
 test("a pool may be named in any case, if only one is meant", () => {
   const pooled = (...names: string[]): Miner => miner({ poolList: names.map((name, id) => ({ ...pool, id, name })) });
   const call = (of: Miner, name: string) =>
-    settingIntents("pool", name).map((each) => toServiceCall(of, each, none.pool));
+    settingIntents("pool", name).map((each) => toServiceCall(of, each, () => undefined));
   expect(call(pooled("North", "South"), "SOUTH")).toMatchObject([{ operation: "minerPoolAction", poolId: 1 }]);
   expect(call(pooled("North", "north"), "north")).toMatchObject([{ operation: "minerPoolAction", poolId: 1 }]);
   expect(() => call(pooled("North", "north"), "NORTH")).toThrow('"NORTH" is not a pool');

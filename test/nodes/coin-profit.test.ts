@@ -146,7 +146,7 @@ describe("coin profit", () => {
 
   test.each([
     [{ payload: {} }, "Action: is empty"],
-    [{ payload: "sell" }, 'Action: unknown action "sell"'],
+    [{ payload: "sell" }, 'Action: unknown action "sell"; did you mean "set"?'],
     [{ payload: 7 }, 'Action: unknown action "7"'],
     [{}, "Action: is empty"],
     [{ payload: ["set"] }, 'Action: unknown action "set"'],

@@ -7,12 +7,20 @@ export const examples = [
   "alert-by-http",
   "automatic-restart",
   "daily-report",
+  "dashboard",
+  "low-hash-rate-by-average",
   "pause-while-something-runs",
   "price-driven-mining",
   "solar-surplus",
   "solar-surplus-by-service",
 ] as const;
 export type ExampleName = (typeof examples)[number];
+
+/** The service of all examples, which the editor adds. */
+export const exampleService = {
+  ...{ id: "5b1f0c72d4a8e936", type: "rigbridge-service", version: 1, name: "", mode: "elsewhere" },
+  url: "http://127.0.0.1:17790",
+} as const;
 
 /** Shorter times, by the name of the node and the field. */
 export type Shortened = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -59,8 +67,7 @@ export async function runExamples(
   }: { readonly shortened?: Shortened; readonly env?: Readonly<Record<string, unknown>> } = {},
 ): Promise<RunningExample> {
   const flows = await Promise.all(names.map((name) => importExample(red, name)));
-  // All examples have the same service, which the editor imports only once.
-  const flow = [...new Map(flows.flat().map((node) => [node.id, fitted(node, site, shortened, env)])).values()];
+  const flow = [...flows.flat(), exampleService].map((node) => fitted(node, site, shortened, env));
   const [tab] = flow.filter(({ type }) => type === "tab");
   const [service] = flow.filter(({ type }) => type === "rigbridge-service");
   flow.push(...observers(tab?.id, service?.id));

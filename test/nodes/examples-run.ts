@@ -83,7 +83,7 @@ export function describeExamples(version: Version): void {
       const shortened = {
         "low for 10 min": { hold: 1 },
         "healthy for 30 min": { hold: 1 },
-        "every 10 min until recovered": { duration: "-1", units: "s" },
+        "every 10 min": { duration: "-1", units: "s" },
       };
       const { flow, site: farm, first: ill } = await run("automatic-restart", site, { shortened });
       const startedAt = ill.model.startedAt;
@@ -122,6 +122,26 @@ export function describeExamples(version: Version): void {
         { details: flow.details },
       );
       expect(flow.messages("alert")).toHaveLength(1);
+      expect(flow.troubles()).toEqual([]);
+    });
+  });
+
+  describe.each(on(reference, elsewhere))("low hash rate by average on $kind", ({ site }) => {
+    test("warns of a rig that is below its limit", async () => {
+      const shortened = { "below 80 % of its average": { hold: 1 }, "below 90 TH/s": { hold: 1 } };
+      const { flow, site: farm, first: ill } = await run("low-hash-rate-by-average", site, { shortened });
+      losePools(ill, true);
+      await until(
+        () => {
+          farm.pass(2);
+          return flow.messages("alert").some(({ payload }) => String(payload).startsWith(ill.name));
+        },
+        "the warning about the rig",
+        { details: flow.details },
+      );
+      expect(flow.messages("alert")).toContainEqual(
+        expect.objectContaining({ payload: expect.stringMatching(`^${ill.name} hashes with [\\d.]+ (%|TH/s)$`) }),
+      );
       expect(flow.troubles()).toEqual([]);
     });
   });

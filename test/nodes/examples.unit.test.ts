@@ -1,22 +1,26 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { examples, Flow } from "./examples-flow.ts";
+import { exampleService, examples, Flow } from "./examples-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";
 
 // depends on: nodes/**
 
 const folder = new URL("../../nodes/", import.meta.url);
-const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), "utf8"));
-const flows = examples.map((name) => ({ name, flow: Flow.parse(read(`examples/${name}.json`)) }));
+const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");
+const json = (file: string): unknown => JSON.parse(read(file));
+const flows = examples.map((name) => ({ name, flow: Flow.parse(json(`examples/${name}.json`)) }));
 const Package = z.object({ "node-red": z.object({ nodes: z.record(z.string(), z.string()) }) });
-const own = Object.keys(Package.parse(read("package.json"))["node-red"].nodes);
+const own = Object.keys(Package.parse(json("package.json"))["node-red"].nodes);
 
 /** Nodes of Node-RED itself, without access to files and programs. */
 const core = [
   ...["tab", "comment", "inject", "debug", "catch", "function", "switch", "change", "trigger"],
   ...["http in", "http response", "http request"],
 ];
+
+/** Of a package that its comment names. */
+const dashboard = ["ui-base", "ui-theme", "ui-page", "ui-group", "ui-table", "ui-text", "ui-chart", "ui-button"];
 
 const Placed = z.object({
   id: z.string(),
@@ -25,41 +29,50 @@ const Placed = z.object({
   name: z.string(),
   type: z.string(),
   wires: z.array(z.array(z.string())),
+  method: z.string().optional(),
+  url: z.string().optional(),
 });
+/** As the node shows it. */
+function labelOf({ name, type, method, url }: z.infer<typeof Placed>): string {
+  if (name !== "") return name;
+  return type === "http in" ? `[${method}] ${url}` : type === "http response" ? "http" : type;
+}
+
 const placed = (flow: readonly FlowNode[]) => flow.flatMap((node) => Placed.safeParse(node).data ?? []);
 
 describe("the examples of the Import dialog", () => {
   test("are those in the folder, and use each of the nodes", () => {
     const files = readdirSync(new URL("examples", folder));
     expect(files.toSorted()).toEqual(examples.map((name) => `${name}.json`).toSorted());
-    expect([...new Set(flows.flatMap(({ flow }) => flow.map(({ type }) => type)))]).toEqual(
+    expect([exampleService.type, ...flows.flatMap(({ flow }) => flow.map(({ type }) => type))]).toEqual(
       expect.arrayContaining(own),
     );
   });
 
-  test("share one service without secrets, at the default port", () => {
-    const services = flows.map(({ flow }) => flow.filter(({ type }) => type === "rigbridge-service"));
-    for (const service of services) expect(service).toEqual(services[0]);
-    expect(services[0]).toEqual([expect.objectContaining({ mode: "elsewhere", url: "http://127.0.0.1:17790" })]);
-    expect(JSON.stringify(flows)).not.toMatch(/"credentials"|"(key|password|token)":/);
+  test("share one service, which the editor adds, and have no secrets", () => {
+    const services = flows.flatMap(({ flow }) => flow.flatMap(({ service }) => service ?? []));
+    expect([...new Set(services)]).toEqual([exampleService.id]);
+    expect(read("resources/rigbridge.js")).toContain(`const exampleService = "${exampleService.id}"`);
+    expect(JSON.stringify(flows)).not.toMatch(/"rigbridge-service"|"credentials"|"(key|password|token)":/);
   });
 });
 
-describe.each(flows)("the example $name", ({ flow }) => {
+describe.each(flows)("the example $name", ({ name, flow }) => {
   test("has only nodes of this package and of Node-RED itself, each with its own id and in its flow", () => {
-    for (const { type } of flow) expect([...core, ...own]).toContain(type);
+    const known = [...core, ...own, ...(name === "dashboard" ? dashboard : [])];
+    for (const { type } of flow) expect(known).toContain(type);
     const ids = flow.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const [tab, ...others] = flow.filter(({ type }) => type === "tab");
     expect(others).toEqual([]);
-    for (const { type, z: at } of flow) if (type !== "tab" && type !== "rigbridge-service") expect(at).toBe(tab?.id);
+    for (const { type, z: at } of flow)
+      if (type !== "tab" && !/^ui-(base|theme|page|group)$/.test(type)) expect(at).toBe(tab?.id);
   });
 
-  test("has wires, services and scopes that exist", () => {
+  test("has wires and scopes that exist", () => {
     const ids = flow.map(({ id }) => id);
     for (const { wires } of placed(flow)) for (const id of wires.flat()) expect(ids).toContain(id);
-    for (const { service, scope, type } of flow) {
-      if (type.startsWith("rigbridge-") && type !== "rigbridge-service") expect(ids).toContain(service);
+    for (const { scope, type } of flow) {
       if (type === "catch")
         for (const id of z.array(z.string()).nullable().parse(scope) ?? []) expect(ids).toContain(id);
     }
@@ -79,13 +92,17 @@ describe.each(flows)("the example $name", ({ flow }) => {
     expect(all.filter(({ id }) => reached.has(id)).map(({ name }) => name)).toContain("trouble");
   });
 
-  test("has no overlapping nodes", () => {
-    const boxes = placed(flow).map(({ x, y, name, type }) => {
-      const half = Math.max(100, (name || type).length * 6.8 + 50) / 2;
-      return { name: name || type, left: x - half, right: x + half, top: y - 15, bottom: y + 15 };
+  test("has no overlapping nodes, and fits into the editor of a window 1500 px wide", () => {
+    const boxes = placed(flow).map((node) => {
+      const name = labelOf(node);
+      // As Node-RED draws it, on the grid; a debug node has a button at its end, an inject node at its start.
+      const half = Math.max(100, 20 * Math.ceil((name.length * 7.7 + 50) / 20)) / 2;
+      const right = node.x + half + (node.type === "debug" ? 30 : 0);
+      const left = node.x - half - (node.type === "inject" ? 30 : 0);
+      return { name, left, right, top: node.y - 15, bottom: node.y + 15 };
     });
     for (const a of boxes) {
-      expect([a.name, a.left >= 0 && a.top >= 0]).toEqual([a.name, true]);
+      expect([a.name, a.left >= 0 && a.top >= 0 && a.right <= 1000]).toEqual([a.name, true]);
       const over = boxes.filter(
         (b) => b !== a && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom,
       );

@@ -118,6 +118,72 @@ describe.each(serviceKinds)("a miner action on $name", (kind) => {
 });
 
 describe("a miner action", () => {
+  test("skips the miners that cannot execute the command, if configured, and says how many", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, {
+      ...{ scope: "all", action: "frequency", value: "500", ableOnly: true, dryRun: true, output: "together" },
+    });
+    bench.send("action", {});
+    await until(() => bench.recorded("out").messages.length === 1, "the report", {
+      details: () => JSON.stringify(bench.recorded("action")),
+    });
+    const { results } = Report.parse(bench.recorded("out").messages[0]?.payload);
+    expect(results.map(({ name }) => name)).toEqual(["Rig A"]);
+    expect(bench.recorded("out").messages[0]).toMatchObject({ payload: { done: 1, failed: 0, skipped: 2 } });
+    expect(bench.recorded("action").errors).toEqual([]);
+    expect(bench.recorded("action").statuses.at(-1)).toMatch(/^green dot Rig A: .* · 2 skipped · \d\d:\d\d$/);
+  });
+
+  test("fails if none of the miners can execute the command, and never shows an earlier result in between", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, {
+      ...{
+        scope: "group",
+        group: "Hall B",
+        action: "what",
+        actionType: "msg",
+        value: "500",
+        ableOnly: true,
+        dryRun: true,
+      },
+    });
+    bench.send("action", { what: "restart" });
+    await until(() => bench.recorded("action").completed === 1, "the restart to be possible");
+    const before = bench.recorded("action").statuses.length;
+    bench.send("action", { what: "frequency" });
+    await until(() => bench.recorded("action").errors.length === 1, "the error");
+    const sentence = 'None of the 1 miners can execute "frequency" now';
+    expect(bench.recorded("action").errors[0]).toMatchObject({ code: "control.absent", message: sentence });
+    expect(bench.recorded("action").statuses.slice(before)).toEqual([
+      "blue dot working",
+      expect.stringMatching(`^red dot ${sentence}`),
+    ]);
+  });
+
+  test("names the action that was probably meant", async () => {
+    const service = await openService({ open: openElsewhere });
+    const bench = await openConnected(service, { scope: "all", action: "restrat" });
+    bench.send("action", {});
+    await until(() => bench.recorded("action").errors.length === 1, "the error about the unknown action");
+    expect(bench.recorded("action").errors[0]?.message).toBe(
+      'Action: unknown action "restrat"; did you mean "restart"?',
+    );
+  });
+
+  test("waits until the miner mines, or fails after the time given", async () => {
+    const service = await openService({ open: openElsewhere });
+    const fields = { scope: "miners", miners: "Rig A", action: "what", actionType: "msg", wait: true };
+    const bench = await openConnected(service, { ...fields, waitMax: 60 });
+    bench.send("action", { what: "stop" });
+    await until(() => bench.recorded("out").messages.length === 1, "the answer to the stop, without waiting");
+    bench.send("action", { what: "start" });
+    await until(() => bench.recorded("out").messages.length === 2, "the miner to mine", {
+      details: () => JSON.stringify(bench.recorded("action")),
+    });
+    expect(bench.recorded("out").messages[1]).toMatchObject({ miner: { statusInfo: { statusDisplay: "Mining" } } });
+    expect(bench.recorded("action").errors).toEqual([]);
+  });
+
   test("lists the miners that failed in one error", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, { scope: "all", action: "power_limit", value: "1" });

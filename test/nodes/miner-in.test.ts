@@ -57,6 +57,9 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
     expect(steered).toMatchObject({ topic: expect.stringMatching(/^[a-z0-9-]+$/), miner: { name: service.steered } });
     expect(messages.map(({ payload }) => nameIn(payload)).toSorted()).toEqual(service.miners.toSorted());
     expect(bench.recorded("in").errors).toEqual([]);
+    expect(bench.recorded("in").statuses).toContainEqual(
+      expect.stringMatching(/^green dot .+: Mining · [\d.,]+ .H\/s(, .*\d.*)? · \d\d:\d\d$/),
+    );
   });
 
   test("sends the miners of a group together", async () => {

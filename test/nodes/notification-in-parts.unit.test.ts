@@ -129,7 +129,9 @@ describe("a poller", () => {
   test("polls on request with a minimum interval, one poll at a time, and automatically at its interval", async () => {
     const clock = new HeldClock();
     const polls: PromiseWithResolvers<void>[] = [];
-    const poll = (): Promise<void> => {
+    const wholes: boolean[] = [];
+    const poll = (isWhole: boolean): Promise<void> => {
+      wholes.push(isWhole);
       const next = Promise.withResolvers<void>();
       polls.push(next);
       return next.promise;
@@ -150,11 +152,17 @@ describe("a poller", () => {
     clock.pass(0.5);
     expect(polls).toHaveLength(2);
     await end();
+    expect(wholes).toEqual([false, true]);
     clock.pass(29);
     expect(polls).toHaveLength(2);
     clock.pass(1);
     expect(polls).toHaveLength(3);
     await end();
+    poller.soon();
+    clock.pass(0.5);
+    await end();
+    expect(wholes).toEqual([false, true, true, false]);
+    polls.pop();
     poller.pause();
     clock.pass(60);
     expect([polls.length, clock.waiting]).toEqual([3, 0]);

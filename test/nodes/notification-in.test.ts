@@ -1,6 +1,8 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { NodeAPI, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { ConnectedService } from "../../nodes/shared/farm-connection.ts";
@@ -63,7 +65,8 @@ const wordsOf = (msg: NodeMessage): string => {
   return `${String(Reflect.get(msg, "event"))}: ${data?.message ?? JSON.stringify(msg.payload)}`;
 };
 
-const hasLooked = (id: string): boolean => helper.getNode(id).context().get("rigbridge-notifications") !== undefined;
+const hasLooked = ({ userDir }: OpenedForNodes, id: string): boolean =>
+  existsSync(join(userDir, "rigbridge", `${id}.notifications.json`));
 
 /** Of the first notification. */
 const idOf = ([message]: readonly NodeMessage[]): number => Notification.parse(message?.payload).id;
@@ -71,7 +74,7 @@ const idOf = ([message]: readonly NodeMessage[]): number => Notification.parse(m
 /** The same once every node has read the list. */
 async function openLooked(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const bench = await open(service, nodes);
-  const remembered = (id: string) => hasLooked(`${id} in`);
+  const remembered = (id: string) => hasLooked(service, `${id} in`);
   await until(() => Object.keys(nodes).every(remembered), "the nodes to read the notifications", {
     details: () => JSON.stringify(Object.keys(nodes).map((id) => bench.recorded(`${id} in`))),
   });
@@ -181,6 +184,37 @@ describe("notification in", () => {
     expect(bench.recorded("all out").messages.slice(2)).toMatchObject([{ event: "closed" }, { event: "closed" }]);
   });
 
+  test("reports after a restart what came in between, once, and asks the service only for that", async () => {
+    const opened = await elsewhere();
+    const first = await openLooked(opened, { all: {} });
+    opened.switchOff("Rig B");
+    await until(() => first.reported("all").length === 1, "the notification about Rig B");
+    await closers.pop()?.();
+    opened.switchOff("Rig C");
+    await until(async () => (await listed(opened)).length === 2, "the service to list the notification about Rig C");
+    const asked = vi.spyOn(opened.service, "listNotifications");
+    const second = await open(opened, { all: { interval: 3600 } });
+    await until(() => second.reported("all").length > 0, "the notification about Rig C");
+    expect(second.recorded("all out").messages).toMatchObject([{ event: "new", payload: { minerName: "Rig C" } }]);
+    const [newest, oldest] = await listed(opened);
+    expect([newest?.minerName, oldest?.minerName]).toEqual(["Rig C", "Rig B"]);
+    expect(asked.mock.calls.map(([input]) => input)).toContainEqual({ since: oldest?.id });
+  });
+
+  test("starts anew with a broken file, and removes the file of a deleted node", async () => {
+    const opened = await elsewhere();
+    const file = join(opened.userDir, "rigbridge", "all in.notifications.json");
+    mkdirSync(join(opened.userDir, "rigbridge"));
+    writeFileSync(file, '{"service": "serv');
+    const bench = await open(opened, { all: {} });
+    await until(() => readFileSync(file, "utf8").includes('"lastId":0'), "the node to read the notifications");
+    opened.switchOff("Rig B");
+    await until(() => bench.reported("all").length === 1, "the notification about Rig B");
+    // As Node-RED closes a deleted node; the types leave out the parameter.
+    await Reflect.apply(helper.getNode("all in").close, helper.getNode("all in"), [true]);
+    await until(() => !existsSync(file), "the file of the deleted node to be removed");
+  });
+
   test("reports open notifications at the first start, if configured", async () => {
     const opened = await elsewhere();
     opened.switchOff("Rig B");
@@ -248,7 +282,7 @@ describe("notification in", () => {
     const bench = await open(opened, { all: { scope: "miners", miners: "whose", minersType: "global" } });
     const { global } = helper.getNode("all in").context();
     global.set("whose", "Rig B");
-    await until(() => hasLooked("all in"), "the node to read the notifications");
+    await until(() => hasLooked(opened, "all in"), "the node to read the notifications");
     global.set("whose", "Nobody");
     await until(
       () => bench.recorded("all in").errors.some(({ code }) => code === "not.found"),

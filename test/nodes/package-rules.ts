@@ -73,16 +73,26 @@ export const rules: Readonly<Record<string, (given: NodePackage) => readonly str
       ...types.filter((type) => !type.startsWith("rigbridge-")),
     ];
   },
-  "N02: each node is in an example": ({ sets, examples }) => {
+  "N02: each node but configuration nodes is in an example": ({ sets, examples }) => {
     const shown = new Set(Object.values(examples).flat());
     return sets.flatMap(({ html }) =>
       registered(html)
+        .filter(({ fields }) => fields.category !== "config")
         .map(({ type }) => type)
         .filter((type) => !shown.has(type)),
     );
   },
   "D01: has at most six dependencies": ({ manifest }) =>
     unless(Object.keys(manifest.dependencies).length <= 6, "dependencies"),
+  "has one colour of its own": ({ sets }) => {
+    const colours = [
+      ...new Set(sets.flatMap(({ html }) => registered(html)).flatMap(({ fields }) => fields.color ?? [])),
+    ];
+    return [
+      ...unless(colours.length === 1, colours.join(" ")),
+      ...coreColours.filter((core) => colours.some((own) => distance(own, core) < 60)),
+    ];
+  },
   "registers one node per set, written out in place": ({ sets }) => sets.flatMap(registerFaults),
   "has texts and help in every language": ({ sets }) => sets.flatMap(languageFaults),
   "has every used text": ({ sets, sources }) => {
@@ -124,6 +134,19 @@ export const rules: Readonly<Record<string, (given: NodePackage) => readonly str
     ];
   },
 };
+
+/** Of the nodes of Node-RED itself. */
+const coreColours = [
+  ...["#a6bbcf", "#87a980", "#e49191", "#94c1d0", "#dddddd", "#fdd0a2", "#e2d96e", "#f3b567", "#e6e0f8", "#e9967a"],
+  ...["#d8bfd8", "#e7e7ae", "#d7d7a0", "#c0c0c0", "#debd5c", "#deb887"],
+];
+
+/** How far two colours like `#57C4B8` are apart. */
+function distance(a: string, b: string): number {
+  const parts = (colour: string) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  const others = parts(b);
+  return Math.hypot(...parts(a).map((part, at) => part - (others[at] ?? 0)));
+}
 
 const unless = (holds: boolean, what: string): readonly string[] => (holds ? [] : [what]);
 

@@ -95,6 +95,13 @@ const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
   ],
   N02: () => [{ ...own, examples: {} }],
   D01: () => [withManifest({ dependencies: Object.fromEntries([..."abcdefg"].map((name) => [name, "^1.0.0"])) })],
+  "has one colour": () => [
+    withHtml(/color: "#[0-9A-F]{6}"/, 'color: "#AA0000"'),
+    {
+      ...own,
+      sets: own.sets.map((set) => ({ ...set, html: set.html.replace(/color: "#[0-9A-F]{6}"/, 'color: "#DEB880"') })),
+    },
+  ],
   "registers one": () => [
     withHtml(/registerType\("rigbridge-miner-action", \{/, "registerType(type, {"),
     withHtml(/icon: "[a-z-]+\.svg",/, ""),

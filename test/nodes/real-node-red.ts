@@ -23,6 +23,10 @@ export interface NodeRedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Sent with each request to the admin API. */
   readonly token?: string;
+  /** The user folder of an earlier one, which stays. */
+  readonly userDir?: string;
+  /** The program of another Node.js. */
+  readonly node?: string;
 }
 
 /** The status of a node. */
@@ -64,13 +68,15 @@ const packages: Record<Version, string> = { 5: "node-red", 4: "node-red-4" };
 
 /** Starts a Node-RED with this repository's nodes, as built in `nodes/dist`. */
 export async function startNodeRed(version: Version, options: NodeRedOptions = {}): Promise<NodeRed> {
-  const userDir = await mkdtemp(join(tmpdir(), "node-red-"));
-  await mkdir(join(userDir, "node_modules", "@rigbridge"), { recursive: true });
-  await symlink(join(root, "nodes"), join(userDir, "node_modules", "@rigbridge", "node-red"));
+  const userDir = options.userDir ?? (await mkdtemp(join(tmpdir(), "node-red-")));
+  if (options.userDir === undefined) {
+    await mkdir(join(userDir, "node_modules", "@rigbridge"), { recursive: true });
+    await symlink(join(root, "nodes"), join(userDir, "node_modules", "@rigbridge", "node-red"));
+  }
   await writeFile(join(userDir, "settings.js"), settingsText(options.settings ?? ""));
   const program = join(dirname(require.resolve(`${packages[version]}/package.json`)), "red.js");
   const child = spawn(
-    process.execPath,
+    options.node ?? process.execPath,
     ["--disable-warning=ExperimentalWarning", program, "-u", userDir, "-s", join(userDir, "settings.js")],
     {
       env: { ...process.env, NODE_OPTIONS: "", ...options.env },
@@ -141,7 +147,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
       const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
       await ended;
       clearTimeout(killer);
-      await rm(userDir, { recursive: true, force: true });
+      if (options.userDir === undefined) await rm(userDir, { recursive: true, force: true });
       return performance.now() - start;
     },
   };

@@ -18,7 +18,7 @@ export interface OpenedForNodes {
   /** The `rigbridge-service` of a flow, with the id "service". */
   readonly node: FlowNode;
   readonly credentials: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** For services that store their data there. */
+  /** Where services and nodes store their data. */
   readonly userDir: string;
   /** Names of miners: one that can be stopped, started and restarted, and one with two pools or more. */
   readonly steered: string;
@@ -99,6 +99,7 @@ export interface OpenedElsewhere extends OpenedForNodes {
 /** A Rigbridge that can be stopped and restarted at the same address. */
 export async function openElsewhere(): Promise<OpenedElsewhere> {
   const farm = await startRigs();
+  const userDir = await mkdtemp(join(tmpdir(), "nodes-"));
   const store = await openStore({ file: ":memory:", now: Date.now });
   const host = ownHost();
   const settings = Config.parse({
@@ -124,7 +125,7 @@ export async function openElsewhere(): Promise<OpenedElsewhere> {
     service,
     node: { id: "service", type: "rigbridge-service", mode: "elsewhere", url, version: 1 },
     credentials: { service: { key: testKey } },
-    userDir: "",
+    userDir,
     switchOff: switchOff(farm),
     away: () => server.close(),
     back: async () => {
@@ -135,6 +136,7 @@ export async function openElsewhere(): Promise<OpenedElsewhere> {
       await service.close();
       await store.close();
       await farm.close();
+      await rm(userDir, { recursive: true, force: true });
     },
   };
 }
@@ -143,6 +145,7 @@ async function openReference(): Promise<OpenedForNodes> {
   let passed = 0;
   const clock = () => Date.now() + passed;
   const twin = await startTwin({ locale: "sv-SE", currency: "SEK", miners: 12, key: testKey, clock });
+  const userDir = await mkdtemp(join(tmpdir(), "nodes-"));
   const service = connectService({ url: twin.url, key: testKey, locale: "sv-SE" });
   const { groupList } = await service.listMiners({}, { actor: "test" });
   const miners = minersIn(groupList);
@@ -154,7 +157,7 @@ async function openReference(): Promise<OpenedForNodes> {
       ...{ mode: "elsewhere", url: twin.url, locale: "sv-SE", poll: 1 },
     },
     credentials: { service: { key: testKey } },
-    userDir: "",
+    userDir,
     steered: nameOf(1_000_000_001),
     pooled: nameOf(1_000_000_002),
     group: groupList.find(({ minerList }) => minerList.length > 0)?.name ?? "",
@@ -163,6 +166,9 @@ async function openReference(): Promise<OpenedForNodes> {
       passed += seconds * 1000;
     },
     switchOff: (name) => twin.miners.find((miner) => miner.name === name)?.switchOff(),
-    close: () => twin.close(),
+    close: async () => {
+      await twin.close();
+      await rm(userDir, { recursive: true, force: true });
+    },
   };
 }

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
-import { hasSqlite } from "../../nodes/service/open-service.ts";
+import { isAtLeast } from "../../nodes/service/open-service.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
+import { startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { type BenchFlow, openFlow } from "./bench-flow.ts";
 import { type OpenedForNodes, openElsewhere, serviceKinds, testKey } from "./service-kinds.ts";
@@ -47,6 +48,7 @@ const connected = (bench: BenchFlow) =>
   });
 
 const Trial = z.object({ service: z.string(), miners: z.int(), offline: z.int(), isFull: z.boolean() }).loose();
+const Tested = z.object({ rigs: z.array(z.object({ problem: z.string().nullable() })) });
 const Failure = z.object({ code: z.string(), message: z.string() });
 const Named = z.array(z.object({ value: z.string() }).loose());
 
@@ -139,7 +141,61 @@ describe("a rigbridge-service", () => {
     const service = await openService(inside);
     await connected(await open(service));
     expect(existsSync(join(service.userDir, "rigbridge", "service.db"))).toBe(true);
-    expect(["22.9.0", "22.12.0", "22.13.0", "24.1.0"].map(hasSqlite)).toEqual([false, false, true, true]);
+    const versions = ["20.20.2", "22.9.0", "22.12.0", "22.13.0", "24.1.0"];
+    expect(versions.map((version) => isAtLeast(version, [22, 13]))).toEqual([false, false, false, true, true]);
+  });
+
+  test("inside Node-RED names every mistake in its rigs, with the row", async () => {
+    const [inside] = serviceKinds;
+    if (inside === undefined) throw new Error("there is one");
+    const service = await openService(inside);
+    const rigs = [
+      { address: "127.0.0.1:4028" },
+      { address: "no such address!" },
+      { address: "127.0.0.1:4028", name: "again" },
+    ];
+    const bench = await open(service, { rigs });
+    await until(() => bench.recorded("service").warnings.length > 0, "the warning about the rigs");
+    const [warning = ""] = bench.recorded("service").warnings;
+    expect(warning).toMatch(/^Rigs 2: .+; Rigs 3: is also the address of rig 1$/);
+    expect(shown(bench).at(-1)).toMatch(/^red ring not connected: Rigs 2: /);
+    const reply = await bench
+      .request()
+      .post("/rigbridge/test")
+      .send({
+        ...{ id: "service", config: { ...service.node, rigs }, secrets: {} },
+      });
+    expect(Failure.parse(reply.body)).toEqual({ code: "config.invalid", message: warning });
+  });
+
+  test("inside Node-RED logs in to a rig with the rig's own login, else with that of all rigs", async () => {
+    const farm = await startFarm({
+      rigs: [
+        { kind: "antminer", warm: true, speaks: "web", password: "first-invented" },
+        { kind: "antminer", warm: true, speaks: "web", password: "second-invented" },
+        { kind: "antminer", warm: true, speaks: "web", password: "second-invented" },
+      ],
+    });
+    closers.push(() => farm.close());
+    const [inside] = serviceKinds;
+    if (inside === undefined) throw new Error("there is one");
+    const service = await openService(inside);
+    const rigs = farm.rigs.map(({ address }, index) => ({ address, name: `Rig ${index}`, login: index + 1 }));
+    const secrets = { username: "root", password: "second-invented", username_1: "root", password_1: "first-invented" };
+    const bench = await open(service, { rigs }, { service: secrets });
+    await connected(bench);
+    const test = async (typed: object) => {
+      const reply = await bench
+        .request()
+        .post("/rigbridge/test")
+        .send({
+          ...{ id: "service", config: { ...service.node, rigs }, secrets: typed },
+        });
+      return Tested.parse(reply.body).rigs.map(({ problem }) => problem);
+    };
+    expect(await test({ password_1: "__PWRD__" })).toEqual([null, null, null]);
+    expect(await test({ password_1: "another-one" })).toEqual([expect.any(String), null, null]);
+    expect(await test({ password_1: "", username_1: "" })).toEqual([expect.any(String), null, null]);
   });
 
   test("is reported if it is not deployed", async () => {

@@ -1,8 +1,9 @@
 import { type Group, type Miner, RigbridgeError } from "rigbridge";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { toRequest } from "../../nodes/miner-action/to-service-call.ts";
 import { count, figure, readConfig, required } from "../../nodes/shared/config.ts";
-import { toRigbridgeError } from "../../nodes/shared/faults.ts";
+import { forNodeRed, ofMiner, toRigbridgeError } from "../../nodes/shared/faults.ts";
 import { chosenMiners, groupPath } from "../../nodes/shared/miner-choice.ts";
 import { MinerMutex } from "../../nodes/shared/miner-mutex.ts";
 import { NodeStatus } from "../../nodes/shared/node-status.ts";
@@ -51,6 +52,9 @@ describe("the configuration of a node", () => {
     expect(mistake({ service: " " })).toBe("Service: is missing");
     expect(mistake({ service: 7 })).toBe("Service: has the wrong type");
     expect(mistake({ rigs: [{ address: "a" }, { address: "" }] })).toBe("Rigs 2: is missing");
+    expect(mistake({ service: "", seconds: 0 })).toBe(
+      "Service: is missing; field.seconds: must be a number in the allowed range",
+    );
     expect(mistake({ version: 4 })).toMatch(/configured by a newer version/);
     expect(mistake({ seconds: "61" })).toMatch(/must be a number in the allowed range$/);
   });
@@ -105,6 +109,7 @@ describe("the selected miners", () => {
   test.each([
     ["Nobody", "not.found", 'Miners: unknown miner "Nobody"'],
     ["Rig A, Nobody", "not.found", 'Miners: unknown miner "Nobody"'],
+    ["Rig AA", "not.found", 'Miners: unknown miner "Rig AA"; did you mean "Rig A"?'],
     ["Twin", "input.invalid", 'Miners: 2 miners match "Twin"; use the uid: uid-3, uid-4'],
     ["", "input.invalid", "Miners: is empty"],
     [" , ", "input.invalid", "Miners: is empty"],
@@ -136,29 +141,29 @@ describe("the selected miners", () => {
 });
 
 function refusal(work: () => unknown): { code: string; message: string } {
-  try {
-    work();
-  } catch (error) {
-    const { code, message } = toRigbridgeError(error, english);
-    return { code, message };
-  }
-  throw new Error("It was not refused");
+  const { code, message } = toRigbridgeError(refused(work), english);
+  return { code, message };
 }
 
 describe("the status of a node", () => {
-  const shown: string[] = [];
-  const status = new NodeStatus({
-    show: (each) => shown.push(typeof each === "string" ? each : `${each.fill} ${each.shape} ${each.text}`),
-    translate: english,
-    now: () => new Date(2026, 0, 1, 14, 5).getTime(),
-  });
+  const open = () => {
+    const shown: string[] = [];
+    const status = new NodeStatus({
+      show: (each) => shown.push(typeof each === "string" ? each : `${each.fill} ${each.shape} ${each.text}`),
+      translate: english,
+      now: () => new Date(2026, 0, 1, 14, 5).getTime(),
+    });
+    return { shown, status };
+  };
+  const lost = { kind: "lost", error: new RigbridgeError("service.unreachable", "a long story") } as const;
 
   test("shows connection problems first, then running work, then the last result, and nothing twice", async () => {
+    const { shown, status } = open();
     status.phase({ kind: "connecting" });
     status.phase({ kind: "connecting" });
     status.phase({ kind: "connected" });
     await status.during(async () => status.done("Rig A: restarted"));
-    status.phase({ kind: "lost", error: new RigbridgeError("service.unreachable", "a long story") });
+    status.phase(lost);
     status.waiting(2);
     status.waiting(0);
     status.phase({ kind: "connected" });
@@ -171,11 +176,72 @@ describe("the status of a node", () => {
       "red ring not connected: no answer",
       "red ring not connected: no answer · 2 waiting",
       "red ring not connected: no answer",
-      "green dot Rig A: restarted · 14:05",
+      "green dot connected",
       "red dot no · 14:05",
     ]);
   });
+
+  test("never passes an earlier result on the way to a failure, and keeps the failure while the service is away", async () => {
+    const { shown, status } = open();
+    status.phase({ kind: "connected" });
+    status.done("Rig A: restarted");
+    await status
+      .during(() => Promise.reject(new Error("Rig A refuses")))
+      .catch((error: Error) => status.failed(error.message));
+    status.phase(lost);
+    status.done("a guess");
+    status.phase({ kind: "connected" });
+    expect(shown).toEqual([
+      "green dot connected",
+      "green dot Rig A: restarted · 14:05",
+      "blue dot working",
+      "red dot Rig A refuses · 14:05",
+      "red ring not connected: no answer",
+      "red dot Rig A refuses · 14:05",
+    ]);
+  });
+
+  test("keeps its figures when it is cut", () => {
+    const { shown, status } = open();
+    status.phase({ kind: "connected" });
+    status.done(`${"A rig with a long name ".repeat(4)}: Mining`, "95.1 TH/s, 3.2 kW, 68 °C");
+    const text = shown.at(-1) ?? "";
+    expect(text).toMatch(/^green dot A rig with a long name .*… · 95\.1 TH\/s, 3\.2 kW, 68 °C · 14:05$/);
+    expect(text.length).toBeLessThanOrEqual("green dot ".length + 60 + " · 14:05".length);
+  });
 });
+
+describe("an error", () => {
+  const messageOf = (error: unknown) => toRigbridgeError(error, english).message;
+
+  test("names the known name that was probably meant", () => {
+    expect(messageOf(refused(() => toRequest("restrat", undefined)))).toBe(
+      'Action: unknown action "restrat"; did you mean "restart"?',
+    );
+    expect(messageOf(refused(() => toRequest("make coffee", undefined)))).toBe('Action: unknown action "make coffee"');
+  });
+
+  test("shows in Node-RED without the name of its class", () => {
+    expect(messageOf(new TypeError("it is broken"))).toBe("Internal error: it is broken");
+    const shown = forNodeRed(new RigbridgeError("rig.refused", "Rig A refuses"));
+    expect(String(shown)).toBe("Rig A refuses");
+    expect(shown).toMatchObject({ code: "rig.refused", message: "Rig A refuses" });
+  });
+
+  test("has the miner's name once", () => {
+    expect(ofMiner("Rig A", "Rig A refuses")).toBe("Rig A refuses");
+    expect(ofMiner("Rig A", "the fan is broken")).toBe("Rig A: the fan is broken");
+  });
+});
+
+function refused(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It was not refused");
+}
 
 test("a warning is logged once per interval, with the number of suppressed repeats", () => {
   const logged: string[] = [];

@@ -250,6 +250,9 @@ describe("notifications", () => {
     expect(first).toMatchObject({ message: "c", isAcknowledged: false, timeUtc: expect.stringMatching(/Z$/) });
     expect(first?.time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     const id = first?.id ?? 0;
+    const later = async (since: number) =>
+      (await service.listNotifications({ since }, caller)).notificationList.map(({ message }) => message);
+    expect([await later(id - 2), await later(id - 1), await later(id)]).toEqual([["c", "b"], ["c"], []]);
     await service.notificationAction({ id, action: "ack" }, caller);
     expect(await counts()).toEqual([3, 2]);
     await service.notificationAction({ id, action: "clear" }, caller);

@@ -38,8 +38,8 @@ export function notificationOperations(
     access.all ? notifications.list() : notifications.list().filter((each) => isVisible(access, each));
 
   return {
-    listNotifications: async (_input, caller) => {
-      const all = visible(accessBook.of(caller));
+    listNotifications: async ({ since = 0 }, caller) => {
+      const all = visible(accessBook.of(caller)).filter(({ id }) => id > since);
       return {
         notificationList: all.map(presented),
         notificationCount: all.length,

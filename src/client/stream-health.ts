@@ -1,0 +1,76 @@
+import type { Logger } from "pino";
+import { backOffMs, jittered } from "../async/index.ts";
+
+/** Streams in a row that are cut within a poll interval, until the server is polled instead. */
+const cutsUntilPolling = 3;
+/** Poll intervals until the stream is tried again. */
+const retry = { first: 4, longest: 240 } as const;
+/** ms; a Rigbridge sends a comment every 15 s. */
+const longestSilenceMs = 15_000;
+
+interface HealthOptions {
+  readonly pollSeconds: number;
+  readonly log: Pick<Logger, "info" | "warn"> | undefined;
+}
+
+/** Whether a server's stream of events comes, which a proxy may block or cut, and when to try it again if not. */
+export class StreamHealth {
+  readonly #options: HealthOptions;
+  readonly #pollMs: number;
+  /** ms when the stream was opened; null while it is not. */
+  #openedAt: number | null = null;
+  /** Failures since the stream was healthy, and changes to polling. */
+  #cuts = 0;
+  #fallbacks = 0;
+  /** ms */
+  #retryAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#pollMs = options.pollSeconds * 1000;
+  }
+
+  /** Whether the server is polled for now. */
+  get isPolled(): boolean {
+    return performance.now() < this.#retryAt;
+  }
+
+  /** Whether the stream has failed so often that the server is to be polled, if it answers otherwise. */
+  get isBlocked(): boolean {
+    return this.#cuts >= cutsUntilPolling;
+  }
+
+  tries(): void {
+    this.#openedAt = null;
+    this.#cuts += 1;
+  }
+
+  opened(): void {
+    this.#openedAt = performance.now();
+  }
+
+  /** A stream is healthy once something arrives nearly a poll interval after it was opened. */
+  heard(): void {
+    const age = performance.now() - (this.#openedAt ?? performance.now());
+    if (age < Math.min(this.#pollMs, longestSilenceMs) * 0.9) return;
+    if (this.#fallbacks > 0) this.#options.log?.info("The service's events arrive again");
+    this.#cuts = 0;
+    this.#fallbacks = 0;
+  }
+
+  /** After one that does not even begin, a poll shows at once whether the server is away. */
+  failed(): void {
+    if (this.#openedAt === null) this.#cuts = cutsUntilPolling;
+  }
+
+  /** The server answers, but its events do not come. */
+  fallBack(why: string): void {
+    const { pollSeconds, log } = this.#options;
+    this.#fallbacks += 1;
+    const limits = { firstMs: retry.first * this.#pollMs, longestMs: retry.longest * this.#pollMs };
+    this.#retryAt = performance.now() + jittered(backOffMs(this.#fallbacks, limits));
+    if (this.#fallbacks > 1) return;
+    const text = `${why}; a proxy may block GET /api/events. The service is polled every ${pollSeconds} s instead`;
+    log?.warn({ code: "service.refused" }, text);
+  }
+}
