@@ -151,7 +151,8 @@ function checkComponent({ id, own, whole }: Component, root: Json): string[] {
     ),
     ...(known.keys === null ? [] : unknownKeys(id, own, [...ofComponents, ...facts.entityKeys, ...known.keys])),
     ...unless(own.default_entity_id === undefined, `${id}: default_entity_id takes the choice of a name from the user`),
-    ...known.required.flatMap((key) => unless(whole[key] !== undefined, `${id}: needs ${key}`)),
+    // Each component gets the device of the root.
+    ...known.required.flatMap((key) => unless(key === "device" || whole[key] !== undefined, `${id}: needs ${key}`)),
     ...unless(
       category === undefined || category === "diagnostic" || category === "config",
       `${id}: entity_category "${category}" is neither config nor diagnostic`,

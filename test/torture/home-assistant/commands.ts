@@ -74,6 +74,7 @@ async function commandEntity(
   const { whole, id } = component;
   if (entity === undefined) return [];
   const published = typeof whole.state_topic === "string" ? client.last(whole.state_topic) : undefined;
+  const answersAt = responseTopic(String(whole.command_topic ?? whole.temperature_command_topic));
   const said: Commanded[] = [];
   for (const { action, data, isDone } of actionsFor(component, published ?? "{}")) {
     const name = `${action} ${id}`;
@@ -85,26 +86,26 @@ async function commandEntity(
     }
     const state = async () => (await home.states()).get(entity)?.state ?? "";
     const isButton = whole.platform === "button";
-    const answered = () => client.received.slice(from).some(isAnswerTo(String(whole.command_topic)));
+    const answers = () => client.received.slice(from).filter(({ topic }) => topic === answersAt);
+    const answered = () => answers().some(({ payload }) => /"status": ?"ok"/.test(payload));
     const done = isButton ? answered : async () => isDone(await state());
     const wrong = await until(done, name, { timeoutMs: patience }).then(
       () => null,
-      async () => `${name} ${JSON.stringify(data)} of ${entity}: after ${patience / 1000} s it is ${await state()}`,
+      async () =>
+        `${name} ${JSON.stringify(data)} of ${entity}: after ${patience / 1000} s it is ${await state()}, and Rigbridge answered ${
+          answers()
+            .map(({ payload }) => payload)
+            .join(" ") || "nothing"
+        }`,
     );
     said.push({ name, wrong });
   }
   return said;
 }
 
-/** A button has no state: the rig has accepted it when Rigbridge says so. */
-const isAnswerTo = (command: string) => {
-  const root = command
-    .split("/")
-    .slice(0, command.endsWith("/set") ? -2 : -1)
-    .join("/");
-  return ({ topic, payload }: { topic: string; payload: string }) =>
-    topic === `${root}/response` && /"status": ?"ok"/.test(payload);
-};
+/** Where Rigbridge answers a command; a button has no state, so the rig has accepted it when that says so. */
+const responseTopic = (command: string): string =>
+  [...command.split("/").slice(0, command.endsWith("/set") ? -2 : -1), "response"].join("/");
 
 function actionsFor(component: Component, published: string): Action[] {
   const { whole } = component;
