@@ -1,11 +1,4 @@
-import {
-  type Component,
-  isRecord,
-  isRemoval,
-  type Json,
-  jsonOf,
-  readMessage,
-} from "../../mqtt/home-assistant-message.ts";
+import { type Component, isRecord, isRemoval, jsonOf, readMessage } from "../../mqtt/home-assistant-message.ts";
 import type { Subscriber } from "../../mqtt/mosquitto.ts";
 
 /** An entity that Rigbridge announced. */
@@ -60,5 +53,3 @@ export function publishedValue({ component: { whole } }: AnnouncedEntity, client
   const json: unknown = jsonOf(payload);
   return path.split(".").reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), json);
 }
-
-export type { Json };

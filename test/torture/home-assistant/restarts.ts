@@ -45,10 +45,11 @@ function isPossible(was: State, to: string, uniqueId: string): boolean {
   const { state_class: stateClass, device_class: deviceClass } = was.attributes;
   const number = Number(to);
   if (was.state === to) return true;
+  if (was.entity_id.startsWith("number.")) return Number.isFinite(number);
   if (stateClass === undefined || counts.test(uniqueId)) {
     // A rig's start is computed from its uptime, in seconds.
     if (deviceClass === "timestamp" && !was.entity_id.startsWith("event."))
-      return Math.abs(Date.parse(to) - Date.parse(was.state)) < 5_000;
+      return Math.abs(Date.parse(to) - Date.parse(was.state)) < 30_000;
     return false;
   }
   if (stateClass === "total_increasing" || stateClass === "total")
