@@ -35,11 +35,15 @@ export async function commandEntities(
       .map(({ uniqueId }) => uniqueId),
   );
   const taken = new Set<string>();
+  const restarted = new Set<string>();
   const byDevice = [...devicesAt(client)].map(([device, payload]) => ({
     device,
     components: controllableIn(payload).filter(({ id, whole }) => {
       const kind = `${whole.platform} ${id.replace(/\d+/, "N")}`;
       if (taken.has(kind) || !usable.has(String(whole.unique_id))) return false;
+      // A rig that restarts answers nothing for a while: the next such button is that of another rig.
+      if (whole.device_class === "restart" && restarted.has(device)) return false;
+      if (whole.device_class === "restart") restarted.add(device);
       taken.add(kind);
       return true;
     }),
