@@ -45,7 +45,11 @@ const foreign: readonly { readonly logger: RegExp; readonly why: string }[] = [
   { logger: /^(haffmpeg\.|homeassistant\.components\.camera\.)/, why: "no programs for cameras are installed" },
 ];
 
-const main = new URL("../../dist/cli/main.js", import.meta.url).pathname;
+/** `npm run torture` builds first and says so here; else it is the sources. */
+const main = new URL(
+  process.env.RIGBRIDGE_BUILT === "true" ? "../../dist/cli/main.js" : "../../src/cli/main.ts",
+  import.meta.url,
+).pathname;
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 
 interface Point {

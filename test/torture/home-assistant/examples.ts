@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
+import { isRecord } from "../../mqtt/home-assistant-message.ts";
 import { until } from "../../until.ts";
 import type { Installed } from "./installed.ts";
 import { baseConfiguration, configuration, type HomeAssistant, type State } from "./instance.ts";
@@ -19,10 +20,9 @@ const Input = z.looseObject({
 const Blueprint = z.looseObject({
   blueprint: z.looseObject({
     domain: z.string(),
-    input: z.record(
-      z.string(),
-      z.union([z.looseObject({ input: z.record(z.string(), Input.nullable()) }), Input.nullable()]),
-    ),
+    input: z
+      .record(z.string(), z.union([z.looseObject({ input: z.record(z.string(), Input.nullable()) }), Input.nullable()]))
+      .default({}),
   }),
 });
 const Automation = z.looseObject({ triggers: z.array(z.unknown()), actions: z.unknown() });
@@ -63,13 +63,12 @@ export async function checkExamples(
   home: HomeAssistant,
   states: ReadonlyMap<string, State>,
 ): Promise<Checked[]> {
-  const blueprints = parsed.flatMap(({ file, text, yaml }) => {
-    const read = Blueprint.safeParse(yaml);
-    return read.success ? [{ file, text, ...read.data.blueprint }] : [];
-  });
+  const blueprints = parsed.flatMap(({ file, text, yaml }) =>
+    isRecord(yaml) && "blueprint" in yaml ? [{ file, text, ...Blueprint.parse(yaml).blueprint }] : [],
+  );
   const own = parsed.flatMap(({ file, yaml }) => {
     const all = z.array(Automation).safeParse(Array.isArray(yaml) ? yaml : [yaml]);
-    return all.success && !Blueprint.safeParse(yaml).success
+    return all.success && !blueprints.some((blueprint) => blueprint.file === file)
       ? all.data.map((automation) => ({ file, automation }))
       : [];
   });
@@ -205,8 +204,9 @@ function valueFor(selector: Record<string, unknown>, known: Known): unknown {
         .parse(options).options;
       return typeof first === "string" ? first : first?.value;
     }
+    // A uid that no rig has: a blueprint that is loaded may act at once.
     default:
-      return "025100000000";
+      return "020000000000";
   }
 }
 
