@@ -306,22 +306,26 @@ async function prove(here: Installed): Promise<void> {
   for (const { logger, why } of foreign) say(`Left out of its log: ${logger.source}, because ${why}`);
   const facts = await compareFacts(here);
   note("the facts in test/mqtt are those of this Home Assistant", facts.measured, facts.differences);
-  const farm = await startExampleFarm();
-  try {
-    await withScene(here, async (scene) => {
-      const entities = await discovery(scene, farm.farm);
-      await farm.powerOffOne();
+  await step("discovery", () => withScene(here, everyFamily(here)));
+  await step(`${manyRigs} rigs`, () => withScene(here, many));
+}
+
+const everyFamily =
+  (here: Installed) =>
+  async (scene: Scene): Promise<void> => {
+    const { farm, powerOffOne, close } = await startExampleFarm();
+    try {
+      const entities = await discovery(scene, farm);
+      powerOffOne();
       await wait(60_000);
       await step("restart", () => restart(scene, "SIGTERM"));
       await step("restart after kill -9", () => restart(scene, "SIGKILL"));
       await step("steady minutes", () => steady(scene));
       await step("examples and commands", () => examples(here, scene, entities));
-    });
-  } finally {
-    await farm.farm.close();
-  }
-  await step(`${manyRigs} rigs`, () => withScene(here, many));
-}
+    } finally {
+      await close();
+    }
+  };
 
 /** What cannot be finished is a broken point; the others are still looked at. */
 async function step(point: string, run: () => Promise<void>): Promise<void> {

@@ -15,7 +15,8 @@ const exampleMix = { axeos: 1, whatsminer: 1, avalon: 1 };
 export interface ExampleFarm {
   readonly farm: Farm;
   /** Powers one rig off, for good. */
-  powerOffOne(): Promise<void>;
+  powerOffOne(): void;
+  close(): Promise<void>;
 }
 
 /** The rigs of the example, one of every family, and one to be powered off. */
@@ -25,7 +26,7 @@ export async function startExampleFarm(): Promise<ExampleFarm> {
   const farm = await startFarm({
     rigs: [...rigs.map((spec) => ({ ...spec, warm: true })), { kind: "axeos", warm: true }],
   });
-  return { farm, powerOffOne: async () => farm.rigs.at(-1)?.powerOff() };
+  return { farm, powerOffOne: () => farm.rigs.at(-1)?.powerOff(), close: () => farm.close() };
 }
 
 /** The example's configuration with these rigs at this broker. */
