@@ -70,10 +70,12 @@ function note(point: string, measured: string, wrongs: readonly string[]): void 
 /** Rigbridge as a process over a configuration file; started again it has the same store. */
 class Bridge {
   readonly #folder: string;
+  readonly #port: number;
   #process: Running | null = null;
 
-  constructor(folder: string) {
+  constructor(folder: string, port: number) {
     this.#folder = folder;
+    this.#port = port;
   }
 
   async configure(config: object): Promise<void> {
@@ -81,7 +83,7 @@ class Bridge {
   }
 
   async start(): Promise<void> {
-    const args = ["serve", "--config", "rigbridge.yaml", "--port", "0"];
+    const args = ["serve", "--config", "rigbridge.yaml", "--port", String(this.#port)];
     const env = { MQTT_PASSWORD: "unused" };
     this.#process = await running(args, ready, { cwd: this.#folder, env, program: main });
   }
@@ -106,7 +108,7 @@ interface Scene {
 
 async function withScene(here: Installed, play: (scene: Scene) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "rigbridge-home-assistant-"));
-  const bridge = new Bridge(folder);
+  const bridge = new Bridge(folder, await freePort());
   const broker = await startMosquitto({ config: ["set_tcp_nodelay true", "max_queued_messages 0"] });
   const client = await subscribeAt(broker.url);
   const times: number[] = [];
@@ -186,7 +188,12 @@ const isAway = ({ component: { own }, device }: AnnouncedEntity, client: Subscri
 };
 
 /** (b) */
-async function restart(scene: Scene, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+async function restart(
+  scene: Scene,
+  name: string,
+  signal: "SIGTERM" | "SIGKILL",
+  meanwhile: () => Promise<void> = async () => undefined,
+): Promise<void> {
   const { home, client, times, bridge } = scene;
   const uniqueIds = new Map([...(await home.registry()).values()].map((each) => [each.entity_id, each.unique_id]));
   // What Rigbridge says of itself may change.
@@ -199,6 +206,7 @@ async function restart(scene: Scene, signal: "SIGTERM" | "SIGKILL"): Promise<voi
   const [from, heard] = [home.changes.length, client.received.length];
   const loggedBefore = home.log.length;
   await bridge.end(signal);
+  await meanwhile();
   await wait(3_000);
   await bridge.start();
   await wait(60_000);
@@ -213,7 +221,6 @@ async function restart(scene: Scene, signal: "SIGTERM" | "SIGKILL"): Promise<voi
       ? [`${entity} is unavailable a minute after the start`]
       : [],
   );
-  const name = signal === "SIGTERM" ? "restart" : "restart after kill -9";
   note(`${name}: no state that was not so`, `${changes.length} changes, away for ${seconds(away.until - away.from)}`, [
     ...wrongs,
     ...late,
@@ -318,8 +325,11 @@ const everyFamily =
       const entities = await discovery(scene, farm);
       powerOffOne();
       await wait(60_000);
-      await step("restart", () => restart(scene, "SIGTERM"));
-      await step("restart after kill -9", () => restart(scene, "SIGKILL"));
+      await step("restart", () => restart(scene, "restart", "SIGTERM"));
+      await step("restart after kill -9", () => restart(scene, "restart after kill -9", "SIGKILL"));
+      // As an update does, it announces everything otherwise than before.
+      const other = () => scene.bridge.configure(exampleConfiguration(farm, scene.broker.url, "all"));
+      await step("update", () => restart(scene, "update", "SIGTERM", other));
       await step("steady minutes", () => steady(scene));
       await step("examples and commands", () => examples(here, scene, entities));
     } finally {

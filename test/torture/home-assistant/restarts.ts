@@ -32,7 +32,8 @@ export function falseChanges(
     const said = (why: string) => [`${entity}: ${from} -> ${to} ${why}`];
     if (was === undefined) return said("(it was not there before)");
     if (to === null) return said("(it was removed)");
-    if (to === "unavailable" || from === to)
+    if (from === to) return [];
+    if (to === "unavailable")
       return was.state === "unavailable" || at < away.until + lag ? [] : said("while Rigbridge was there");
     if (was.state === "unavailable") return said("although it was unavailable before");
     if (isNothing(to)) return isNothing(was.state) ? [] : said(`although it was ${was.state}`);

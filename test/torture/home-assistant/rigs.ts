@@ -29,8 +29,8 @@ export async function startExampleFarm(): Promise<ExampleFarm> {
   return { farm, powerOffOne: () => farm.rigs.at(-1)?.powerOff(), close: () => farm.close() };
 }
 
-/** The example's configuration with these rigs at this broker. */
-export function exampleConfiguration({ rigs }: Farm, url: string): object {
+/** The example's configuration with these rigs at this broker; other details make every discovery message another. */
+export function exampleConfiguration({ rigs }: Farm, url: string, detail: "usual" | "all" = "usual"): object {
   const example = Example.parse(parse(readFileSync(exampleFile, "utf8")));
   const addressOf = (index: number) => rigs[index]?.address;
   const others = specimens.map(({ credentials }, index) => ({
@@ -45,8 +45,7 @@ export function exampleConfiguration({ rigs }: Farm, url: string): object {
       ...others,
       { address: addressOf(rigs.length - 1), name: "Attic" },
     ],
-    mqtt: { url },
-    http: { port: 0 },
+    mqtt: { url, homeAssistant: { detail } },
     store: { url: "rigbridge.db" },
   };
 }
@@ -72,7 +71,6 @@ export async function startManyRigs(count: number, freePort: () => Promise<numbe
     configuration: (url: string): object => ({
       miners,
       mqtt: { url, homeAssistant: { miners: true } },
-      http: { port: 0 },
       store: { url: "rigbridge.db" },
     }),
     close: process.close,
