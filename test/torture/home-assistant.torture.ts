@@ -192,7 +192,7 @@ async function restart(
   scene: Scene,
   name: string,
   signal: "SIGTERM" | "SIGKILL",
-  meanwhile: () => Promise<void> = async () => undefined,
+  { meanwhile = async () => undefined, lagMs = 3_000 }: { meanwhile?: () => Promise<void>; lagMs?: number } = {},
 ): Promise<void> {
   const { home, client, times, bridge } = scene;
   const uniqueIds = new Map([...(await home.registry()).values()].map((each) => [each.entity_id, each.unique_id]));
@@ -213,7 +213,7 @@ async function restart(
   const messages = client.received.slice(heard).map((each, at) => ({ ...each, at: times[heard + at] ?? 0 }));
   const bridgeSays = (payload: string) =>
     messages.find((each) => /\/bridge\/state$/.test(each.topic) && each.payload === payload)?.at ?? Date.now();
-  const away: Away = { from: bridgeSays("offline"), until: bridgeSays("online") };
+  const away: Away = { from: bridgeSays("offline"), until: bridgeSays("online"), lagMs };
   const changes = home.changes.slice(from);
   const wrongs = falseChanges(before, changes, away, uniqueIds);
   const late = [...(await home.states())].flatMap(([entity, { state }]) =>
@@ -327,9 +327,9 @@ const everyFamily =
       await wait(60_000);
       await step("restart", () => restart(scene, "restart", "SIGTERM"));
       await step("restart after kill -9", () => restart(scene, "restart after kill -9", "SIGKILL"));
-      // As an update does, it announces everything otherwise than before.
-      const other = () => scene.bridge.configure(exampleConfiguration(farm, scene.broker.url, "all"));
-      await step("update", () => restart(scene, "update", "SIGTERM", other));
+      // As an update does, it announces everything otherwise than before, which empties sensors until their state is said.
+      const meanwhile = () => scene.bridge.configure(exampleConfiguration(farm, scene.broker.url, "all"));
+      await step("update", () => restart(scene, "update", "SIGTERM", { meanwhile, lagMs: 10_000 }));
       await step("steady minutes", () => steady(scene));
       await step("examples and commands", () => examples(here, scene, entities));
     } finally {

@@ -4,10 +4,10 @@ import type { Change, State } from "./instance.ts";
 export interface Away {
   readonly from: number;
   readonly until: number;
+  /** ms after that in which Home Assistant may still show an entity as unavailable. */
+  readonly lagMs: number;
 }
 
-/** ms by which Home Assistant may be later than the broker. */
-const lag = 3_000;
 const isNothing = (state: string | null): boolean => state === null || state === "unknown";
 /** Counts of rigs, which a restart does not change. */
 const counts = /_miners(_[a-z]+)*$/;
@@ -34,7 +34,7 @@ export function falseChanges(
     if (to === null) return said("(it was removed)");
     if (from === to) return [];
     if (to === "unavailable")
-      return was.state === "unavailable" || at < away.until + lag ? [] : said("while Rigbridge was there");
+      return was.state === "unavailable" || at < away.until + away.lagMs ? [] : said("while Rigbridge was there");
     if (was.state === "unavailable") return said("although it was unavailable before");
     if (isNothing(to)) return isNothing(was.state) ? [] : said(`although it was ${was.state}`);
     return isPossible(was, to, uniqueId) ? [] : said(`although it was ${was.state}`);
