@@ -45,11 +45,13 @@ export function dashboardEntities(): { readonly file: string; readonly entity: s
   return [...new Map(named.map((each) => [`${each.file} ${each.entity}`, each])).values()];
 }
 
-/** All strings in it, without keys. */
+/** All strings in it, without keys and without the names of actions, such as `switch.turn_on`. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => (actionKeys.includes(key) ? [] : textsIn(each)));
 };
+const actionKeys = ["action", "perform_action", "service"];
 
 interface Checked {
   readonly point: string;
