@@ -39,8 +39,10 @@ export async function commandEntities(
   const byDevice = [...devicesAt(client)].map(([device, payload]) => ({
     device,
     components: controllableIn(payload).filter(({ id, whole }) => {
-      const kind = `${whole.platform} ${id.replace(/\d+/, "N")}`;
+      const kind = `${scopeOf(device)} ${whole.platform} ${id.replace(/\d+/, "N")}`;
       if (taken.has(kind) || !usable.has(String(whole.unique_id))) return false;
+      // Rigbridge itself is restarted before.
+      if (whole.device_class === "restart" && scopeOf(device) !== "rig") return false;
       // A rig that restarts answers nothing for a while: the next such button is that of another rig.
       if (whole.device_class === "restart" && restarted.has(device)) return false;
       if (whole.device_class === "restart") restarted.add(device);
@@ -48,19 +50,26 @@ export async function commandEntities(
       return true;
     }),
   }));
-  // Each rig gets its commands one after the other; the rigs do not wait for each other.
-  const results = await Promise.all(
-    byDevice.map(async ({ components }) => {
-      const said: Commanded[] = [];
-      for (const component of components)
-        said.push(
-          ...(await commandEntity(home, client, component, registry.get(String(component.own.unique_id))?.entity_id)),
-        );
-      return said;
-    }),
-  );
-  return results.flat();
+  const commandDevice = async ({ device, components }: (typeof byDevice)[number]): Promise<Commanded[]> => {
+    const said: Commanded[] = [];
+    for (const component of components) {
+      const entity = registry.get(String(component.own.unique_id))?.entity_id;
+      if (entity !== undefined) said.push(...(await commandEntity(home, client, component, entity, scopeOf(device))));
+    }
+    return said;
+  };
+  // Each rig gets its commands one after the other; the rigs do not wait for each other, but groups and the farm do for all.
+  const rigs = byDevice.filter(({ device }) => scopeOf(device) === "rig");
+  const results = (await Promise.all(rigs.map(commandDevice))).flat();
+  for (const each of byDevice) if (!rigs.includes(each)) results.push(...(await commandDevice(each)));
+  return results;
 }
+
+type Scope = "rig" | "group" | "other";
+const scopeOf = (device: string): Scope => {
+  if (/_miner_/.test(device)) return "rig";
+  return /_group_/.test(device) ? "group" : "other";
+};
 
 interface Action {
   readonly action: string;
@@ -73,15 +82,15 @@ async function commandEntity(
   home: HomeAssistant,
   client: Subscriber,
   component: Component,
-  entity: string | undefined,
+  entity: string,
+  scope: Scope,
 ): Promise<Commanded[]> {
   const { whole, id } = component;
-  if (entity === undefined) return [];
   const published = typeof whole.state_topic === "string" ? client.last(whole.state_topic) : undefined;
   const answersAt = responseTopic(String(whole.command_topic ?? whole.temperature_command_topic));
   const said: Commanded[] = [];
   for (const { action, data, isDone } of actionsFor(component, published ?? "{}")) {
-    const name = `${action} ${id}`;
+    const name = scope === "rig" ? `${action} ${id}` : `${action} ${entity}`;
     const from = client.received.length;
     const { status, text } = await home.call(action, { entity_id: entity, ...data });
     if (status !== 200) {
@@ -89,10 +98,12 @@ async function commandEntity(
       continue;
     }
     const state = async () => (await home.states()).get(entity)?.state ?? "";
-    const isButton = whole.platform === "button";
     const answers = () => client.received.slice(from).filter(({ topic }) => topic === answersAt);
     const answered = () => answers().some(({ payload }) => /"status": ?"ok"/.test(payload));
-    const done = isButton ? answered : async () => isDone(await state());
+    const isShown = async () => isDone(await state());
+    // A farm stays on while it has rigs that cannot be switched.
+    const isWhole = scope === "other" && whole.platform === "switch";
+    const done = whole.platform === "button" || isWhole ? answered : isShown;
     const wrong = await until(done, name, { timeoutMs: patience }).then(
       () => null,
       async () =>
