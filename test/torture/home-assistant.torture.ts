@@ -214,7 +214,11 @@ async function restart(
   const bridgeSays = (payload: string) =>
     messages.find((each) => /\/bridge\/state$/.test(each.topic) && each.payload === payload)?.at ?? Date.now();
   const away: Away = { from: bridgeSays("offline"), until: bridgeSays("online"), lagMs };
-  const changes = home.changes.slice(from);
+  const events = messages.filter(({ topic, retained }) => /\/(event|notification)$/.test(topic) && !retained);
+  // A rig may find a better share meanwhile.
+  const found = events.filter(({ payload }) => /"event_type":"(best_share|block_found)"/.test(payload));
+  const isFound = (at: number) => found.some((event) => Math.abs(event.at - at) < 2_000);
+  const changes = home.changes.slice(from).filter(({ entity, at }) => !(entity.startsWith("event.") && isFound(at)));
   const wrongs = falseChanges(before, changes, away, uniqueIds);
   const late = [...(await home.states())].flatMap(([entity, { state }]) =>
     uniqueIds.has(entity) && state === "unavailable" && before.get(entity)?.state !== state
@@ -225,11 +229,11 @@ async function restart(
     ...wrongs,
     ...late,
   ]);
-  const events = messages.filter(({ topic, retained }) => /\/(event|notification)$/.test(topic) && !retained);
+  const untrue = events.filter((event) => !found.includes(event));
   note(
     `${name}: no event, no notification`,
-    `${events.length} messages`,
-    events.map(({ topic, payload }) => `${topic} ${payload}`),
+    `${untrue.length} messages`,
+    untrue.map(({ topic, payload }) => `${topic} ${payload}`),
   );
   const logged = home.log.slice(loggedBefore);
   note(`${name}: no warning, no error in the log`, `${ours(logged).length} entries`, texts(logged));
