@@ -1,3 +1,4 @@
+import { facts } from "./home-assistant-facts.ts";
 import {
   availabilityOf,
   type Component,
@@ -8,22 +9,14 @@ import {
   readMessage,
 } from "./home-assistant-message.ts";
 import { checkPlatform } from "./home-assistant-platforms.ts";
-import {
-  availabilityEntryKeys,
-  deviceKeys,
-  nonEntities,
-  originKeys,
-  platforms,
-  rootKeys,
-} from "./home-assistant-tables.ts";
 
 export { checkState } from "./home-assistant-states.ts";
 
 /**
- * Every reason for which Home Assistant (its MQTT component of about 2026.8) would refuse or drop a device-based
- * discovery message, or a part of it; a few more for what it takes and shows wrongly. Empty for a good one.
+ * Every reason for which Home Assistant would refuse or drop a device-based discovery message, or a part of it; a few more
+ * for what it takes and shows wrongly. Empty for a good one.
  *
- * It knows nothing of the discovery that it checks: the rules are those of Home Assistant's documentation.
+ * It knows nothing of the discovery that it checks: which keys and values there are says Home Assistant itself.
  */
 export function checkDevice(topic: string, payload: string): string[] {
   const misplaced = unless(
@@ -68,7 +61,7 @@ export function checkDevices(messages: ReadonlyMap<string, string>): string[] {
 
 function checkRoot({ root, device, origin, availability }: DeviceMessage): string[] {
   return [
-    ...unknownKeys("root", root, rootKeys),
+    ...unknownKeys("root", root, facts.root.keys),
     ...["device", "origin", "components"].flatMap((key) =>
       unless(isRecord(root[key]), `root: needs the object ${key}`),
     ),
@@ -82,7 +75,7 @@ function checkRoot({ root, device, origin, availability }: DeviceMessage): strin
 function checkOwner(device: Json): string[] {
   const { identifiers, connections, configuration_url: url } = device;
   return [
-    ...unknownKeys("device", device, deviceKeys),
+    ...unknownKeys("device", device, facts.device.keys),
     ...unless(listOf(identifiers).length + listOf(connections).length > 0, "device: needs identifiers or connections"),
     ...unless(listOf(identifiers).every(isText), "device: identifiers are not strings"),
     ...unless(
@@ -102,7 +95,7 @@ function checkOwner(device: Json): string[] {
 function checkOrigin(origin: Json): string[] {
   const { name, sw_version: version, support_url: url } = origin;
   return [
-    ...unknownKeys("origin", origin, originKeys),
+    ...unknownKeys("origin", origin, facts.origin.keys),
     ...unless(isText(name) && name !== "", "origin: needs a name"),
     ...unless(version === undefined || isText(version), "origin: sw_version is not a string"),
     ...unless(url === undefined || (isText(url) && isAddress(url)), `origin: support_url "${url}" is not an http URL`),
@@ -117,14 +110,14 @@ function checkAvailability(where: string, holder: Json, entries: readonly unknow
       `${where}: availability and availability_topic exclude each other`,
     ),
     ...unless(
-      mode === undefined || ["all", "any", "latest"].includes(String(mode)),
-      `${where}: availability_mode "${mode}" is not one of all, any, latest`,
+      mode === undefined || facts.availabilityModes.includes(String(mode)),
+      `${where}: availability_mode "${mode}" is not one of ${facts.availabilityModes.join(", ")}`,
     ),
     ...entries.flatMap((entry, index) => {
       const at = `${where}: availability[${index}]`;
       if (!isRecord(entry)) return [`${at}: is not an object`];
       return [
-        ...unknownKeys(at, entry, availabilityEntryKeys),
+        ...unknownKeys(at, entry, facts.availability.keys),
         ...unless(entry.topic !== undefined, `${at}: needs a topic`),
         ...checkValues(at, entry),
       ];
@@ -151,26 +144,29 @@ function checkComponents({ root, components }: DeviceMessage): string[] {
 
 function checkComponent({ id, own, whole }: Component, root: Json): string[] {
   const { platform, unique_id: uniqueId, entity_category: category, icon, name, default_entity_id: entityId } = own;
-  const known = isText(platform) ? platforms[platform] : undefined;
+  const known = isText(platform) ? facts.platforms[platform] : undefined;
   if (!isText(platform) || known === undefined) return [`${id}: platform "${platform}" is none of MQTT's`];
   if (isRemoval(own)) return [];
-  const isSensor = ["sensor", "binary_sensor"].includes(platform);
   return [
     ...unless(
-      nonEntities.includes(platform) || (isText(uniqueId) && uniqueId !== ""),
+      !facts.entityPlatforms.includes(platform) || (isText(uniqueId) && uniqueId !== ""),
       `${id}: needs a unique_id, a string`,
     ),
-    ...(known.keys === null ? [] : unknownKeys(id, own, known.keys)),
+    ...(known.keys === null ? [] : unknownKeys(id, own, [...ofComponents, ...facts.entityKeys, ...known.keys])),
     ...unless(
       entityId === undefined || (isText(entityId) && isEntityId(entityId, platform)),
       `${id}: default_entity_id "${entityId}" is not like ${platform}.desk_lamp`,
     ),
-    ...known.required.flatMap((key) => unless(whole[key] !== undefined, `${id}: needs ${key}`)),
+    // Each component gets the device of the root.
+    ...known.required.flatMap((key) => unless(key === "device" || whole[key] !== undefined, `${id}: needs ${key}`)),
     ...unless(
       category === undefined || category === "diagnostic" || category === "config",
       `${id}: entity_category "${category}" is neither config nor diagnostic`,
     ),
-    ...unless(!(isSensor && category === "config"), `${id}: entity_category config is refused by ${platform}`),
+    ...unless(
+      category !== "config" || known.keys === null || known.categories.includes(category),
+      `${id}: entity_category config is refused by ${platform}`,
+    ),
     ...unless(
       icon === undefined || (isText(icon) && /^[\w-]+:[\w-]+$/.test(icon)),
       `${id}: icon "${icon}" is not like mdi:fan`,
@@ -190,6 +186,8 @@ function checkComponent({ id, own, whole }: Component, root: Json): string[] {
 /** Home Assistant takes the platform from elsewhere and slugs the rest again. */
 const isEntityId = (id: string, platform: string): boolean =>
   id.startsWith(`${platform}.`) && /^[a-z0-9]+(_[a-z0-9]+)*$/.test(id.slice(platform.length + 1));
+/** Read before the platform has its say. */
+const ofComponents = ["platform", "~"];
 
 const flags = ["enabled_by_default", "visible_by_default", "force_update", "optimistic", "retain"];
 const counts = ["expire_after", "off_delay", "suggested_display_precision", "message_expiry_interval"];

@@ -489,7 +489,7 @@ describe("another platform is refused:", () => {
     [
       "a climate of an unknown mode",
       { ...room, modes: ["off", "warm"] },
-      "modes are not a list of auto, off, cool, heat, dry, fan_only, heat_cool",
+      "modes are not a list of auto, cool, dry, fan_only, heat, heat_cool, off",
     ],
     [
       "a climate with presets alone",
@@ -528,7 +528,7 @@ describe("another platform is refused:", () => {
     ["a climate with a state topic", { ...room, state_topic: "a" }, 'does not know "state_topic"'],
     ["a text without room", { ...label, min: 65 }, "no text is 65 to 64 long"],
     ["a text longer than a state", { ...label, max: 256 }, "no text is 1 to 256 long"],
-    ["a text shown as nobody knows", { ...label, mode: "area" }, 'mode "area" is neither text nor password'],
+    ["a text shown as nobody knows", { ...label, mode: "area" }, 'mode "area" is not one of password, text'],
     ["a text of a pattern that is none", { ...label, pattern: 1 }, "pattern is not a text"],
     [
       "an update that cannot be told",
@@ -624,7 +624,7 @@ describe("a state", () => {
     [
       "an action that is none",
       { room_action: "warming" },
-      'room: "warming" is not one of off, preheating, heating, cooling, drying, idle, fan, defrosting',
+      'room: "warming" is not one of cooling, defrosting, drying, fan, heating, idle, off, preheating',
     ],
     ["a text that is a flag", { label: false }, "label: false is not a text"],
     [

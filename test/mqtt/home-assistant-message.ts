@@ -1,4 +1,4 @@
-import { sharedKeys, shortDeviceKeys, shortKeys, shortOriginKeys } from "./home-assistant-tables.ts";
+import { facts } from "./home-assistant-facts.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -25,17 +25,17 @@ export interface DeviceMessage {
 export function readMessage(payload: string): DeviceMessage | null {
   const sent = jsonOf(payload);
   if (!isRecord(sent)) return null;
-  const root = long(sent, shortKeys);
-  const shared = Object.fromEntries(Object.entries(root).filter(([key]) => sharedKeys.includes(key)));
+  const root = long(sent, facts.shortKeys);
+  const shared = Object.fromEntries(Object.entries(root).filter(([key]) => facts.shared.includes(key)));
   return {
     root,
-    device: isRecord(root.device) ? long(root.device, shortDeviceKeys) : null,
-    origin: isRecord(root.origin) ? long(root.origin, shortOriginKeys) : null,
+    device: isRecord(root.device) ? long(root.device, facts.shortDeviceKeys) : null,
+    origin: isRecord(root.origin) ? long(root.origin, facts.shortOriginKeys) : null,
     availability: availabilityOf(root),
     components: isRecord(root.components)
       ? Object.entries(root.components).flatMap(([id, component]) => {
           if (!isRecord(component)) return [];
-          const own = based(long(component, shortKeys));
+          const own = based(long(component, facts.shortKeys));
           return [{ id, own, whole: isRemoval(own) ? own : { ...shared, ...own } }];
         })
       : null,
@@ -50,7 +50,7 @@ export const isRemoval = (component: Json): boolean =>
 export function availabilityOf({ availability }: Json): readonly unknown[] {
   if (availability === undefined) return [];
   const entries: readonly unknown[] = Array.isArray(availability) ? availability : [availability];
-  return entries.map((entry) => (isRecord(entry) ? long(entry, shortKeys) : entry));
+  return entries.map((entry) => (isRecord(entry) ? long(entry, facts.shortKeys) : entry));
 }
 
 /** undefined unless it is JSON. */

@@ -1,5 +1,5 @@
+import { facts } from "./home-assistant-facts.ts";
 import type { Json } from "./home-assistant-message.ts";
-import { platforms, sensorClasses, textClasses } from "./home-assistant-tables.ts";
 
 /** What a platform asks of its component, which has what the root shares. */
 export function checkPlatform(platform: string, id: string, component: Json, root: Json): string[] {
@@ -13,12 +13,15 @@ export function checkPlatform(platform: string, id: string, component: Json, roo
 
 function checkClass(platform: string, { device_class: given }: Json): string[] {
   if (given === undefined || given === null) return [];
-  const own = platforms[platform]?.classes ?? null;
-  const sensors = Object.keys(sensorClasses);
-  const fitting = own ?? (platform === "number" ? sensors.filter((name) => !textClasses.includes(name)) : sensors);
-  const isLookedUp = platforms[platform]?.keys !== null;
-  return unless(!isLookedUp || fitting.includes(String(given)), `device_class "${given}" is unknown to ${platform}`);
+  const classes = valuesOf(platform, "device_class");
+  return unless(
+    classes.length === 0 || classes.includes(String(given)),
+    `device_class "${given}" is unknown to ${platform}`,
+  );
 }
+
+/** The values that a platform accepts for a key; none where it does not list them. */
+const valuesOf = (platform: string, key: string): readonly string[] => facts.platforms[platform]?.values[key] ?? [];
 
 /** Without it Home Assistant shows what was asked for as if it had happened. */
 const checkStateTopic = (platform: string, { state_topic: topic, optimistic }: Json): string[] =>
@@ -47,8 +50,8 @@ const checks: Readonly<Record<string, (component: Json, root: Json) => string[]>
       `no text is ${min} to ${max} long`,
     ),
     ...unless(
-      mode === undefined || mode === "text" || mode === "password",
-      `mode "${mode}" is neither text nor password`,
+      mode === undefined || valuesOf("text", "mode").includes(String(mode)),
+      `mode "${mode}" is not one of ${valuesOf("text", "mode").join(", ")}`,
     ),
     ...unless(pattern === undefined || typeof pattern === "string", "pattern is not a text"),
   ],
@@ -62,15 +65,18 @@ function checkSensor(sensor: Json): string[] {
   const { options, state_class: stateClass, last_reset_value_template: reset } = sensor;
   const unit = typeof sensor.unit_of_measurement === "string" ? sensor.unit_of_measurement.trim() || null : null;
   const given = typeof sensor.device_class === "string" ? sensor.device_class : null;
-  const known = given === null ? undefined : sensorClasses[given];
+  const classStates = given === null ? undefined : facts.sensorStateClasses[given];
   const hasStateClass = stateClass !== undefined && stateClass !== null;
   return [
     ...unless(isTextOrNothing(sensor.unit_of_measurement), "unit_of_measurement is not a string"),
     ...unless(
-      !hasStateClass || ["measurement", "measurement_angle", "total", "total_increasing"].includes(String(stateClass)),
+      !hasStateClass || valuesOf("sensor", "state_class").includes(String(stateClass)),
       `state_class "${stateClass}" is none`,
     ),
-    ...unless(stateClass !== "measurement_angle" || unit === "°", "state_class measurement_angle is for the unit °"),
+    ...unless(
+      facts.stateClassUnits[String(stateClass)]?.includes(unit) ?? true,
+      `state_class ${stateClass} is for the unit ${facts.stateClassUnits[String(stateClass)]?.join(", ")}`,
+    ),
     ...unless(reset === undefined || stateClass === "total", "last_reset_value_template is for state_class total"),
     ...(options === undefined || options === null
       ? unless(given !== "enum", "device_class enum needs options")
@@ -79,20 +85,19 @@ function checkSensor(sensor: Json): string[] {
           ...unless(given === "enum", "options are for device_class enum"),
           ...unless(!hasStateClass && unit === null, "options go with neither a unit nor a state_class"),
         ]),
-    ...(known === undefined || given === null ? [] : unitFits(given, unit)),
+    ...(given === null ? [] : unitFits(given, unit, facts.sensorUnits)),
     ...unless(
-      known === undefined || !hasStateClass || known.stateClasses.includes(String(stateClass)),
+      classStates === undefined || !hasStateClass || classStates.includes(String(stateClass)),
       `state_class "${stateClass}" is impossible with device_class ${given}`,
     ),
   ];
 }
 
-function unitFits(name: string, unit: string | null): string[] {
-  const units = sensorClasses[name]?.units ?? [];
-  return unless(
-    units === "currency" ? unit !== null && /^[A-Z]{3}$/.test(unit) : units.includes(unit),
-    `unit ${unit === null ? "(none)" : `"${unit}"`} does not go with device_class ${name}`,
-  );
+/** A currency is not in the lists of units. */
+function unitFits(name: string, unit: string | null, all: typeof facts.sensorUnits): string[] {
+  const units = facts.textClasses.includes(name) ? [null] : all[name];
+  const fits = name === "monetary" ? unit !== null && /^[A-Z]{3}$/.test(unit) : (units?.includes(unit) ?? true);
+  return unless(fits, `unit ${unit === null ? "(none)" : `"${unit}"`} does not go with device_class ${name}`);
 }
 
 /** Its range is 0 to 100 where none is given. */
@@ -108,17 +113,13 @@ function checkNumber({
     ...unless(isNumber(min) && isNumber(max) && min < max, `min ${min} is not below max ${max}`),
     ...unless(isNumber(step) && step >= 0.001, `step ${step} is not at least 0.001`),
     ...unless(
-      mode === undefined || ["auto", "box", "slider"].includes(String(mode)),
-      `mode "${mode}" is not one of auto, box, slider`,
+      mode === undefined || valuesOf("number", "mode").includes(String(mode)),
+      `mode "${mode}" is not one of ${valuesOf("number", "mode").join(", ")}`,
     ),
     ...unless(isTextOrNothing(unit), "unit_of_measurement is not a string"),
-    ...(typeof given === "string" && given in sensorClasses
-      ? unitFits(given, typeof unit === "string" ? unit : null)
-      : []),
+    ...(typeof given === "string" ? unitFits(given, typeof unit === "string" ? unit : null, facts.numberUnits) : []),
   ];
 }
-
-const modes = ["auto", "off", "cool", "heat", "dry", "fan_only", "heat_cool"];
 
 function checkClimate(climate: Json): string[] {
   const {
@@ -137,8 +138,8 @@ function checkClimate(climate: Json): string[] {
   } = climate;
   return [
     ...unless(
-      own === undefined || (isListOfTexts(own) && own.every((mode) => modes.includes(mode))),
-      `modes are not a list of ${modes.join(", ")}`,
+      own === undefined || (isListOfTexts(own) && own.every((mode) => facts.climateModes.includes(mode))),
+      `modes are not a list of ${facts.climateModes.join(", ")}`,
     ),
     ...unless(
       (presets === undefined) === (presetTopic === undefined),

@@ -1,5 +1,5 @@
+import { facts } from "./home-assistant-facts.ts";
 import { type Component, isRecord, isRemoval, type Json, jsonOf, readMessage } from "./home-assistant-message.ts";
-import { textClasses } from "./home-assistant-tables.ts";
 
 /**
  * What Home Assistant would not take of a message, for all components of a device that listen to its topic; without
@@ -46,7 +46,7 @@ function readsOf({ id, own, whole }: Component): Read[] {
       read("current_temperature_topic", "current_temperature_template", number),
       read("temperature_state_topic", "temperature_state_template", number),
       read("mode_state_topic", "mode_state_template", oneOf(textsOf(whole.modes))),
-      read("action_topic", "action_template", oneOf(actions)),
+      read("action_topic", "action_template", oneOf(facts.climateActions)),
       read("preset_mode_state_topic", "preset_mode_value_template", oneOf([...textsOf(whole.preset_modes), "none"])),
     ].filter(({ topic }) => topic !== undefined);
   }
@@ -55,8 +55,6 @@ function readsOf({ id, own, whole }: Component): Read[] {
     ? []
     : [{ id, topic: whole.state_topic, template: whole.value_template, refusal: refusal(whole) }];
 }
-
-const actions = ["off", "preheating", "heating", "cooling", "drying", "idle", "fan", "defrosting"];
 
 const refusals: Readonly<Record<string, (component: Json) => Refusal>> = {
   sensor: sensorRefusal,
@@ -86,7 +84,7 @@ function sensorRefusal({
 }: Json): Refusal {
   if (given === "enum") return oneOf(textsOf(options));
   if (given === "timestamp") return moment;
-  const isText = typeof given === "string" && textClasses.includes(given);
+  const isText = typeof given === "string" && facts.textClasses.includes(given);
   const isNumeric = !isText && [given, unit, stateClass].some((key) => typeof key === "string");
   return isNumeric ? number : text;
 }
