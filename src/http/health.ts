@@ -1,18 +1,9 @@
+import { type MqttStatus, mqttStates } from "../contract/mqtt-status.ts";
 import { heading, labelText, type Metric, sample } from "./exposition.ts";
-
-const states = ["connected", "waiting", "disconnected"] as const;
-
-/** The MQTT bridge of this service. */
-export interface MqttStatus {
-  /** `waiting`: another Rigbridge has its topics. */
-  readonly state: (typeof states)[number];
-  /** What is the matter with another Rigbridge at the same topics; null: there is none. */
-  readonly detail: string | null;
-}
 
 export const mqttHealth = {
   type: "object",
-  properties: { state: { type: "string", enum: states }, detail: { type: ["string", "null"] } },
+  properties: { state: { type: "string", enum: mqttStates }, detail: { type: ["string", "null"] } },
   required: ["state", "detail"],
 } as const;
 
@@ -30,7 +21,7 @@ const conflictMetric: Metric = {
 export const mqttSamples = ({ state, detail }: MqttStatus): string =>
   [
     heading(stateMetric),
-    ...states.map((each) => sample(stateMetric.name, labelText({ state: each }), each === state)),
+    ...mqttStates.map((each) => sample(stateMetric.name, labelText({ state: each }), each === state)),
     heading(conflictMetric),
     sample(conflictMetric.name, "", detail !== null),
   ].join("");

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
+import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { buildApp } from "./app.ts";
-import type { MqttStatus } from "./health.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { loopback } from "./security.ts";
 

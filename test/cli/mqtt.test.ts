@@ -58,11 +58,10 @@ test("rigbridge mqtt restarts its bridge on command", async () => {
   const { url, listener, folder } = await place();
   const args = ["mqtt", "--service", "http://127.0.0.1:1", "--broker", url, "--data", folder];
   const bridge = await running(args, /Connected/);
-  const isOther = (instance: string) => (heard: Received) =>
-    isInfo(heard) && JSON.parse(heard.payload).instance !== instance;
-  const { instance } = JSON.parse((await listener.until(isOther(""))).payload);
+  const isOther = (run: string) => (heard: Received) => isInfo(heard) && JSON.parse(heard.payload).started !== run;
+  const { started } = JSON.parse((await listener.until(isOther(""))).payload);
   await listener.publish("rigbridge/bridge/action", "restart");
-  await listener.until(isOther(instance));
+  await listener.until(isOther(started));
   expect(bridge.said()).toMatch(/Restarting/);
   bridge.signal("SIGTERM");
   expect((await bridge.ended).code).toBe(0);
@@ -126,7 +125,7 @@ test("a restart over MQTT closes everything and starts it again with the configu
   const from = listener.received.length;
   expect(await ask()).toMatchObject({ status: "ok", data: { state: "sent" } });
   await listener.until((heard) => heard.topic === "rigbridge/bridge/state" && heard.payload === "offline", from);
-  const again = await listener.until((heard) => isInfo(heard) && JSON.parse(heard.payload).instance !== first.instance);
+  const again = await listener.until((heard) => isInfo(heard) && JSON.parse(heard.payload).started !== first.started);
   expect(JSON.parse(again.payload).version).toBe(first.version);
   await listener.until(
     ({ topic, payload }) => /^rigbridge\/miner\/.+\/state$/.test(topic) && JSON.parse(payload).name === "Heater",

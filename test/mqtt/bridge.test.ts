@@ -254,8 +254,8 @@ describe("a bridge", () => {
     const config = `homeassistant/device/rigbridge_miner_${uid}/config`;
     for (const topic of [`rigbridge/miner/${uid}/state`, `rigbridge/miner/${uid}/availability`, config])
       await listener.until((heard) => heard.topic === topic && heard.payload === "");
-    await listener.publish("homeassistant/status", "online");
     const from = listener.received.length;
+    await listener.publish("homeassistant/status", "online");
     await listener.until(({ topic }) => topic === "homeassistant/device/rigbridge_farm/config", from);
     // The device goes before its topics, whose emptiness would be an error; and once.
     const emptied = listener.received.flatMap(({ topic, payload }) => (payload === "" ? [topic] : []));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -63,13 +63,29 @@ describe("the packed package", () => {
 
   test("holds what the sources compile to, the documents, and nothing else", async () => {
     const sources = (await filesIn(join(root, "src"))).filter((file) => file.endsWith(".ts"));
-    const compiled = sources.flatMap((file) => [".js", ".d.ts"].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
+    const compiled = sources.map((file) => `dist/${file.replace(/\.ts$/, ".js")}`);
     const documents = (await filesIn(join(root, "docs"))).map((file) => `docs/${file}`);
     const examples = (await filesIn(join(root, "examples")))
       .filter((file) => !/^(\.gitignore|rigbridge\.(db.*|key|schema\.json))$/.test(file))
       .map((file) => `examples/${file}`);
     const named = ["CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "SECURITY.md", "package.json"];
-    expect(files).toEqual([...compiled, ...documents, ...examples, ...named].sort());
+    const withoutTypes = files.filter((file) => !file.endsWith(".d.ts"));
+    expect(withoutTypes).toEqual([...compiled, ...documents, ...examples, ...named].sort());
+  });
+
+  test("declares the types of every export with all that they use", async () => {
+    const { exports: exported = {} } = await manifestOf(folder);
+    const used = new Set<string>();
+    const add = async (file: string): Promise<void> => {
+      if (used.has(file)) return;
+      used.add(file);
+      const text = await readFile(join(folder, file), "utf8");
+      const paths = [...text.matchAll(/["'](\.{1,2}\/[^"']+)\.[jt]s["']/g)].map(([, path = ""]) => path);
+      await Promise.all(paths.map((path) => add(join(dirname(file), `${path}.d.ts`))));
+    };
+    const types = Object.values(exported).map((each) => each.types ?? "");
+    await Promise.all(types.map((file) => add(join(file))));
+    expect([...used].filter((file) => !files.includes(file))).toEqual([]);
   });
 
   test("names no folder of the machine it was made on, and holds no key", async () => {

@@ -92,7 +92,10 @@ test("a thermostat that is off has stopped its rig, and one that heats leaves th
   expect(await becomes("heat")).toMatchObject({ room_target: 22.5 });
   const from = listening.received.length;
   await listening.publish(topic, "cool");
-  const refused = await listening.until((heard) => heard.topic === `rigbridge/miner/${miner?.uid}/response`, from);
+  const refused = await listening.until(
+    (heard) => heard.topic === `rigbridge/miner/${miner?.uid}/response` && JSON.parse(heard.payload).status === "error",
+    from,
+  );
   expect(JSON.parse(refused.payload)).toMatchObject({
     code: "input.invalid",
     error: expect.stringContaining("off or heat"),
