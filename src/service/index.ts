@@ -48,6 +48,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
+    current: (minerId) => registry.jsonCache.current(minerId),
     summaryFor: (caller) => calls.getSummary({}, caller),
   };
 
@@ -73,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
     },
     keyHolder: keyHolders(store),
+    prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
       if (operation === "listMiners") return encoded.list(input, caller);
