@@ -94,7 +94,7 @@ test("reads that nobody looks at present nothing, and a summary takes the figure
   expect([presented(), counted()]).toEqual([[], [7]]);
 });
 
-test("a list presents each miner once per change, and joins only the pages anew in which one has changed", () => {
+test("a list presents each miner once per change, and walks over pages while nothing changes", () => {
   const { ids, presented, rename, list } = openCache(250);
   const first = list();
   expect(presented()).toEqual(ids);
@@ -109,18 +109,13 @@ test("a list presents each miner once per change, and joins only the pages anew 
   expect(presented()).toEqual([150]);
   expect(namesIn(later.text)).toEqual(ids.map((id) => (id === 150 ? "other" : `rig ${id}`)));
   expect(later.etag).not.toBe(first.etag);
-  const large = (chunks: readonly Uint8Array[]) => chunks.filter(({ length }) => length > 1_000);
-  const memoryOf = (chunks: readonly Uint8Array[]) => large(chunks).map(({ buffer }) => buffer);
-  expect(memoryOf(again.chunks).map((buffer, page) => buffer === memoryOf(first.chunks)[page])).toEqual(
-    Array(5).fill(true),
-  );
-  expect(memoryOf(later.chunks).map((buffer, page) => buffer === memoryOf(first.chunks)[page])).toEqual([
-    true,
-    true,
-    false,
-    true,
-    true,
-  ]);
+  // Three groups of at most 100 miners on five pages, with text around them.
+  const pages = 5;
+  const text = 3 * 2 + 2;
+  expect([first, again, later].map(({ chunks }) => chunks.length)).toEqual([250 + text, pages + text, 4 + 64 + text]);
+  const { chunks, etag } = list();
+  expect([chunks.length, etag]).toEqual([pages + text, later.etag]);
+  expect(Buffer.concat(chunks).toString()).toBe(later.text);
 });
 
 test("one who may only view has pages of their own, which change with the others", () => {

@@ -1,101 +1,20 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { jsonWithoutActions } from "../../contract/may-act.ts";
-import type { Miner, MinerStatus } from "../../contract/resources.ts";
+import type { MinerStatus } from "../../contract/resources.ts";
 import type { Encoded } from "../../contract/service.ts";
 import { walkGroups } from "../nested-groups.ts";
 import { type Access, mayAct } from "../users/access.ts";
 import { fieldsOfJson } from "./json-fields.ts";
-import type { MinerFigures, PresentedMiner } from "./present-miner.ts";
-
-/** Makes what a miner shows; nothing throws for a miner that exists. */
-export interface MinerSource {
-  /** `energy`: as noted with the version that is shown. */
-  present(id: number, energy: number | null): PresentedMiner;
-  /** What the miner shows instead if it cannot be written as JSON. */
-  failed(id: number, energy: number | null, error: unknown): PresentedMiner;
-  /** The figures alone, at a tenth of the cost. */
-  figures(id: number): MinerFigures;
-}
-
-/** A miner's object, or its JSON. */
-type Form = "miner" | "bytes";
-
-/** What a miner shows since its last read, made when somebody asks for it. */
-class ShownMiner {
-  readonly version: number;
-  /** Wh: it changes when it is stored, not with every read. */
-  readonly energy: number | null;
-  readonly #id: number;
-  readonly #source: MinerSource;
-  #miner: Miner | null = null;
-  #bytes: Buffer | null = null;
-  #figures: MinerFigures | null;
-
-  constructor(id: number, version: number, energy: number | null, figures: MinerFigures | null, source: MinerSource) {
-    this.#id = id;
-    this.version = version;
-    this.energy = energy;
-    this.#figures = figures;
-    this.#source = source;
-  }
-
-  get miner(): Miner {
-    if (this.#miner !== null) return this.#miner;
-    const { miner, figures } = this.#source.present(this.#id, this.energy);
-    this.#figures = figures;
-    this.#miner = miner;
-    return miner;
-  }
-
-  /** `,{...}`: a list joins these as they are. For callers who may act. The object is then no longer kept. */
-  get bytes(): Buffer {
-    this.#bytes ??= this.#encoded();
-    this.#miner = null;
-    return this.#bytes;
-  }
-
-  #encoded(): Buffer {
-    const { miner } = this;
-    try {
-      return Buffer.from(`,${JSON.stringify(miner)}`);
-    } catch (error) {
-      const failed = this.#source.failed(this.#id, this.energy, error);
-      this.#figures = failed.figures;
-      return Buffer.from(`,${JSON.stringify(failed.miner)}`);
-    }
-  }
-
-  /** The same bytes in the memory of a page, so that they are kept once. */
-  moveTo(bytes: Buffer): void {
-    this.#bytes = bytes;
-  }
-
-  get json(): Buffer {
-    return this.bytes.subarray(1);
-  }
-
-  isMade(form: Form): boolean {
-    return (form === "miner" ? this.#miner : this.#bytes) !== null;
-  }
-
-  get figures(): MinerFigures {
-    this.#figures ??= this.#source.figures(this.#id);
-    return this.#figures;
-  }
-
-  /** As far as they are known already. */
-  get knownFigures(): MinerFigures | null {
-    return this.#figures;
-  }
-}
+import type { MinerFigures } from "./present-miner.ts";
+import { type Form, type ListForm, type MinerSource, ShownMiner } from "./shown-miner.ts";
 
 /** Up to 64 miners of a group that follow one another in the list. */
 interface Page {
   readonly ids: readonly number[];
-  /** Their bytes, null after one of them was read. */
+  /** Their JSON in both forms, if it was joined since one of them was read. */
   bytes: Buffer | null;
-  /** The same for callers who may only view, made for the first of them. */
   viewOnly: Buffer | null;
+  /** Whether none of them was read since a list had them: then it pays to join them, else it only costs memory. */
+  isQuiet: boolean;
   /** The newest version in it. */
   newest: number;
   /** When a list last had a miner of it, by `performance.now`. */
@@ -188,7 +107,7 @@ export class MinerJsonCache {
     this.#shown.set(id, shown);
     const page = this.#pageOf.get(id);
     if (page !== undefined) {
-      page.bytes = null;
+      disturb(page);
       if (performance.now() - page.listedAt < listedWithinMs) void shown.bytes;
     }
     return isNew;
@@ -197,7 +116,7 @@ export class MinerJsonCache {
   remove(id: number): void {
     this.#shown.delete(id);
     const page = this.#pageOf.get(id);
-    if (page !== undefined) page.bytes = null;
+    if (page !== undefined) disturb(page);
     this.touch();
   }
 
@@ -219,15 +138,10 @@ export class MinerJsonCache {
   #pagesOf(minerIds: readonly number[]): Page[] {
     const pages: Page[] = [];
     for (let start = 0; start < minerIds.length; start += minersOnPage) {
-      const page = {
-        ids: minerIds.slice(start, start + minersOnPage),
-        bytes: null,
-        viewOnly: null,
-        newest: 0,
-        listedAt: neverListed,
-      };
+      const ids = minerIds.slice(start, start + minersOnPage);
+      const page = { ids, bytes: null, viewOnly: null, isQuiet: false, newest: 0, listedAt: neverListed };
       pages.push(page);
-      for (const id of page.ids) this.#pageOf.set(id, page);
+      for (const id of ids) this.#pageOf.set(id, page);
     }
     return pages;
   }
@@ -240,7 +154,7 @@ export class MinerJsonCache {
   one(id: number, rest: (figures: MinerFigures) => string, access: Access): Encoded | undefined {
     const shown = this.#shown.get(id);
     if (shown === undefined) return undefined;
-    const chunks = [bytesFor(shown, access).subarray(1, -1), Buffer.from(`,${rest(shown.figures)}}`)];
+    const chunks = [shown[formFor(access)].subarray(1, -1), Buffer.from(`,${rest(shown.figures)}}`)];
     return { etag: this.#etag(shown.version, mayAct(access) ? "" : "-look"), length: lengthOf(chunks), chunks };
   }
 
@@ -252,11 +166,12 @@ export class MinerJsonCache {
     const now = performance.now();
     const { parts, number } = this.#arrangementFor(access);
     let newest = this.#touched;
+    const form = formFor(access);
     const chunks = filled(head, tail, parts, (page) => {
-      const bytes = this.#joined(page, access);
+      const pieces = this.#piecesOf(page, form);
       page.listedAt = now;
       newest = Math.max(newest, page.newest);
-      return bytes;
+      return pieces;
     });
     return { etag: this.#etag(newest, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
   }
@@ -270,11 +185,10 @@ export class MinerJsonCache {
       partsOf(sections, ({ minerIds }) => minerIds),
       (id) => {
         const shown = this.#shown.get(id);
-        if (shown === undefined) return none;
-        const bytes = bytesFor(shown, access);
-        return wanted === undefined
-          ? bytes
-          : Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing]);
+        if (shown === undefined) return [];
+        const bytes = shown[formFor(access)];
+        if (wanted === undefined) return [bytes];
+        return [Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing])];
       },
     );
     const { number } = this.#arrangementFor(access);
@@ -285,8 +199,8 @@ export class MinerJsonCache {
   prepareList(access: Access): Promise<void> | undefined {
     const ids: number[] = [];
     for (const part of this.#arrangementFor(access).parts)
-      if (!Buffer.isBuffer(part) && part.bytes === null) ids.push(...part.ids);
-    return this.prepare(ids, "bytes");
+      if (!Buffer.isBuffer(part) && part[formFor(access)] === null) ids.push(...part.ids);
+    return this.prepare(ids, formFor(access));
   }
 
   /**
@@ -297,7 +211,7 @@ export class MinerJsonCache {
     const now = performance.now();
     const missing = ids.filter((id) => {
       const page = this.#pageOf.get(id);
-      if (page !== undefined && form === "bytes") page.listedAt = now;
+      if (page !== undefined && form !== "miner") page.listedAt = now;
       return this.#shown.get(id)?.isMade(form) === false;
     });
     return missing.length <= madeAtOnce ? undefined : this.#make(missing, form);
@@ -318,25 +232,27 @@ export class MinerJsonCache {
     return this.#shown.get(id)?.figures.status;
   }
 
-  /** The bytes of a page; those of its miners move there. */
-  #joined(page: Page, access: Access): Buffer {
-    if (page.bytes === null) {
-      // A miner that fails when it is made is shown anew.
-      for (const id of page.ids) void this.#shown.get(id)?.bytes;
-      const shown = page.ids.flatMap((id) => this.#shown.get(id) ?? []);
-      page.newest = shown.reduce((newest, { version }) => Math.max(newest, version), 0);
-      page.viewOnly = null;
-      page.bytes = Buffer.concat(shown.map(({ bytes }) => bytes));
-      let start = 0;
-      for (const each of shown) {
-        const end = start + each.bytes.length;
-        each.moveTo(page.bytes.subarray(start, end));
-        start = end;
-      }
+  /** The JSON of a page; in one piece if nothing has changed since the last list, and then kept there alone. */
+  #piecesOf(page: Page, form: ListForm): readonly Buffer[] {
+    const joined = page[form];
+    if (joined !== null) return [joined];
+    // A miner that fails when it is made is shown anew.
+    for (const id of page.ids) void this.#shown.get(id)?.[form];
+    const shown = page.ids.flatMap((id) => this.#shown.get(id) ?? []);
+    page.newest = shown.reduce((newest, { version }) => Math.max(newest, version), 0);
+    const pieces = shown.map((each) => each[form]);
+    if (!page.isQuiet) {
+      page.isQuiet = true;
+      return pieces;
     }
-    if (mayAct(access)) return page.bytes;
-    page.viewOnly ??= jsonWithoutActions(page.bytes);
-    return page.viewOnly;
+    const whole = Buffer.concat(pieces);
+    page[form] = whole;
+    let start = 0;
+    for (const [index, { length }] of pieces.entries()) {
+      shown[index]?.moveTo(form, whole.subarray(start, start + length));
+      start += length;
+    }
+    return [whole];
   }
 
   #arrangementFor(access: Access): Arrangement {
@@ -357,11 +273,16 @@ interface PartOptions {
   readonly access: Access;
 }
 
-/** A miner's bytes in one of their two forms. */
-const bytesFor = ({ bytes }: ShownMiner, access: Access): Buffer =>
-  mayAct(access) ? bytes : jsonWithoutActions(bytes);
+/** The form of the JSON for this access. */
+export const formFor = (access: Access): ListForm => (mayAct(access) ? "bytes" : "viewOnly");
 
-const none = Buffer.alloc(0);
+/** One of its miners was read. */
+function disturb(page: Page): void {
+  page.bytes = null;
+  page.viewOnly = null;
+  page.isQuiet = false;
+}
+
 const openBracket = 0x5b;
 const opening = Buffer.from(",{");
 const closing = Buffer.from("}");
@@ -369,7 +290,12 @@ const closing = Buffer.from("}");
 const lengthOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
 
 /** The list with the bytes of its miners, which begin with a comma. */
-function filled<T>(head: string, tail: string, parts: readonly (Buffer | T)[], bytesOf: (part: T) => Buffer): Buffer[] {
+function filled<T>(
+  head: string,
+  tail: string,
+  parts: readonly (Buffer | T)[],
+  piecesOf: (part: T) => readonly Buffer[],
+): Buffer[] {
   const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
   let first = true;
   for (const part of parts) {
@@ -378,10 +304,11 @@ function filled<T>(head: string, tail: string, parts: readonly (Buffer | T)[], b
       first = part.at(-1) === openBracket;
       continue;
     }
-    const bytes = bytesOf(part);
-    if (bytes.length === 0) continue;
-    chunks.push(first ? bytes.subarray(1) : bytes);
-    first = false;
+    for (const bytes of piecesOf(part)) {
+      if (bytes.length === 0) continue;
+      chunks.push(first ? bytes.subarray(1) : bytes);
+      first = false;
+    }
   }
   chunks.push(Buffer.from(`],${tail}}`));
   return chunks;

@@ -10,7 +10,7 @@ import type { PoolBook } from "../money/pool-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
-import type { GroupSection } from "./miner-json-cache.ts";
+import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
@@ -124,7 +124,7 @@ export function encodedMiners(context: MinerContext) {
       const access = accessBook.of(caller);
       if (isWhole(input)) return registry.jsonCache.prepareList(access);
       shares.take(caller, 0);
-      return registry.jsonCache.prepare(idsOf(input, context, access), "bytes");
+      return registry.jsonCache.prepare(idsOf(input, context, access), formFor(access));
     },
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const access = accessBook.of(caller);
