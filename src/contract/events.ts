@@ -23,7 +23,8 @@ export const ResetData = z.object({});
 
 /**
  * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
- * event. `reset`: missed events are no longer available, or the set of visible miners has changed; read the lists again.
+ * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `reset`: missed
+ * events are no longer available, or the set of visible miners has changed; read the lists again.
  */
 export const ServiceEvent = z.discriminatedUnion("type", [
   event("miner", Miner),

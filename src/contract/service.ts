@@ -72,6 +72,8 @@ export type MiningService = {
   features(): Promise<ReadonlySet<OperationName>>;
   /** The reply to a read as bytes, if the service keeps them. */
   encoded?(operation: OperationName, input: object, caller: Caller): Encoded | undefined;
+  /** Makes what `encoded` needs for this reply, some at a time; undefined if `encoded` may be called at once. */
+  prepare?(operation: OperationName, input: object, caller: Caller): Promise<void> | undefined;
   /** The events of `watchEvents` as bytes, in batches of all that are available. */
   encodedEvents?(
     input: Input<"watchEvents">,

@@ -29,7 +29,7 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
       filled = 0;
       if (response.destroyed) return;
     }
-    if (chunk.length > slab.length) for (const piece of pieces(chunk)) await write(piece);
+    if (chunk.length > slab.length) for (const piece of pieces(chunk, slab.length)) await write(piece);
     else {
       slab.set(chunk, filled);
       filled += chunk.length;
@@ -39,14 +39,16 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
 }
 
 /** Bytes in pieces, without copying, so that progress of a slow reader is visible. */
-export const pieces = (bytes: Uint8Array): Uint8Array[] =>
-  Array.from({ length: Math.ceil(bytes.length / groupSize) }, (_, index) =>
-    bytes.subarray(index * groupSize, (index + 1) * groupSize),
+export const pieces = (bytes: Uint8Array, size: number): Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
   );
 
 /** Bytes as a stream, which waits for compression and slow readers, and yields to other requests between two groups. */
 export function streamOf(given: readonly Uint8Array[]): Readable {
-  const chunks = given.some(({ length }) => length > groupSize) ? given.flatMap(pieces) : given;
+  const chunks = given.some(({ length }) => length > groupSize)
+    ? given.flatMap((chunk) => pieces(chunk, groupSize))
+    : given;
   let at = 0;
   const next = (): Uint8Array | null => {
     const start = at;

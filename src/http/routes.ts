@@ -40,6 +40,8 @@ function answer(name: OperationName, operation: Operation, { service, limits, pe
     const { input, userId } = decode({ params: request.params, query: request.queryText, body });
     const caller = callerOf(request, userId);
     const ask = () => service.encoded?.(name, input, caller);
+    const preparing = reads ? service.prepare?.(name, input, caller) : undefined;
+    if (preparing !== undefined) await preparing;
     const encoded = reads ? ask() : undefined;
     if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, again: ask });
     // The operation's own schemas produced the input, which the types of a table cannot express.

@@ -48,6 +48,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
+    current: (minerId) => registry.jsonCache.current(minerId),
     summaryFor: (caller) => calls.getSummary({}, caller),
   };
 
@@ -74,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     keyHolder: keyHolders(store),
     setWarning: base.setWarning,
+    prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
       if (operation === "listMiners") return encoded.list(input, caller);

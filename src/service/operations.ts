@@ -27,11 +27,11 @@ export function serviceOperations(parts: ServiceParts): Calls {
   const { config, store, now, format, coins, book, accessBook, shares, events, metaData } = parts;
   const { registry, executor, runOnRig, runOnLoop, bulk, discoveries } = parts;
   /** The change may show in any miner. */
-  const presentingAll =
+  const changingAll =
     <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
     async (input: I, caller: Caller): Promise<R> => {
       const reply = await operation(input, caller);
-      registry.presentAll();
+      registry.changeAll();
       return reply;
     };
   return {
@@ -51,13 +51,13 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ),
     listPools: book.listPools,
     getPool: book.getPool,
-    savePool: presentingAll(book.savePool),
-    deletePool: presentingAll(book.deletePool),
+    savePool: changingAll(book.savePool),
+    deletePool: changingAll(book.deletePool),
     listPoolGroups: book.listPoolGroups,
     savePoolGroup: book.savePoolGroup,
     deletePoolGroup: book.deletePoolGroup,
-    saveCoin: presentingAll(coins.saveCoin),
-    deleteCoin: presentingAll(coins.deleteCoin),
+    saveCoin: changingAll(coins.saveCoin),
+    deleteCoin: changingAll(coins.deleteCoin),
     listAlgorithms: coins.listAlgorithms,
     getSummary: async (_input, caller) => parts.summary.of(caller),
     ...commandOperations(registry, store, accessBook, shares, executor),

@@ -45,7 +45,7 @@ export interface ServiceOptions {
   /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
   readonly messages?: Messages;
   /**
-   * Events kept for subscribers that resume, of some 8 KB each; by default 10,000. 1,000 do where no connection can
+   * Events kept for subscribers that resume, of some 150 bytes each; by default 10,000. 1,000 do where no connection can
    * break, which is how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;

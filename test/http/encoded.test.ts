@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Encoded } from "../../src/contract/service.ts";
 import { until, within } from "../until.ts";
 import { type Answer, open, type Served, serve } from "./wire.ts";
@@ -51,6 +51,18 @@ describe("ready-made bytes", () => {
     });
     expect(answer.text === textOf(encoded)).toBe(true);
     expect(served.calls).toEqual([]);
+  });
+
+  test("are taken once they are prepared, if the service has to prepare them", async () => {
+    const encoded = list(3);
+    const prepare = async (operation: string): Promise<void> => {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (operation === "listMiners") served.encoded.set("listMiners", encoded);
+    };
+    Object.assign(served.service, { prepare });
+    onTestFinished(() => void Object.assign(served.service, { prepare: undefined }));
+    const answer = await served.ask("GET", "/api/miners");
+    expect([answer.status, answer.text]).toEqual([200, textOf(encoded)]);
   });
 
   test("arrive in order whatever the sizes of their pieces are", async () => {

@@ -8,6 +8,7 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, EncodedEvent, Input, MiningService } from "../../src/contract/service.ts";
 import { type HttpLimits, httpLimits } from "../../src/http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
+import type { CurrentMiner } from "../../src/service/events/event-ring.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
 import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
@@ -110,9 +111,11 @@ async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<E
   const store = await openStore({ file: ":memory:", now: Date.now });
   closers.push(() => store.close());
   const accessBook = new AccessBook(store);
+  const told = new Map<number, CurrentMiner>();
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: () => true,
+    current: (id) => told.get(id),
     summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no summary here")),
   };
   const events = new Events({
@@ -125,9 +128,11 @@ async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<E
     encodedEvents: (input: Input<"watchEvents">, who: Caller, signal: AbortSignal) =>
       events.encoded(view, input, who, signal),
   };
-  const tell = (id: number, step: number, pad = 0): void => {
-    const json = Buffer.from(JSON.stringify({ id, step, pad: "x".repeat(pad) }));
-    events.miner(off({ id, groupId: 0 }), 0, json);
+  /** A change of a miner that has not changed before: one that changes again is sent once. */
+  const tell = (id: number, pad = 0): void => {
+    const json = Buffer.from(JSON.stringify({ id, pad: "x".repeat(pad) }));
+    told.set(id, { miner: off({ id, groupId: 0 }), json });
+    events.miner({ id, uid: null, groupId: 0 }, 0);
   };
   return { ...(await serve(service, limits)), events, tell };
 }
@@ -144,10 +149,10 @@ describe("the stream of events", () => {
       "x-content-type-options": "nosniff",
     });
     expect(client.response.headers["content-encoding"]).toBeUndefined();
-    for (let step = 0; step < 2_000; step += 1) tell(1, step);
+    for (let id = 0; id < 2_000; id += 1) tell(id);
     await until(() => client.messages.length === 2_000, "all 2,000 events to arrive");
     expect(client.messages.map(({ type, data }) => [type, data])).toEqual(
-      Array.from({ length: 2_000 }, (_, step) => ["miner", { id: 1, step, pad: "" }]),
+      Array.from({ length: 2_000 }, (_, id) => ["miner", { id, pad: "" }]),
     );
     expect([client.retry > 0, client.ended]).toEqual([true, false]);
   });
@@ -162,7 +167,7 @@ describe("the stream of events", () => {
     });
     const client = await watch(url);
     await until(() => client.comments > 15, "sixteen comments to arrive");
-    tell(1, 1);
+    tell(1);
     await until(() => client.messages.length === 1, "the event after the deadlines to arrive");
     expect(client.ended).toBe(false);
   });
@@ -198,7 +203,7 @@ describe("the stream of events", () => {
   test("resumes after Last-Event-ID, which overrides the query", async () => {
     const { url, tell } = await serveEvents();
     const first = await watch(url);
-    for (let step = 0; step < 5; step += 1) tell(1, step);
+    for (let id = 0; id < 5; id += 1) tell(id);
     await until(() => first.messages.length === 5, "the first client's five events to arrive");
     const [one, , three] = first.messages.map(({ id }) => id ?? "");
     const byQuery = await watch(url, `/api/events?after=${one}`);
@@ -238,7 +243,7 @@ describe("the stream of events", () => {
     await until(() => events.subscribers === 2, "both clients to be listening");
     stuck.pause();
     // More than sockets take by themselves.
-    for (let step = 0; step < 400; step += 1) tell(1, step, 50_000);
+    for (let id = 0; id < 400; id += 1) tell(id, 50_000);
     await until(() => client.messages.length === 400, "the reading client to get all events");
     await server.close();
     await until(() => client.ended && events.subscribers === 0, "every stream to end with the server");
@@ -299,7 +304,7 @@ describe("clients", () => {
     const stayed = await watch(url);
     const slow = await watch(url);
     const flighty = await watch(url);
-    tell(0, 0);
+    tell(0);
     await until(
       () => flighty.messages.length === 1 && slow.messages.length === 1,
       "two clients to hear the first event",
@@ -307,7 +312,7 @@ describe("clients", () => {
     slow.response.pause();
     let told = 1;
     const tellSome = async (some: number, pad: number): Promise<void> => {
-      for (let each = 0; each < some; each += 1, told += 1) tell(told % 5, told, pad);
+      for (let each = 0; each < some; each += 1, told += 1) tell(told, pad);
       await until(() => stayed.messages.length === told, "the client that stayed to catch up");
     };
     const visits: Client[] = [flighty];
@@ -337,7 +342,7 @@ describe("clients", () => {
     stuck.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await until(() => events.subscribers === 1, "the client to be listening");
     stuck.pause();
-    for (let step = 0; step < 600; step += 1) tell(1, step, 50_000);
+    for (let id = 0; id < 600; id += 1) tell(id, 50_000);
     await until(() => events.subscribers === 0, "the client that reads nothing to be cut");
     stuck.destroy();
   });
@@ -372,6 +377,34 @@ describe("over a real service", () => {
     await until(() => resumed.messages.length === 2, "the reset and the summary to arrive");
     expect(resumed.messages.map(({ type }) => type)).toEqual(["reset", "summary"]);
     expect(Number(resumed.lastId)).toBeGreaterThan(Number(before));
+  });
+
+  test("a client that resumes gets each changed miner once, as it is, and of a removed one only the removal", async () => {
+    const bench = await openBench({ rigs: [axeos, axeos, axeos] });
+    const { service } = bench;
+    const ids = [0, 1, 2].map((index) => bench.add(bench.rig(index).address, { name: `rig ${index}` }));
+    const [changed = 0, gone = 0, untouched = 0] = await Promise.all(ids);
+    const { url } = await serve(service);
+    const client = await watch(url);
+    await service.changeMiner({ id: untouched, name: "before" }, caller);
+    await until(() => client.messages.some(({ type }) => type === "miner"), "the first change to arrive");
+    const last = client.lastId ?? "";
+    client.leave();
+    for (const name of ["one", "two", "three"]) {
+      await service.changeMiner({ id: changed, name }, caller);
+      await service.changeMiner({ id: gone, name }, caller);
+    }
+    await service.deleteMiner({ id: gone }, caller);
+    await service.changeMiner({ id: changed, name: "four" }, caller);
+    const resumed = await watch(url, "/api/events", { "last-event-id": last });
+    const changes = () => resumed.messages.filter(({ type = "" }) => type.startsWith("miner"));
+    await until(() => changes().length === 2, "the two changes to arrive");
+    expect(changes().map(({ type, data }) => [type, Object(data).id, Object(data).name])).toEqual([
+      ["miner-removed", gone, undefined],
+      ["miner", changed, "four"],
+    ]);
+    const { metaData, ...now } = await bench.get(changed);
+    expect(changes()[1]?.data).toEqual(now);
   });
 
   test("each user receives their own miners, and a miner that moves to them", async () => {

@@ -5,6 +5,7 @@ import type { ServiceEvent } from "../../src/contract/events.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";
+import type { CurrentMiner } from "../../src/service/events/event-ring.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
 import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
@@ -66,11 +67,13 @@ interface Farm {
   readonly events: Events;
   readonly view: EventView;
   readonly groups: Map<number, number>;
+  readonly miners: Map<number, CurrentMiner>;
   /** What the summary says, and for whom it was made. */
   running: number;
   readonly summaries: Caller[];
-  tell(id: number, step?: number): Uint8Array;
+  tell(id: number, step?: number): CurrentMiner;
   move(id: number, groupId: number): void;
+  remove(id: number): void;
   user(name: string, groups: number[] | null): Promise<number>;
 }
 
@@ -84,10 +87,12 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
   const store = await openStore({ file: ":memory:", now: () => start });
   const accessBook = new AccessBook(store);
   const groups = new Map<number, number>();
+  const miners = new Map<number, CurrentMiner>();
   const summaries: Caller[] = [];
   const farm: Farm = {
     store,
     groups,
+    miners,
     running: 0,
     summaries,
     events: new Events({
@@ -97,6 +102,7 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
     view: {
       accessOf: (caller) => accessBook.of(caller),
       sees: (id, access) => access.seesGroup(groups.get(id) ?? -1),
+      current: (id) => miners.get(id),
       summaryFor: async (caller) => {
         summaries.push(caller);
         return summary(farm.running, `${summaries.length}`);
@@ -105,15 +111,23 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
     tell: (id: number, step = 0) => {
       const groupId = groups.get(id) ?? 0;
       const miner = minerAt(id, groupId, step);
-      const json = Buffer.from(JSON.stringify(miner));
-      farm.events.miner(miner, groups.has(id) ? groupId : null, json);
+      const shown = { miner, json: Buffer.from(JSON.stringify(miner)) };
+      miners.set(id, shown);
+      farm.events.miner(miner, groups.has(id) ? groupId : null);
       groups.set(id, groupId);
-      return json;
+      return shown;
     },
     move: (id: number, groupId: number) => {
       const before = groups.get(id) ?? 0;
+      const miner = minerAt(id, groupId);
       groups.set(id, groupId);
-      farm.events.miner(minerAt(id, groupId), before);
+      miners.set(id, { miner, json: Buffer.from(JSON.stringify(miner)) });
+      farm.events.miner(miner, before);
+    },
+    remove: (id: number) => {
+      farm.events.minerRemoved({ id, uid: `uid-${id}`, groupId: groups.get(id) ?? 0 });
+      groups.delete(id);
+      miners.delete(id);
     },
     user: async (name: string, seen: number[] | null) =>
       (await store.users.add({ name, privilege: "view", groups: seen, pools: null, keyHash: null })).id,
@@ -202,9 +216,9 @@ describe("a subscriber", () => {
     farm.tell(1, 2);
     farm.events.notification(notification(7), 1);
     farm.events.command(command(9, 1));
-    farm.events.minerRemoved({ id: 1, uid: null, groupId: 0 });
+    farm.events.minerRemoved({ id: 2, uid: null, groupId: 0 });
     await until(() => seen.events.length === 4, "all four events to arrive");
-    expect(seen.short).toEqual(["miner 1:2", "notification 7", "command 9", "miner-removed 1 null"]);
+    expect(seen.short).toEqual(["miner 1:2", "notification 7", "command 9", "miner-removed 2 null"]);
     const ids = seen.events.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
     expect(ids[0]).toBeGreaterThan(start);
@@ -214,7 +228,7 @@ describe("a subscriber", () => {
   test("shares the bytes that were made once", async () => {
     const farm = await openFarm();
     const takes = [1, 2].map(() => farm.events.encoded(farm.view, {}, everybody, ending.signal));
-    const json = farm.tell(5);
+    const { json } = farm.tell(5);
     for (const take of takes) {
       const { value } = await next(take);
       expect(value?.[0]?.json).toBe(json);
@@ -222,19 +236,54 @@ describe("a subscriber", () => {
     }
   });
 
-  test("in the same process gets the object, and one that resumes much later the same from its JSON", async () => {
+  test("in the same process gets the object, and so does one that resumes much later", async () => {
     const farm = await openFarm();
     const seen = await listen(farm);
-    const miner = minerAt(1, 0, 1);
-    farm.events.miner(miner, 0, Buffer.from(JSON.stringify(miner)));
+    const { miner } = farm.tell(1, 1);
     await until(() => seen.events.length === 1, "the event to arrive");
     const [first] = seen.events;
     expect(first?.data).toBe(miner);
-    for (let step = 0; step < 300; step += 1) farm.tell(2, step);
+    for (let id = 2; id < 302; id += 1) farm.tell(id);
     const later = await listen(farm, everybody, (first?.id ?? 0) - 1);
     await until(() => later.events.length > 0, "the kept event to arrive");
     expect(later.events[0]).toEqual(first);
-    expect(later.events[0]?.data).not.toBe(miner);
+    expect(later.events[0]?.data).toBe(miner);
+  });
+
+  test("gets a miner that changed several times meanwhile once, as it is then", async () => {
+    const farm = await openFarm();
+    const seen = await listen(farm);
+    for (let step = 1; step <= 5; step += 1) for (const id of [1, 2]) farm.tell(id, step);
+    await until(() => seen.events.length === 2, "both miners to arrive");
+    farm.tell(3);
+    await until(() => seen.short.at(-1) === "miner 3:0", "the third miner to arrive");
+    expect(seen.short).toEqual(["miner 1:5", "miner 2:5", "miner 3:0"]);
+  });
+
+  test("has nothing made for it that it does not take", async () => {
+    const farm = await openFarm();
+    const made: string[] = [];
+    const lazily = (id: number): CurrentMiner => ({
+      get miner() {
+        made.push(`object ${id}`);
+        return minerAt(id, 0);
+      },
+      get json() {
+        made.push(`bytes ${id}`);
+        return Buffer.from(JSON.stringify(minerAt(id, 0)));
+      },
+    });
+    for (const id of [1, 2]) farm.tell(id);
+    expect(made).toEqual([]);
+    const [inProcess, other] = [await listen(farm), await listen(farm)];
+    farm.tell(3);
+    farm.miners.set(3, lazily(3));
+    await until(() => inProcess.events.length === 1 && other.events.length === 1, "the miner to arrive at both");
+    expect(made).toEqual(["object 3"]);
+    const overHttp = farm.events.encoded(farm.view, { after: inProcess.last - 1 }, everybody, ending.signal);
+    await next(overHttp);
+    await overHttp.return();
+    expect(made).toEqual(["object 3", "bytes 3"]);
   });
 
   test("is removed when it is aborted, stops reading, or the service closes", async () => {
@@ -266,19 +315,20 @@ describe("a subscriber that resumes", () => {
         let last = await newest(farm);
         const stayed = await listen(farm);
         const got: number[] = [];
+        let miners = 1;
         for (const [burst, kept] of bursts) {
-          for (let told = 0; told < burst; told += 1) farm.tell(1 + (told % 3), told);
+          for (let told = 0; told < burst; told += 1, miners += 1) farm.tell(miners);
           const visit = farm.events.encoded(farm.view, { after: last }, everybody, ending.signal);
           const ids = (await next(visit)).value?.map(({ id }) => id) ?? [];
           await visit.return();
           got.push(...ids.slice(0, kept));
           last = got.at(-1) ?? last;
         }
-        farm.tell(4);
+        farm.tell(0);
         const rest = await listen(farm, everybody, last);
         await until(
-          () => rest.short.at(-1) === "miner 4:0" && stayed.short.at(-1) === "miner 4:0",
-          "both subscribers to hear of miner 4",
+          () => rest.short.at(-1) === "miner 0:0" && stayed.short.at(-1) === "miner 0:0",
+          "both subscribers to hear of miner 0",
         );
         expect([...got, ...rest.events.map(({ id }) => id)]).toEqual(stayed.events.map(({ id }) => id));
         await rest.stop();
@@ -298,7 +348,7 @@ describe("a subscriber that resumes", () => {
     const farm = await openFarm({ kept: 10, summaryIntervalMs: 3_600_000 });
     const seen = await listen(farm);
     for (let step = 0; step < 15; step += 1) {
-      farm.tell(1, step);
+      farm.tell(100 + step);
       await until(() => seen.events.length === step + 1, "the miner's change to be told");
     }
     const known = (seen.events.at(-10)?.id ?? 0) - 1;
@@ -318,18 +368,108 @@ describe("a subscriber that resumes", () => {
   test("over the whole ring is not cut while it takes what comes", async () => {
     const farm = await openFarm({ kept: 1_000, lag: 50, batch: 10 });
     const after = await newest(farm);
-    for (let step = 0; step < 900; step += 1) farm.tell(1, step);
+    let miners = 0;
+    const tellSome = (some: number): void => {
+      for (let told = 0; told < some; told += 1, miners += 1) farm.tell(miners);
+    };
+    tellSome(900);
     const stream = farm.events.encoded(farm.view, { after }, everybody, ending.signal);
     const ids: number[] = [];
     while (ids.length < 1_300) {
       // Five come while ten are taken, and whoever stands still is looked at in between.
-      for (let more = 0; more < 5; more += 1) farm.tell(1);
+      tellSome(5);
       await new Promise((resolve) => setTimeout(resolve, 2));
       const { value = [] } = await next(stream);
       ids.push(...value.map(({ id }) => id));
     }
     expect(ids).toEqual(ids.map((_, index) => after + 1 + index));
     await stream.return();
+  });
+});
+
+/** What somebody knows of a farm who has taken these events: the step of each miner. */
+function replayed(known: Map<number, number>, events: readonly ServiceEvent[]): Map<number, number> {
+  for (const { type, data } of events) {
+    if (type === "miner" && "step" in data && typeof data.step === "number") known.set(data.id, data.step);
+    else if (type === "miner-removed") known.delete(data.id);
+  }
+  return known;
+}
+
+/** All that is new to a subscriber who visits. */
+async function takenBy(farm: Farm, who: Caller, after: number | undefined): Promise<ServiceEvent[]> {
+  const stream = farm.events.encoded(farm.view, { after }, who, ending.signal);
+  farm.tell(99);
+  const { value } = await next(stream);
+  await stream.return();
+  return value?.map(({ event }) => event) ?? [];
+}
+
+describe("whoever resumes after Last-Event-ID", () => {
+  test("gets every miner that changed once, as it is, and of a removed one only the removal", async () => {
+    const farm = await openFarm();
+    const seen = await listen(farm);
+    for (const id of [1, 2, 3, 4]) farm.tell(id, 1);
+    await until(() => seen.events.length === 4, "all four miners to arrive");
+    await seen.stop();
+    for (const step of [2, 3]) for (const id of [2, 3, 4]) farm.tell(id, step);
+    farm.remove(3);
+    farm.tell(4, 4);
+    farm.tell(5, 1);
+    farm.remove(5);
+    const resumed = await listen(farm, everybody, seen.last);
+    await until(() => resumed.events.length >= 4, "what was missed to arrive");
+    expect(resumed.short).toEqual(["miner 2:3", "miner-removed 3 uid-3", "miner 4:4", "miner-removed 5 uid-5"]);
+    const ids = resumed.events.map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    expect(ids[0]).toBeGreaterThan(seen.last);
+  });
+
+  test("knows the farm as it is, wherever they left and whatever they see of it", async () => {
+    const op = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ change: fc.integer({ min: 1, max: 6 }) }) },
+      { weight: 2, arbitrary: fc.record({ move: fc.integer({ min: 1, max: 6 }), to: fc.integer({ min: 0, max: 2 }) }) },
+      { weight: 1, arbitrary: fc.record({ remove: fc.integer({ min: 1, max: 6 }) }) },
+    );
+    const visits = fc.array(fc.tuple(fc.array(op, { maxLength: 20 }), fc.integer({ min: 0, max: 20 })), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(visits, async (rounds) => {
+        const farm = await openFarm({ summaryIntervalMs: 3_600_000 });
+        const groups = [0];
+        for (const name of ["north", "south"]) groups.push((await farm.store.groups.add({ name, parentId: 0 })).id);
+        const anna: Caller = { actor: "x", userId: await farm.user("anna", groups.slice(1, 2)) };
+        // All see this one, so that there is always something to take.
+        farm.groups.set(99, groups[1] ?? 0);
+        const people = [everybody, anna].map((who) => ({ who, last: 0, known: new Map<number, number>() }));
+        for (const person of people) person.last = (await takenBy(farm, person.who, undefined)).at(-1)?.id ?? 0;
+        let step = 0;
+        for (const [ops, kept] of [...rounds, [[], Number.POSITIVE_INFINITY] as const]) {
+          for (const each of ops) {
+            step += 1;
+            if ("change" in each) farm.tell(each.change, step);
+            else if ("remove" in each) farm.remove(each.remove);
+            else if (farm.groups.has(each.move)) farm.move(each.move, groups[each.to] ?? 0);
+          }
+          for (const person of people) {
+            const missed = await takenBy(farm, person.who, person.last);
+            const taken = missed.slice(0, kept);
+            const miners = taken.flatMap(({ type, data }) => (type === "miner" ? [data.id] : []));
+            expect(miners).toEqual([...new Set(miners)]);
+            replayed(person.known, taken);
+            person.last = taken.at(-1)?.id ?? person.last;
+          }
+        }
+        for (const { who, known } of people) {
+          const access = farm.view.accessOf(who);
+          const seen = [...farm.miners].filter(([id]) => farm.view.sees(id, access));
+          expect(known).toEqual(new Map(seen.map(([id, { miner }]) => [id, Object(miner).step])));
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 });
 
@@ -340,10 +480,10 @@ describe("a subscriber that lags", () => {
     const slow = farm.events.encoded(farm.view, {}, everybody, ending.signal);
     farm.tell(1, 0);
     const taken = [...((await next(slow)).value ?? [])];
-    for (let step = 1; step <= 20; step += 1) farm.tell(1, step);
+    for (let id = 2; id <= 21; id += 1) farm.tell(id);
     await until(() => stayed.events.length === 21, "the quick subscriber to hear 21 events");
     taken.push(...((await next(slow)).value ?? []));
-    for (let step = 21; step <= 60; step += 1) farm.tell(1, step);
+    for (let id = 22; id <= 61; id += 1) farm.tell(id);
     await until(() => stayed.events.length === 61, "the quick subscriber to hear 61 events");
     const cut = await next(slow).catch(codeOf);
     expect(cut).toBe("service.not-ready");
@@ -358,7 +498,7 @@ describe("a subscriber that lags", () => {
     const slow = farm.events.encoded(farm.view, {}, everybody, ending.signal);
     farm.tell(1, 0);
     await next(slow);
-    for (let step = 1; step <= 50; step += 1) farm.tell(1, step);
+    for (let id = 3; id <= 52; id += 1) farm.tell(id);
     farm.events.reset();
     const other = await listen(farm);
     farm.tell(2, 7);
@@ -388,7 +528,8 @@ describe("a user", () => {
     farm.events.notification(notification(6), null);
     await until(() => a.events.length === 2, "Anna to hear of her miner");
     farm.move(1, south);
-    farm.events.minerRemoved({ id: 1, uid: "uid-1", groupId: south });
+    await until(() => b.events.length === 3, "Bert to hear of the miner that came");
+    farm.remove(1);
     await until(() => all.events.length === 7, "the unrestricted subscriber to hear all events");
     expect(a.short).toEqual(["miner 1:1", "notification 5", "miner-removed 1 uid-1"]);
     expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1:0", "miner-removed 1 uid-1"]);
@@ -540,6 +681,7 @@ describe("the summary", () => {
     const view: EventView = {
       accessOf: (caller) => accessBook.of(caller),
       sees: () => true,
+      current: () => undefined,
       summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),
     };
     const stream = events.encoded(view, {}, everybody, ending.signal);

@@ -1,72 +1,128 @@
 import type { EventType, ServiceEvent } from "../../contract/events.ts";
 import { jsonWithoutActions } from "../../contract/may-act.ts";
+import type { Miner } from "../../contract/resources.ts";
 import type { EncodedEvent } from "../../contract/service.ts";
 import { type Access, mayAct } from "../users/access.ts";
 
-/** An event, and its JSON once a subscriber has wanted bytes. Never changes, since all subscribers share it. */
+/** A miner since its last read: its object and its JSON, each made when somebody wants it. */
+export interface CurrentMiner {
+  readonly miner: Miner;
+  readonly json: Uint8Array;
+}
+
+/** How the two forms of an event are made. */
+interface Forms {
+  readonly event: () => ServiceEvent;
+  readonly json: () => Uint8Array;
+}
+
+/** An event as object and as JSON, each made when a subscriber wants it. Never changes, since all subscribers share it. */
 export class SharedEvent implements EncodedEvent {
   readonly id: number;
   readonly type: EventType;
-  #event: ServiceEvent | null;
-  #json: Uint8Array | null;
+  readonly #make: Forms;
+  #event: ServiceEvent | null = null;
+  #json: Uint8Array | null = null;
   #withoutActions: SharedEvent | null = null;
 
-  /** Takes the event, the JSON of its data, or both. */
-  constructor({ id, type }: Pick<ServiceEvent, "id" | "type">, event: ServiceEvent | null, json: Uint8Array | null) {
+  constructor({ id, type }: Pick<ServiceEvent, "id" | "type">, make: Forms) {
     this.id = id;
     this.type = type;
-    this.#event = event;
-    this.#json = json;
+    this.#make = make;
   }
 
-  static of(event: ServiceEvent, json: Uint8Array | null = null): SharedEvent {
-    return new SharedEvent(event, event, json);
+  static of(event: ServiceEvent): SharedEvent {
+    return new SharedEvent(event, { event: () => event, json: () => Buffer.from(JSON.stringify(event.data)) });
+  }
+
+  static ofMiner(id: number, shown: CurrentMiner): SharedEvent {
+    const event = (): ServiceEvent => ({ id, type: "miner", data: shown.miner });
+    return new SharedEvent({ id, type: "miner" }, { event, json: () => shown.json });
   }
 
   get event(): ServiceEvent {
-    return this.#event ?? { id: this.id, type: this.type, data: parsed(this.json) };
+    this.#event ??= this.#make.event();
+    return this.#event;
   }
 
   get json(): Uint8Array {
-    this.#json ??= Buffer.from(JSON.stringify(this.#event?.data));
+    this.#json ??= this.#make.json();
     return this.#json;
   }
 
   /** The event as a subscriber with this access sees it. */
   for(access: Access): SharedEvent {
     if (this.type !== "miner" || mayAct(access)) return this;
-    this.#withoutActions ??= new SharedEvent(this, null, jsonWithoutActions(this.json));
+    const { id, type } = this;
+    const json = () => jsonWithoutActions(this.json);
+    this.#withoutActions ??= new SharedEvent(this, { json, event: () => ({ id, type, data: parsed(json()) }) });
     return this.#withoutActions;
   }
 
   withId(id: number): SharedEvent {
-    return new SharedEvent({ id, type: this.type }, this.#event && { ...this.#event, id }, this.#json);
-  }
-
-  /** Keeps only one of the two forms in memory; the other can be made again. */
-  compact(): void {
-    if (this.#json !== null) this.#event = null;
+    return SharedEvent.of({ ...this.event, id });
   }
 }
 
-const parsed = (json: Uint8Array) => JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString());
+const parsed = (json: Buffer) => JSON.parse(json.toString());
 
-/** Whether a miner is visible with this access now. */
+/** The miners as they are now. */
+export interface MinerView {
+  /** Whether a miner is visible with this access. */
+  readonly sees: SeesMiner;
+  /** Undefined for a miner that was removed. */
+  current(minerId: number): CurrentMiner | undefined;
+}
+
 export type SeesMiner = (minerId: number, access: Access) => boolean;
 
-/** An event in the ring, and who may see it. */
+/** What the ring holds under an id. */
 export interface RingEntry {
-  readonly shared: SharedEvent;
-  readonly isVisible: (access: Access, sees: SeesMiner) => boolean;
-  /** What everybody else sees instead: a miner that has left their view. */
-  readonly otherwise: RingEntry | null;
+  /** The event for this access, undefined if there is none. */
+  eventFor(access: Access, view: MinerView): SharedEvent | undefined;
 }
 
-/** The form of an event for this access; undefined if there is none. */
-export function visibleEvent(entry: RingEntry | undefined, access: Access, sees: SeesMiner): SharedEvent | undefined {
-  if (entry === undefined) return undefined;
-  if (entry.isVisible(access, sees)) return entry.shared.for(access);
-  return entry.otherwise === null ? undefined : visibleEvent(entry.otherwise, access, sees);
+/** An event that says for ever what it said. */
+export class FixedEntry implements RingEntry {
+  readonly #event: SharedEvent;
+  readonly #isVisible: (access: Access, sees: SeesMiner) => boolean;
+
+  constructor(event: ServiceEvent, isVisible: (access: Access, sees: SeesMiner) => boolean) {
+    this.#event = SharedEvent.of(event);
+    this.#isVisible = isVisible;
+  }
+
+  eventFor(access: Access, { sees }: MinerView): SharedEvent | undefined {
+    return this.#isVisible(access, sees) ? this.#event : undefined;
+  }
+}
+
+/** A miner that has changed. Its event shows the miner as it is when a subscriber takes it. */
+export class MinerEntry implements RingEntry {
+  /** For those who see only the group that the miner has left with this change; it stays when the miner changes again. */
+  readonly left: RingEntry | undefined;
+  readonly #id: number;
+  readonly #minerId: number;
+  #made: { readonly shown: CurrentMiner; readonly event: SharedEvent } | null = null;
+
+  constructor(id: number, minerId: number, left: RingEntry | undefined) {
+    this.#id = id;
+    this.#minerId = minerId;
+    this.left = left;
+  }
+
+  eventFor(access: Access, view: MinerView): SharedEvent | undefined {
+    if (!view.sees(this.#minerId, access)) return this.left?.eventFor(access, view);
+    const shown = view.current(this.#minerId);
+    if (shown === undefined) return undefined;
+    if (this.#made?.shown !== shown) this.#made = { shown, event: SharedEvent.ofMiner(this.#id, shown) };
+    return this.#made.event.for(access);
+  }
+
+  /** Frees what can be made again. */
+  compact(): void {
+    this.#made = null;
+  }
 }
 
 /** Events after which one is compacted: by then nearly all subscribers have taken it. */
@@ -75,6 +131,8 @@ const compactAfter = 256;
 /** The last events under ids without gaps; an id may also stand for a moment without an event. */
 export class EventRing {
   readonly #slots: (RingEntry | undefined)[];
+  /** The id of the last entry of each miner. */
+  readonly #newest = new Map<number, number>();
   #last: number;
   #floor: number;
 
@@ -103,7 +161,24 @@ export class EventRing {
   push(entryFor: (id: number) => RingEntry): void {
     const id = this.mark();
     this.#slots[id % this.#slots.length] = entryFor(id);
-    this.at(id - compactAfter)?.shared.compact();
+    const old = this.at(id - compactAfter);
+    if (old instanceof MinerEntry) old.compact();
+  }
+
+  /** `left`: what those see who see only the group that the miner has left, if it has left one. */
+  pushMiner(minerId: number, left: (id: number) => RingEntry | undefined): void {
+    this.supersede(minerId);
+    this.push((id) => new MinerEntry(id, minerId, left(id)));
+    this.#newest.set(minerId, this.#last);
+  }
+
+  /** Drops the last entry of a miner: a newer event says more, so that a subscriber gets each miner once. */
+  supersede(minerId: number): void {
+    const id = this.#newest.get(minerId);
+    if (id === undefined) return;
+    this.#newest.delete(minerId);
+    const entry = this.at(id);
+    if (entry instanceof MinerEntry) this.#slots[id % this.#slots.length] = entry.left;
   }
 
   /** An id for this moment. */
@@ -116,6 +191,7 @@ export class EventRing {
   /** Drops all events. */
   clear(): void {
     this.#slots.fill(undefined);
+    this.#newest.clear();
     this.#floor = this.mark();
   }
 }

@@ -2,7 +2,7 @@ import type { MinerEvent, ServiceEvent } from "../../contract/events.ts";
 import type { Command, Miner, Notification } from "../../contract/resources.ts";
 import type { Caller, Input } from "../../contract/service.ts";
 import type { Access } from "../users/access.ts";
-import { EventRing, type RingEntry, SharedEvent } from "./event-ring.ts";
+import { EventRing, FixedEntry, SharedEvent } from "./event-ring.ts";
 import { type EventView, Subscriber, type SubscriberLimits } from "./subscriber.ts";
 
 export interface EventLimits extends SubscriberLimits {
@@ -27,7 +27,8 @@ export const eventLimits: EventLimits = {
 const idsPerMs = 100;
 
 /**
- * The last 10,000 events, to resume from, and the streams of subscribers. A subscriber that resumes after an event that
+ * The last 10,000 events, to resume from, and the streams of subscribers. A change of a miner is kept as its id alone: a
+ * subscriber gets the miner as it is when the event is handed out, once, however often it has changed before. A subscriber that resumes after an event that
  * is no longer kept, or whose access has changed since, gets `reset` instead of what it missed. A subscriber that falls
  * 1,000 events behind ends with `service.not-ready`.
  */
@@ -57,23 +58,22 @@ export class Events {
     return this.#subscribers.size;
   }
 
-  /**
-   * A miner has changed, and its object never changes again. `before`: the group that it was in, null for a new miner.
-   * `json`: its JSON, if the caller has that.
-   */
-  miner(miner: Miner, before: number | null, json: Uint8Array | null = null): void {
-    const { id: minerId, uid, groupId } = miner;
-    this.#ring.push((id) => ({
-      shared: SharedEvent.of({ id, type: "miner", data: miner }, json),
-      isVisible: inGroup(groupId),
-      otherwise: before !== null && before !== groupId ? removed(id, { id: minerId, uid }, before) : null,
-    }));
+  /** A miner has changed. `before`: the group that it was in, null for a new miner. */
+  miner({ id: minerId, uid, groupId }: Pick<Miner, "id" | "uid" | "groupId">, before: number | null): void {
+    this.#ring.pushMiner(minerId, (id) => {
+      if (before === null || before === groupId) return undefined;
+      const data = { id: minerId, uid };
+      const sawItLeave = (access: Access) => access.seesGroup(before) && !access.seesGroup(groupId);
+      return new FixedEntry({ id, type: "miner-removed", data }, sawItLeave);
+    });
     this.changed();
     this.#summariseSoon();
   }
 
   minerRemoved({ id: minerId, uid, groupId }: Pick<Miner, "id" | "uid" | "groupId">): void {
-    this.#ring.push((id) => removed(id, { id: minerId, uid }, groupId));
+    this.#ring.supersede(minerId);
+    const data = { id: minerId, uid };
+    this.#ring.push((id) => new FixedEntry({ id, type: "miner-removed", data }, (access) => access.seesGroup(groupId)));
     this.changed();
     this.#summariseSoon();
   }
@@ -119,7 +119,7 @@ export class Events {
 
   /** Batches of events, each with its JSON. Throws `not.found` for an unknown user. */
   encoded(view: EventView, { after }: Input<"watchEvents">, caller: Caller, signal: AbortSignal): Batches {
-    return this.#follow(this.#subscriber(view, caller, after), ({ json }) => json.length, signal);
+    return this.#follow(this.#subscriber(view, caller, after), bytesOf, signal);
   }
 
   /** Events as objects. Throws `not.found` for an unknown user. */
@@ -129,10 +129,7 @@ export class Events {
     caller: Caller,
     signal: AbortSignal,
   ): AsyncIterable<ServiceEvent> {
-    return eachEvent(
-      this.#follow(this.#subscriber(view, caller, after), () => 0, signal),
-      signal,
-    );
+    return eachEvent(this.#follow(this.#subscriber(view, caller, after), asObject, signal), signal);
   }
 
   #subscriber(view: EventView, caller: Caller, after: number | undefined): Subscriber {
@@ -140,14 +137,14 @@ export class Events {
     return new Subscriber({ ring: this.#ring, limits: this.#limits, view, since }, caller, after);
   }
 
-  async *#follow(subscriber: Subscriber, sizeOf: (event: SharedEvent) => number, signal: AbortSignal): Batches {
+  async *#follow(subscriber: Subscriber, make: (event: SharedEvent) => number, signal: AbortSignal): Batches {
     const wake = () => subscriber.wake();
     signal.addEventListener("abort", wake, { once: true });
     this.#subscribers.add(subscriber);
     this.#summariseSoon();
     try {
       while (!signal.aborted && !this.#closed) {
-        const events = subscriber.take(sizeOf);
+        const events = subscriber.take(make);
         if (events.length > 0) yield events;
         else await subscriber.idle();
       }
@@ -159,11 +156,9 @@ export class Events {
 
   /** For callers who see the miner when they take the event. */
   #add(event: (id: number) => ServiceEvent, minerId: number | null): void {
-    this.#ring.push((id) => ({
-      shared: SharedEvent.of(event(id)),
-      isVisible: (access, sees) => access.all || (minerId !== null && sees(minerId, access)),
-      otherwise: null,
-    }));
+    this.#ring.push(
+      (id) => new FixedEntry(event(id), (access, sees) => access.all || (minerId !== null && sees(minerId, access))),
+    );
     this.changed();
   }
 
@@ -209,14 +204,13 @@ export class Events {
 
 type Batches = AsyncGenerator<readonly SharedEvent[], void, undefined>;
 
-const inGroup = (groupId: number) => (access: Access) => access.seesGroup(groupId);
+const bytesOf = ({ json }: SharedEvent): number => json.length;
 
-/** For callers who see the group that a miner has left. */
-const removed = (id: number, data: Pick<Miner, "id" | "uid">, groupId: number): RingEntry => ({
-  shared: SharedEvent.of({ id, type: "miner-removed", data }),
-  isVisible: inGroup(groupId),
-  otherwise: null,
-});
+/** An object adds no bytes to a batch. It is made while its miner exists, and not when the subscriber reaches it. */
+function asObject(shared: SharedEvent): number {
+  void shared.event;
+  return 0;
+}
 
 async function* eachEvent(batches: Batches, signal: AbortSignal): AsyncIterable<ServiceEvent> {
   for await (const batch of batches) {

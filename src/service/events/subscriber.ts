@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { Summary } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Access } from "../users/access.ts";
-import { type EventRing, type SeesMiner, SharedEvent, visibleEvent } from "./event-ring.ts";
+import { type EventRing, type MinerView, SharedEvent } from "./event-ring.ts";
 
 export interface SubscriberLimits {
   /** Events by which a subscriber may fall behind before it is disconnected. */
@@ -13,10 +13,9 @@ export interface SubscriberLimits {
 }
 
 /** What the service shows each caller. */
-export interface EventView {
+export interface EventView extends MinerView {
   /** Throws `not.found` for a user who no longer exists. */
   accessOf(caller: Caller): Access;
-  readonly sees: SeesMiner;
   summaryFor(caller: Caller): Promise<Summary>;
 }
 
@@ -66,10 +65,10 @@ export class Subscriber {
   }
 
   /**
-   * The next events, none if there are no more for now. `sizeOf`: bytes that an event adds to the batch. Throws why the
-   * stream ends, or `not.found`.
+   * The next events, none if there are no more for now. `make` makes the form of an event that the subscriber wants, and
+   * returns the bytes that it adds to the batch. Throws why the stream ends, or `not.found`.
    */
-  take(sizeOf: (event: SharedEvent) => number): SharedEvent[] {
+  take(make: (event: SharedEvent) => number): SharedEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
     const { ring, limits, view, since } = this.#context;
     this.#access = view.accessOf(this.caller);
@@ -85,10 +84,10 @@ export class Subscriber {
       this.#position += 1;
       const summary = this.#summary?.id === this.#position ? this.#summary : undefined;
       if (summary !== undefined) this.#summary = null;
-      const event = summary ?? visibleEvent(ring.at(this.#position), this.#access, view.sees);
+      const event = summary ?? ring.at(this.#position)?.eventFor(this.#access, view);
       if (event === undefined) continue;
       events.push(event);
-      bytes += sizeOf(event);
+      bytes += make(event);
     }
     this.#closest = Math.min(this.#closest, this.#behind);
     return events;

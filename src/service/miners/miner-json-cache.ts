@@ -1,20 +1,34 @@
-import { jsonWithoutActions } from "../../contract/may-act.ts";
+import { setImmediate as turn } from "node:timers/promises";
 import type { MinerStatus } from "../../contract/resources.ts";
 import type { Encoded } from "../../contract/service.ts";
+import { walkGroups } from "../nested-groups.ts";
 import { type Access, mayAct } from "../users/access.ts";
 import { fieldsOfJson } from "./json-fields.ts";
-import type { MinerFigures, PresentedMiner } from "./present-miner.ts";
+import type { MinerFigures } from "./present-miner.ts";
+import { type Form, type ListForm, type MinerSource, ShownMiner } from "./shown-miner.ts";
 
-interface CachedMiner {
-  /** `,{...}`: a list joins these as they are. For callers who may act. */
-  readonly bytes: Buffer;
-  /** The same for callers who may only view, made for the first of them. */
-  viewOnly?: Buffer;
-  readonly version: number;
-  /** Wh as shown: it changes when it is stored, not with every read. */
-  readonly energy: number | null;
-  readonly figures: MinerFigures;
+/** Up to 64 miners of a group that follow one another in the list. */
+interface Page {
+  readonly ids: readonly number[];
+  /** Their JSON in both forms, if it was joined since one of them was read. */
+  bytes: Buffer | null;
+  viewOnly: Buffer | null;
+  /** Whether none of them was read since a list had them: then it pays to join them, else it only costs memory. */
+  isQuiet: boolean;
+  /** The newest version in it. */
+  newest: number;
+  /** When a list last had a miner of it, by `performance.now`. */
+  listedAt: number;
 }
+
+const neverListed = Number.NEGATIVE_INFINITY;
+const minersOnPage = 64;
+/** Miners whose JSON a list makes without yielding. */
+const madeAtOnce = 100;
+/** ms of work between two yields. */
+const turnMs = 20;
+/** ms after a list in which the JSON of its miners is made with each read, so that the next list is ready. */
+const listedWithinMs = 10_000;
 
 /** A group of the list. */
 export interface GroupSection {
@@ -29,20 +43,23 @@ export type SectionsFor = (sections: readonly GroupSection[], access: Access) =>
 
 /** The list as one access sees it. */
 interface Arrangement {
-  /** Text, and ids where the miners' bytes go. */
-  readonly parts: readonly (Buffer | number)[];
+  /** Text, and pages of miners. */
+  readonly parts: readonly (Buffer | Page)[];
   /** Unique; with the versions of its miners it identifies what the list shows. */
   readonly number: number;
 }
 
 /**
- * Every miner's JSON, made once per change and kept as bytes: a list of 10,000 is then a walk over buffers and not
- * 100 ms of stringify. They are made at once also because a miner without JSON must fail alone, and not in a list.
+ * Every miner as it is shown, made when somebody asks and at most once per read, and its JSON kept as bytes, joined in
+ * pages: a list of 10,000 miners is then a walk over 160 buffers and not 100 ms of stringify, and a read that nobody
+ * looks at costs neither.
  */
 export class MinerJsonCache {
-  readonly #cached = new Map<number, CachedMiner>();
-  /** Miners that nobody has read yet. */
-  readonly #pending = new Map<number, () => PresentedMiner>();
+  readonly #source: MinerSource;
+  readonly #shown = new Map<number, ShownMiner>();
+  readonly #pageOf = new Map<number, Page>();
+  /** By group. */
+  #pages = new Map<number, readonly Page[]>();
   /** Distinguishes the versions of this run from those of the run before. */
   readonly #run = Math.floor(Math.random() * 36 ** 8).toString(36);
   #version = 0;
@@ -53,7 +70,8 @@ export class MinerJsonCache {
   /** The version of the last change that concerns every reply. */
   #touched = 0;
 
-  constructor(sectionsFor: SectionsFor) {
+  constructor(source: MinerSource, sectionsFor: SectionsFor) {
+    this.#source = source;
     this.#sectionsFor = sectionsFor;
   }
 
@@ -63,41 +81,50 @@ export class MinerJsonCache {
   }
 
   /** Of all miners, or of these. */
-  *figures(ids?: Iterable<number>): Iterable<MinerFigures> {
-    for (const id of [...this.#pending.keys()]) this.#find(id);
-    for (const id of ids ?? this.#cached.keys()) {
-      const cached = this.#cached.get(id);
-      if (cached !== undefined) yield cached.figures;
+  *figures(ids: Iterable<number> = this.#shown.keys()): Iterable<MinerFigures> {
+    for (const id of ids) {
+      const shown = this.#shown.get(id);
+      if (shown !== undefined) yield shown.figures;
     }
   }
 
-  /** `changed` is false when nothing but time has passed. Returns the miner's JSON if more than that has changed. */
-  put(id: number, { miner, figures }: PresentedMiner, changed: boolean): Buffer | null {
-    this.#pending.delete(id);
-    const before = this.#cached.get(id);
-    const { energy } = miner.readings;
+  /** The miner as it is now, made when its object or its JSON is read. */
+  current(id: number): ShownMiner | undefined {
+    return this.#shown.get(id);
+  }
+
+  /**
+   * Something may have changed: what is shown is made again when somebody asks. `changed` is false when nothing but time
+   * has passed. Returns whether more than that has changed.
+   */
+  mark(id: number, energy: number | null, changed: boolean): boolean {
+    const before = this.#shown.get(id);
     const isNew = changed || before === undefined || before.energy !== energy;
     if (isNew) this.#version += 1;
     const version = isNew ? this.#version : before.version;
-    const bytes = Buffer.from(`,${JSON.stringify(miner)}`);
-    this.#cached.set(id, { bytes, version, energy, figures });
-    return isNew ? bytes.subarray(1) : null;
-  }
-
-  /** Presents it when it is first read: all at once would delay the start of a large farm. */
-  putLater(id: number, make: () => PresentedMiner): void {
-    this.#pending.set(id, make);
+    const figures = changed ? null : (before?.knownFigures ?? null);
+    const shown = new ShownMiner(id, version, energy, figures, this.#source);
+    this.#shown.set(id, shown);
+    const page = this.#pageOf.get(id);
+    if (page !== undefined) {
+      disturb(page);
+      if (performance.now() - page.listedAt < listedWithinMs) void shown.bytes;
+    }
+    return isNew;
   }
 
   remove(id: number): void {
-    this.#pending.delete(id);
-    this.#cached.delete(id);
+    this.#shown.delete(id);
+    const page = this.#pageOf.get(id);
+    if (page !== undefined) disturb(page);
     this.touch();
   }
 
   /** Takes the groups, and the miners in each. */
   arrange(sections: readonly GroupSection[]): void {
     this.#sections = sections;
+    this.#pageOf.clear();
+    this.#pages = new Map(Array.from(walkGroups(sections), ({ group }) => [group.id, this.#pagesOf(group.minerIds)]));
     this.#arrangements = new WeakMap();
     this.#version += 1;
   }
@@ -108,10 +135,15 @@ export class MinerJsonCache {
     this.#touched = this.#version;
   }
 
-  #find(id: number): CachedMiner | undefined {
-    const make = this.#pending.get(id);
-    if (make !== undefined) this.put(id, make(), true);
-    return this.#cached.get(id);
+  #pagesOf(minerIds: readonly number[]): Page[] {
+    const pages: Page[] = [];
+    for (let start = 0; start < minerIds.length; start += minersOnPage) {
+      const ids = minerIds.slice(start, start + minersOnPage);
+      const page = { ids, bytes: null, viewOnly: null, isQuiet: false, newest: 0, listedAt: neverListed };
+      pages.push(page);
+      for (const id of ids) this.#pageOf.set(id, page);
+    }
+    return pages;
   }
 
   #etag(version: number, list = ""): string {
@@ -120,10 +152,10 @@ export class MinerJsonCache {
 
   /** One miner with what only a single read has, as JSON text without braces. */
   one(id: number, rest: (figures: MinerFigures) => string, access: Access): Encoded | undefined {
-    const cached = this.#find(id);
-    if (cached === undefined) return undefined;
-    const chunks = [bytesFor(cached, access).subarray(1, -1), Buffer.from(`,${rest(cached.figures)}}`)];
-    return { etag: this.#etag(cached.version, mayAct(access) ? "" : "-look"), length: lengthOf(chunks), chunks };
+    const shown = this.#shown.get(id);
+    if (shown === undefined) return undefined;
+    const chunks = [shown[formFor(access)].subarray(1, -1), Buffer.from(`,${rest(shown.figures)}}`)];
+    return { etag: this.#etag(shown.version, mayAct(access) ? "" : "-look"), length: lengthOf(chunks), chunks };
   }
 
   /**
@@ -131,55 +163,104 @@ export class MinerJsonCache {
    * is of this access alone, and changes with what it sees.
    */
   list(head: string, tail: string, access: Access): Encoded {
+    const now = performance.now();
     const { parts, number } = this.#arrangementFor(access);
-    const { chunks, newest } = this.#filled(head, tail, parts, (cached) => bytesFor(cached, access));
+    let newest = this.#touched;
+    const form = formFor(access);
+    const chunks = filled(head, tail, parts, (page) => {
+      const pieces = this.#piecesOf(page, form);
+      page.listedAt = now;
+      newest = Math.max(newest, page.newest);
+      return pieces;
+    });
     return { etag: this.#etag(newest, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
   }
 
   /** A list of some miners, or of some of their fields. Any change may add a miner to it, so each changes its etag. */
   part(head: string, tail: string, sections: readonly GroupSection[], { fields, access }: PartOptions): Encoded {
     const wanted = fields && new Set(["id", ...fields]);
-    const cut = (cached: CachedMiner): Buffer => {
-      const bytes = bytesFor(cached, access);
-      return wanted === undefined ? bytes : Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing]);
-    };
-    const { chunks } = this.#filled(head, tail, partsOf(sections), cut);
+    const chunks = filled(
+      head,
+      tail,
+      partsOf(sections, ({ minerIds }) => minerIds),
+      (id) => {
+        const shown = this.#shown.get(id);
+        if (shown === undefined) return [];
+        const bytes = shown[formFor(access)];
+        if (wanted === undefined) return [bytes];
+        return [Buffer.concat([opening, fieldsOfJson(bytes.subarray(1), wanted), closing])];
+      },
+    );
     const { number } = this.#arrangementFor(access);
     return { etag: this.#etag(this.#version, `-${number.toString(36)}-part`), length: lengthOf(chunks), chunks };
   }
 
-  /** The status of one miner as it is shown. */
-  statusOf(id: number): MinerStatus | undefined {
-    return this.#find(id)?.figures.status;
+  /** `prepare` for the whole list of this access. */
+  prepareList(access: Access): Promise<void> | undefined {
+    const ids: number[] = [];
+    for (const part of this.#arrangementFor(access).parts)
+      if (!Buffer.isBuffer(part) && part[formFor(access)] === null) ids.push(...part.ids);
+    return this.prepare(ids, formFor(access));
   }
 
-  /** The list with the bytes of its miners, as `cut` makes them, and the newest version that it shows. */
-  #filled(head: string, tail: string, parts: Arrangement["parts"], cut: (cached: CachedMiner) => Buffer) {
-    const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
-    let first = true;
-    let newest = this.#touched;
-    for (const part of parts) {
-      if (typeof part !== "number") {
-        chunks.push(part);
-        first = part.at(-1) === openBracket;
-        continue;
-      }
-      const cached = this.#find(part);
-      if (cached === undefined) continue;
-      const bytes = cut(cached);
-      chunks.push(first ? bytes.subarray(1) : bytes);
-      first = false;
-      if (cached.version > newest) newest = cached.version;
+  /**
+   * Makes what a list of these miners takes, their objects or their bytes, and yields in between; undefined if that is so
+   * little that the list may be made at once.
+   */
+  prepare(ids: readonly number[], form: Form): Promise<void> | undefined {
+    const now = performance.now();
+    const missing = ids.filter((id) => {
+      const page = this.#pageOf.get(id);
+      if (page !== undefined && form !== "miner") page.listedAt = now;
+      return this.#shown.get(id)?.isMade(form) === false;
+    });
+    return missing.length <= madeAtOnce ? undefined : this.#make(missing, form);
+  }
+
+  async #make(ids: readonly number[], form: Form): Promise<void> {
+    let began = performance.now();
+    for (const id of ids) {
+      void this.#shown.get(id)?.[form];
+      if (performance.now() - began < turnMs) continue;
+      await turn();
+      began = performance.now();
     }
-    chunks.push(Buffer.from(`],${tail}}`));
-    return { chunks, newest };
+  }
+
+  /** The status of one miner as it is shown. */
+  statusOf(id: number): MinerStatus | undefined {
+    return this.#shown.get(id)?.figures.status;
+  }
+
+  /** The JSON of a page; in one piece if nothing has changed since the last list, and then kept there alone. */
+  #piecesOf(page: Page, form: ListForm): readonly Buffer[] {
+    const joined = page[form];
+    if (joined !== null) return [joined];
+    // A miner that fails when it is made is shown anew.
+    for (const id of page.ids) void this.#shown.get(id)?.[form];
+    const shown = page.ids.flatMap((id) => this.#shown.get(id) ?? []);
+    page.newest = shown.reduce((newest, { version }) => Math.max(newest, version), 0);
+    const pieces = shown.map((each) => each[form]);
+    if (!page.isQuiet) {
+      page.isQuiet = true;
+      return pieces;
+    }
+    const whole = Buffer.concat(pieces);
+    page[form] = whole;
+    let start = 0;
+    for (const [index, { length }] of pieces.entries()) {
+      shown[index]?.moveTo(form, whole.subarray(start, start + length));
+      start += length;
+    }
+    return [whole];
   }
 
   #arrangementFor(access: Access): Arrangement {
     let known = this.#arrangements.get(access);
     if (known === undefined) {
       this.#arranged += 1;
-      known = { parts: partsOf(this.#sectionsFor(this.#sections, access)), number: this.#arranged };
+      const parts = partsOf(this.#sectionsFor(this.#sections, access), ({ id }) => this.#pages.get(id) ?? []);
+      known = { parts, number: this.#arranged };
       this.#arrangements.set(access, known);
     }
     return known;
@@ -192,11 +273,14 @@ interface PartOptions {
   readonly access: Access;
 }
 
-/** A miner's bytes in one of their two forms. */
-function bytesFor(cached: CachedMiner, access: Access): Buffer {
-  if (mayAct(access)) return cached.bytes;
-  cached.viewOnly ??= jsonWithoutActions(cached.bytes);
-  return cached.viewOnly;
+/** The form of the JSON for this access. */
+export const formFor = (access: Access): ListForm => (mayAct(access) ? "bytes" : "viewOnly");
+
+/** One of its miners was read. */
+function disturb(page: Page): void {
+  page.bytes = null;
+  page.viewOnly = null;
+  page.isQuiet = false;
 }
 
 const openBracket = 0x5b;
@@ -205,12 +289,40 @@ const closing = Buffer.from("}");
 
 const lengthOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
 
-/** The list as text, with ids where the bytes of its miners go. */
-function partsOf(sections: readonly GroupSection[]): (Buffer | number)[] {
-  const parts: (Buffer | number)[] = [];
+/** The list with the bytes of its miners, which begin with a comma. */
+function filled<T>(
+  head: string,
+  tail: string,
+  parts: readonly (Buffer | T)[],
+  piecesOf: (part: T) => readonly Buffer[],
+): Buffer[] {
+  const chunks: Buffer[] = [Buffer.from(`{${head},"groupList":[`)];
+  let first = true;
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) {
+      chunks.push(part);
+      first = part.at(-1) === openBracket;
+      continue;
+    }
+    for (const bytes of piecesOf(part)) {
+      if (bytes.length === 0) continue;
+      chunks.push(first ? bytes.subarray(1) : bytes);
+      first = false;
+    }
+  }
+  chunks.push(Buffer.from(`],${tail}}`));
+  return chunks;
+}
+
+/** The list as text, with what stands for the miners of each group in between. */
+function partsOf<T>(
+  sections: readonly GroupSection[],
+  minersOf: (section: GroupSection) => readonly T[],
+): (Buffer | T)[] {
+  const parts: (Buffer | T)[] = [];
   const write = (section: GroupSection, index: number): void => {
     const start = `{"id":${section.id},"name":${JSON.stringify(section.name)},"minerList":[`;
-    parts.push(Buffer.from(index === 0 ? start : `,${start}`), ...section.minerIds);
+    parts.push(Buffer.from(index === 0 ? start : `,${start}`), ...minersOf(section));
     if (section.groups.length === 0) parts.push(Buffer.from("]}"));
     else {
       parts.push(Buffer.from(`],"groupList":[`));

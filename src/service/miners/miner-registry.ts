@@ -27,10 +27,13 @@ import {
   loginTitles,
   loginTrouble,
   type MinerFacts,
+  type MinerFigures,
+  minerFigures,
   type Presentation,
   type PresentedMiner,
   presentFailed,
   presentMiner,
+  shownEnergy,
 } from "./present-miner.ts";
 
 /** A virtual rig to try things out, which is never stored. */
@@ -58,7 +61,7 @@ export interface ReadingRecorder {
 /** Takes what happens to miners. */
 export interface MinerEvents {
   /** A miner has changed. `before`: the group that it was in, null for a new miner. */
-  miner(miner: Miner, before: number | null, json: Uint8Array): void;
+  miner(miner: Pick<Miner, "id" | "uid" | "groupId">, before: number | null): void;
   minerRemoved(miner: Pick<Miner, "id" | "uid" | "groupId">): void;
   minerEvent(event: MinerEvent): void;
   /** So many miners have changed that subscribers read the list again. */
@@ -67,7 +70,7 @@ export interface MinerEvents {
 
 /** Power control as the registry uses it. */
 export interface PowerControl {
-  /** Called with every good read before the miner is presented. */
+  /** Called with every good read before the miner is shown. */
   observe(minerId: number, reading: Reading): void;
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[];
@@ -97,16 +100,17 @@ export interface MinerRegistryOptions {
 
 /** The ids of demo miners start here, far from those of the store. */
 const firstDemoId = 1_900_000_001;
-/** Miners presented in one turn when a change concerns all of them. */
-const presentedAtOnce = 500;
 const noLoop: LoopStatus = { heating: null, stoppedBy: null };
 
 export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
 
-/** All miners: their declarations, their rigs in the fleet, and their JSON for the API. */
+/**
+ * All miners: their declarations, their rigs in the fleet, and what the API shows of them, which is made when somebody
+ * asks.
+ */
 export class MinerRegistry {
   readonly fleet: Fleet;
-  readonly jsonCache = new MinerJsonCache((sections, access) => this.#listedSections(sections, access));
+  readonly jsonCache: MinerJsonCache;
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
@@ -119,11 +123,18 @@ export class MinerRegistry {
   readonly #unreachable = new Set<number>();
   /** Title of the notification about a rig's login, until the login is right. */
   readonly #loginNotified = new Map<number, string>();
-  #allPresented: Promise<void> = Promise.resolve();
 
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
+    this.jsonCache = new MinerJsonCache(
+      {
+        present: (id, energy) => this.#presented(this.entry(id), energy),
+        failed: (id, energy, error) => this.#presentedFailed(this.entry(id), energy, error),
+        figures: (id) => this.#figures(this.entry(id)),
+      },
+      (sections, access) => this.#listedSections(sections, access),
+    );
     this.fleet = new Fleet({
       timeout: options.poll.timeout * 1000,
       now: options.now,
@@ -147,8 +158,7 @@ export class MinerRegistry {
     for (const miner of [...enabled(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
-      // Nobody listens yet.
-      else this.jsonCache.putLater(this.#take(miner).facts.id, () => this.present(miner.id));
+      else this.#mark(this.#take(miner), true);
     }
     this.arrange();
   }
@@ -211,7 +221,7 @@ export class MinerRegistry {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
     if (before === null) this.#options.log.info({ ...logFields(entry.facts) }, "a miner was added");
-    this.#show(entry, true, this.#presented(entry), before);
+    this.#mark(entry, true, before);
   }
 
   async remove(id: number): Promise<void> {
@@ -269,7 +279,7 @@ export class MinerRegistry {
     return this.#options.groups === "flat" ? flatSections(visible) : visible;
   }
 
-  /** Throws only `not.found`: a miner that cannot be presented must not affect others. */
+  /** The miner as it is this moment. Throws only `not.found`: one that cannot be presented must not affect others. */
   present(id: number): PresentedMiner {
     return this.#presented(this.entry(id));
   }
@@ -279,24 +289,18 @@ export class MinerRegistry {
     const entry = this.#entries.get(id);
     if (status === null || entry === undefined) this.#loopStatus.delete(id);
     else this.#loopStatus.set(id, status);
-    if (entry !== undefined && changed) this.#show(entry, true, this.#presented(entry));
+    if (entry !== undefined && changed) this.#mark(entry, true);
   }
 
-  /** Presents every miner again, some at a time: pools or coins have changed. */
-  presentAll(): void {
+  /** Every miner may show something else: pools or coins have changed. */
+  changeAll(): void {
     this.jsonCache.touch();
     const withReset = this.#entries.size > this.#options.singleEvents;
-    this.#allPresented = this.#allPresented.then(async () => {
-      let presented = 0;
-      for (const id of [...this.#entries.keys()]) {
-        const entry = this.#entries.get(id);
-        if (entry !== undefined && withReset) this.jsonCache.put(id, this.#presented(entry), true);
-        else if (entry !== undefined) this.#show(entry, true, this.#presented(entry));
-        presented += 1;
-        if (presented % presentedAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
-      }
-      if (withReset) this.#options.events.reset();
-    });
+    for (const [id, entry] of this.#entries) {
+      if (withReset) this.jsonCache.mark(id, this.#energyOf(entry), true);
+      else this.#mark(entry, true);
+    }
+    if (withReset) this.#options.events.reset();
   }
 
   /** The pool with this Active ID in a rig's list. */
@@ -384,35 +388,57 @@ export class MinerRegistry {
     return isDemo(id) ? this.#options.demoStore : this.#options.store;
   }
 
-  /** `before`: the group that it was in, null for a new miner. */
-  #show({ facts }: Entry, changed: boolean, shown: PresentedMiner, before: number | null = facts.groupId): void {
-    const { id } = facts;
-    const json = this.jsonCache.put(id, shown, changed);
-    if (json !== null) this.#options.events.miner(shown.miner, before, json);
+  /** Its state may have changed. `before`: the group that it was in, null for a new miner. */
+  #mark(entry: Entry, changed: boolean, before: number | null = entry.facts.groupId): void {
+    const { id, groupId } = entry.facts;
+    const isNew = this.jsonCache.mark(id, this.#energyOf(entry), changed);
+    if (isNew) this.#options.events.miner({ id, uid: entry.rig.state.uid, groupId }, before);
+  }
+
+  #energyOf({ rig }: Entry): number | null {
+    return shownEnergy(this.#options.recorderOf(rig.id).energyOf(rig.id), rig.state);
   }
 
   /** Throws what Rigbridge fails on. */
-  #present({ facts, rig }: Entry): PresentedMiner {
+  #present({ facts, rig }: Entry, energy: number | null): PresentedMiner {
     const { id } = facts;
     const { reading } = rig.state;
     const extras = {
       ...(this.#loopStatus.get(id) ?? noLoop),
-      energy: this.#options.recorderOf(id).energyOf(id),
+      energy,
       poolIds: this.#poolIds(id, reading?.pools ?? []),
       powerTarget: this.#options.power.control(id, { controls: currentControls(rig.state), reading }),
     };
     return presentMiner(facts, rig, extras, this.#options.presentation);
   }
 
-  #presented(entry: Entry): PresentedMiner {
+  #presented(entry: Entry, energy: number | null = this.#energyOf(entry)): PresentedMiner {
     try {
-      return this.#present(entry);
+      return this.#present(entry, energy);
     } catch (error) {
-      const { facts, rig } = entry;
-      this.#logFailure(rig.id, error);
-      const energy = this.#options.recorderOf(rig.id).energyOf(rig.id);
-      return presentFailed(facts, rig, { energy }, this.#options.presentation);
+      return this.#presentedFailed(entry, energy, error);
     }
+  }
+
+  #presentedFailed(entry: Entry, energy: number | null, error: unknown): PresentedMiner {
+    const { facts, rig } = entry;
+    // Who was shown it before is shown this too.
+    if (this.#logFailure(rig.id, error)) this.#mark(entry, true);
+    return presentFailed(facts, rig, { energy }, this.#options.presentation);
+  }
+
+  /** Throws what Rigbridge would fail on once somebody asks for the miner. */
+  #rehearse(entry: Entry): void {
+    JSON.stringify(this.#present(entry, this.#energyOf(entry)));
+  }
+
+  #figures(entry: Entry): MinerFigures {
+    try {
+      if (!this.#failing.has(entry.rig.id)) return minerFigures(entry.facts, entry.rig, this.#options.presentation);
+    } catch {
+      // It fails again below, where that is logged.
+    }
+    return this.#presented(entry).figures;
   }
 
   /** Active IDs. Pools that are listed twice with one worker are distinguished by their order. */
@@ -427,11 +453,12 @@ export class MinerRegistry {
     });
   }
 
-  /** Logs once until the miner can be presented again. */
-  #logFailure(id: number, error: unknown): void {
-    if (this.#failing.has(id)) return;
+  /** Logs once until the miner can be presented again; returns whether it did. */
+  #logFailure(id: number, error: unknown): boolean {
+    if (this.#failing.has(id)) return false;
     this.#failing.add(id);
     this.#options.log.error({ err: error, miner: id }, `miner ${id} cannot be shown`);
+    return true;
   }
 
   /** A uid moves here from a miner that the configuration file no longer declares. */
@@ -458,7 +485,10 @@ export class MinerRegistry {
       this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
     if (reading !== null && missed === 0) this.#notifyLogin(entry);
     const now = this.#recognised(entry);
-    this.#show(now, changed || now !== entry, this.#present(now));
+    const wasFailing = reading !== null && this.#failing.has(rig.id);
+    // Others are presented when somebody asks; the fleet compares all that they report with the read before.
+    if (reading !== null && (wasFailing || before.reading === null)) this.#rehearse(now);
+    this.#mark(now, changed || now !== entry || wasFailing);
     this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null) this.#failing.delete(rig.id);
@@ -479,9 +509,7 @@ export class MinerRegistry {
   #failed(rig: FleetRig, error: unknown): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
-    const isNew = !this.#failing.has(rig.id);
-    this.#logFailure(rig.id, error);
-    this.#show(entry, isNew, this.#presented(entry));
+    this.#mark(entry, this.#logFailure(rig.id, error));
   }
 
   /** Updates what depends on recognition: the name of a miner without a declared one, and the port of its driver. */

@@ -10,7 +10,7 @@ import type { PoolBook } from "../money/pool-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
-import type { GroupSection } from "./miner-json-cache.ts";
+import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
@@ -43,6 +43,8 @@ export function minerOperations(context: MinerContext): MinerOperations {
   };
   return {
     listMiners: async (input, caller) => {
+      const preparing = registry.jsonCache.prepare(idsOf(input, context, accessBook.of(caller)), "miner");
+      if (preparing !== undefined) await preparing;
       const access = accessBook.of(caller);
       const { sections, sums } = listed(context, access, filterOf(input, context, access));
       return { ...listHead(context, sums), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
@@ -116,11 +118,18 @@ export function minerOperations(context: MinerContext): MinerOperations {
 export function encodedMiners(context: MinerContext) {
   const { registry, accessBook, metaData, totals, shares } = context;
   const tail = (counts: NoticeCounts): string => `"metaData":${JSON.stringify(metaData(counts))}`;
+  const isWhole = (input: Input<"listMiners">) => Object.values(input).every((value) => value === undefined);
   return {
+    prepare: (input: Input<"listMiners">, caller: Caller): Promise<void> | undefined => {
+      const access = accessBook.of(caller);
+      if (isWhole(input)) return registry.jsonCache.prepareList(access);
+      shares.take(caller, 0);
+      return registry.jsonCache.prepare(idsOf(input, context, access), formFor(access));
+    },
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const access = accessBook.of(caller);
       const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
-      if (Object.values(input).every((value) => value === undefined)) {
+      if (isWhole(input)) {
         const sums = totals(access);
         return registry.jsonCache.list(headOf(sums), tail(sums), access);
       }
@@ -156,6 +165,12 @@ function filterOf(
   };
 }
 
+/** The ids of the requested miners. Throws as `filterOf`. */
+function idsOf(input: Input<"listMiners">, context: MinerContext, access: Access): number[] {
+  const isShown = filterOf(input, context, access) ?? (() => true);
+  return Array.from(context.registry.entriesFor(access), ({ facts }) => facts.id).filter(isShown);
+}
+
 /** The requested miners of those that this access sees, and their totals. */
 function listed({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
   const sections = registry.sectionsFor(access);
@@ -179,7 +194,7 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
   sections.map(({ id, name, minerIds, groups }) => ({
     id,
     name,
-    minerList: minerIds.map((minerId) => registry.present(minerId).miner),
+    minerList: minerIds.flatMap((minerId) => registry.jsonCache.current(minerId)?.miner ?? []),
     ...(groups.length > 0 ? { groupList: groupsOf(registry, groups) } : {}),
   }));
 

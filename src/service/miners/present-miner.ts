@@ -60,7 +60,7 @@ export interface LoopStatus {
 
 /** What a miner shows beside the state of its rig. */
 export interface MinerExtras extends LoopStatus {
-  /** Wh as stored, so that the energy shown never falls. */
+  /** Wh, as `shownEnergy` gives it. */
   readonly energy: number | null;
   /** Active IDs of the rig's pools, in their order. */
   readonly poolIds: readonly number[];
@@ -101,25 +101,17 @@ export function presentMiner(
   extras: MinerExtras,
   to: Presentation,
 ): PresentedMiner {
-  const { format, coins } = to;
+  const { format } = to;
   const { state } = rig;
   const { reading } = state;
-  const status = statusOf(state, rig.declared.disabled);
   const reason = presentReason(state, rig.declared.disabled, extras.stoppedBy);
-  const readings = presentReadings(state, extras.energy ?? state.energy, reason);
-  const devices = reading?.devices ?? [];
-  const algorithm = readings.algorithm === null ? undefined : coins.algorithm(readings.algorithm);
-  const unit = algorithm?.unit ?? "H/s";
+  const readings = presentReadings(state, extras.energy, reason);
   const pools = presentPools(facts, reading, extras.poolIds, to);
-  const active = reading?.pools.find((pool) => pool.active);
-  const coin = active && to.pools.definitionOf(active, readings.algorithm).coin;
-  const lists = presentDevices(devices, unit, reading, format);
-  const hashrate = readings.hashrate ?? 0;
-  const average = readings.hashrateAverage ?? 0;
+  const { figures, active, coin, earnings } = worthOf(facts, rig, to);
+  const { status, unit, hashrate, hashrateAverage: average, revenue } = figures;
+  const lists = presentDevices(reading?.devices ?? [], unit, reading, format);
   const temperatures = temperaturesOf(reading);
-  const earnings = reading === null ? unknownEarnings(to.prices) : earningsOf({ ...readings, coin }, to.prices);
   const { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc } = earnings;
-  const revenue = revenuePerDay ?? 0;
   const profit = profitPerDay ?? 0;
   const at = state.at ?? to.startedAt;
   const can = canDo(reading);
@@ -147,7 +139,7 @@ export function presentMiner(
       statusLine3: readings.uptime === null ? null : format.duration(readings.uptime),
       secondsSinceStart: whole(readings.uptime),
     },
-    isRunning: status === "Mining",
+    isRunning: figures.running,
     isOffline: status === "Disconnected",
     hasValidStatus: reading !== null,
     progressInfo: {
@@ -171,7 +163,7 @@ export function presentMiner(
     coinInfo: {
       displayName: coin?.displayName ?? "",
       shortName: coin?.shortName ?? "",
-      algorithm: algorithm?.name ?? readings.algorithm ?? "",
+      algorithm: figures.algorithm,
       coinClass: coin?.coinClass ?? "",
       revenuePerDay: format.money(revenue),
       revenuePerDayValue: revenue,
@@ -208,35 +200,64 @@ export function presentMiner(
     heating: extras.heating,
     identity: state.identity,
   };
-  const figures = {
-    demo: facts.demo,
+  return { miner, figures };
+}
+
+/** A miner's part of the totals, without presenting it. */
+export const minerFigures = (
+  facts: MinerFacts,
+  rig: Pick<FleetRig, "state" | "declared">,
+  to: Presentation,
+): MinerFigures => worthOf(facts, rig, to).figures;
+
+/** The figures, and what they follow from. */
+function worthOf({ demo }: MinerFacts, { state, declared }: Pick<FleetRig, "state" | "declared">, to: Presentation) {
+  const { reading } = state;
+  const { hashrate, hashrateAverage, power, algorithm: key } = reading?.readings ?? unknown;
+  const algorithm = key === null ? undefined : to.coins.algorithm(key);
+  const active = reading?.pools.find((pool) => pool.active);
+  const coin = active && to.pools.definitionOf(active, key).coin;
+  const earnings = reading === null ? unknownEarnings(to.prices) : earningsOf({ hashrate, power, coin }, to.prices);
+  const status = statusOf(state, declared.disabled);
+  const counts = { asic: 0, pga: 0, gpu: 0, cpu: 0 };
+  for (const { kind } of reading?.devices ?? []) counts[kind] += 1;
+  const figures: MinerFigures = {
+    demo,
     status,
     running: status === "Mining",
-    hashrate,
-    hashrateAverage: average,
-    unit,
-    algorithm: miner.coinInfo.algorithm,
+    hashrate: hashrate ?? 0,
+    hashrateAverage: hashrateAverage ?? 0,
+    unit: algorithm?.unit ?? "H/s",
+    algorithm: algorithm?.name ?? key ?? "",
     coin: coin?.displayName ?? "",
-    revenue,
-    costUnknown: reading !== null && costPerDay === null,
+    revenue: earnings.revenuePerDay ?? 0,
+    costUnknown: reading !== null && earnings.costPerDay === null,
     login: loginTrouble(state)?.message ?? null,
-    gpus: lists.gpu.length,
-    pgas: lists.pga.length,
-    asics: lists.asic.length,
+    gpus: counts.gpu,
+    pgas: counts.pga,
+    asics: counts.asic,
   };
-  return { miner, figures };
+  return { figures, active, coin, earnings };
+}
+
+const unknown = unknownReadings();
+
+/** Wh as a miner shows them: as stored, so that the energy shown never falls. */
+export function shownEnergy(stored: number | null, { energy }: Pick<RigState, "energy">): number | null {
+  const known = stored ?? energy;
+  return known === null ? null : Math.floor(known);
 }
 
 /** A miner that `presentMiner` fails on, as the API shows it: which one it is, and that something is wrong. */
 export function presentFailed(
   facts: MinerFacts,
   rig: Pick<FleetRig, "state" | "declared">,
-  stored: Pick<MinerExtras, "energy">,
+  { energy }: Pick<MinerExtras, "energy">,
   to: Presentation,
 ): PresentedMiner {
-  const { uid, driver, energy } = rig.state;
+  const { uid, driver } = rig.state;
   const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
-  const extras = { energy: stored.energy, poolIds: [], powerTarget: [], heating: null, stoppedBy: null };
+  const extras = { energy, poolIds: [], powerTarget: [], heating: null, stoppedBy: null };
   return presentMiner(facts, { state, declared: rig.declared }, extras, to);
 }
 
@@ -267,7 +288,7 @@ export const currentControls = ({ controls, reading }: RigState): readonly Contr
 /** The readings; of a rig that is off its boards and fans with everything unknown. */
 function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
   const { reading, at, missed, startedAt, hashingSince } = state;
-  const kept = { at: at === null ? null : iso(at), energy: energy === null ? null : Math.floor(energy), reason };
+  const kept = { at: at === null ? null : iso(at), energy, reason };
   if (reading === null) return { ...unknownWithShape(state), ...kept, stale: true, efficiency: null, startedAt: null };
   const hashingSeconds = at === null || hashingSince === null ? null : (at - hashingSince) / 1000;
   return {

@@ -1,0 +1,96 @@
+import { jsonWithoutActions } from "../../contract/may-act.ts";
+import type { Miner } from "../../contract/resources.ts";
+import type { MinerFigures, PresentedMiner } from "./present-miner.ts";
+
+/** Makes what a miner shows; nothing throws for a miner that exists. */
+export interface MinerSource {
+  /** `energy`: as noted with the version that is shown. */
+  present(id: number, energy: number | null): PresentedMiner;
+  /** What the miner shows instead if it cannot be written as JSON. */
+  failed(id: number, energy: number | null, error: unknown): PresentedMiner;
+  /** The figures alone, without presenting the miner. */
+  figures(id: number): MinerFigures;
+}
+
+/** A miner's JSON: for callers who may act, and for those who may only view. */
+export type ListForm = "bytes" | "viewOnly";
+/** Its object, or its JSON. */
+export type Form = "miner" | ListForm;
+
+/** What a miner shows since its last read, made when somebody asks for it. */
+export class ShownMiner {
+  readonly version: number;
+  /** Wh: it changes when it is stored, not with every read. */
+  readonly energy: number | null;
+  readonly #id: number;
+  readonly #source: MinerSource;
+  #miner: Miner | null = null;
+  #bytes: Buffer | null = null;
+  #viewOnly: Buffer | null = null;
+  #figures: MinerFigures | null;
+
+  constructor(id: number, version: number, energy: number | null, figures: MinerFigures | null, source: MinerSource) {
+    this.#id = id;
+    this.version = version;
+    this.energy = energy;
+    this.#figures = figures;
+    this.#source = source;
+  }
+
+  get miner(): Miner {
+    if (this.#miner !== null) return this.#miner;
+    const { miner, figures } = this.#source.present(this.#id, this.energy);
+    this.#figures = figures;
+    this.#miner = miner;
+    return miner;
+  }
+
+  /** `,{...}`: a list joins these as they are. For callers who may act. The object is then no longer kept. */
+  get bytes(): Buffer {
+    this.#bytes ??= this.#encoded();
+    this.#miner = null;
+    return this.#bytes;
+  }
+
+  #encoded(): Buffer {
+    const { miner } = this;
+    try {
+      return Buffer.from(`,${JSON.stringify(miner)}`);
+    } catch (error) {
+      const failed = this.#source.failed(this.#id, this.energy, error);
+      this.#figures = failed.figures;
+      return Buffer.from(`,${JSON.stringify(failed.miner)}`);
+    }
+  }
+
+  /** The same for callers who may only view. */
+  get viewOnly(): Buffer {
+    this.#viewOnly ??= jsonWithoutActions(this.bytes);
+    return this.#viewOnly;
+  }
+
+  /** The same bytes in the memory of a page, so that they are kept once. */
+  moveTo(form: ListForm, bytes: Buffer): void {
+    if (form === "bytes") this.#bytes = bytes;
+    else this.#viewOnly = bytes;
+  }
+
+  get json(): Buffer {
+    return this.bytes.subarray(1);
+  }
+
+  isMade(form: Form): boolean {
+    if (form === "miner") return this.#miner !== null;
+    return (form === "bytes" ? this.#bytes : this.#viewOnly) !== null;
+  }
+
+  get figures(): MinerFigures {
+    this.#figures ??= this.#source.figures(this.#id);
+    return this.#figures;
+  }
+
+  /** As far as they are known already. */
+  get knownFigures(): MinerFigures | null {
+    return this.#figures;
+  }
+}
