@@ -55,3 +55,30 @@ test("a rig that takes whole lists, and shows no passwords, keeps those that it 
   expect(bench.rig(0).model.pools).toHaveLength(2);
   expect(JSON.stringify(await bench.get(id))).not.toMatch(/secret/);
 });
+
+test("a rig is sent no password of a pool that an administrator of its group does not see", async () => {
+  const bench = await openBench({ rigs: [rig] });
+  const group = await bench.service.addGroup({ name: "Hall", parentId: 0 }, caller);
+  const id = await bench.add(bench.rig(0).address, { ...login, group: group.id });
+  const [shared] = await Promise.all(
+    ["one.example", "two.example"].map((host) =>
+      bench.service.savePool(
+        { ...unsaid, id: 0, url: `stratum+tcp://${host}:3333`, workerName: "acct.one", plainWorkerPassword: "s3cret" },
+        caller,
+      ),
+    ),
+  );
+  // The order can be changed only if every password is known: the rig takes whole lists.
+  const canPrioritize = async (): Promise<boolean> => {
+    await bench.poll(id);
+    return (await bench.get(id)).poolList.some((pool) => pool.canPrioritize);
+  };
+  expect(await canPrioritize()).toBe(true);
+  const { id: userId } = await bench.service.saveUser(
+    { id: 0, name: "Lodger", privilege: "administrator", groups: [group.id], pools: [shared?.id ?? 0] },
+    caller,
+  );
+  expect(await canPrioritize()).toBe(false);
+  await bench.service.deleteUser({ id: userId }, caller);
+  expect(await canPrioritize()).toBe(true);
+});

@@ -27,6 +27,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
+  /** By group: the same function each time, so that a miner's declaration stays equal to itself. */
+  readonly #passwords = new Map<number, PoolPassword>();
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
@@ -39,11 +41,23 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     this.#index();
   }
 
-  /** The password of the definition with this address and worker; rigs do not report theirs. */
-  readonly passwordOf: PoolPassword = (url, worker) =>
-    enabled(this.#store.pools)
-      .map(loginOf)
-      .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
+  /**
+   * Gives the miners of a group the password of the definition with this address and worker, which rigs do not report;
+   * none that an administrator of the group does not see, who could add a miner to learn it.
+   */
+  passwordsFor(groupId: number): PoolPassword {
+    const known = this.#passwords.get(groupId);
+    if (known !== undefined) return known;
+    const passwordOf: PoolPassword = (url, worker) => {
+      const administrators = this.#accessBook.administratorsOf(groupId);
+      return enabled(this.#store.pools)
+        .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
+        .map(loginOf)
+        .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
+    };
+    this.#passwords.set(groupId, passwordOf);
+    return passwordOf;
+  }
 
   /**
    * Name and coin of a pool on a rig that mines this algorithm (null: unknown). The coin is unknown if its algorithm is

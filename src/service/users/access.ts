@@ -42,6 +42,13 @@ export class AccessBook {
     return privilege === undefined || atLeast(privilege, access.privilege) ? access : this.#limit(access, privilege);
   }
 
+  /** Of all users who may add and change miners of this group. */
+  administratorsOf(groupId: number): Access[] {
+    return enabled(this.#store.users)
+      .map(({ id }) => this.#ofUser(id))
+      .filter((access) => access.privilege === "administrator" && access.seesGroup(groupId));
+  }
+
   #limit(access: Access, privilege: Privilege): Access {
     const cached = this.#limited.get(access) ?? new Map<Privilege, Access>();
     this.#limited.set(access, cached);
