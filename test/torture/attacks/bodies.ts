@@ -83,6 +83,8 @@ async function ofViewer(service: ServiceProcess, verdict: Verdict): Promise<void
 async function ofSteerer(service: ServiceProcess, verdict: Verdict): Promise<void> {
   const before = await service.memory();
   const answers = new Map<number, number>();
+  // The reset after a body that was not read can overtake the answer.
+  let resets = 0;
   const started = performance.now();
   const send = async (turn: number): Promise<void> => {
     const worst = worstBodies[turn % worstBodies.length];
@@ -91,8 +93,9 @@ async function ofSteerer(service: ServiceProcess, verdict: Verdict): Promise<voi
       port: service.port,
       key: keys.control,
       from: `127.103.63.${(turn % 200) + 1}`,
-    });
-    answers.set(status, (answers.get(status) ?? 0) + 1);
+    }).catch(() => null);
+    if (status === null) resets += 1;
+    else answers.set(status, (answers.get(status) ?? 0) + 1);
   };
   const sending = Promise.all(
     Array.from({ length: 12 }, async (_, sender) => {
@@ -103,8 +106,9 @@ async function ofSteerer(service: ServiceProcess, verdict: Verdict): Promise<voi
   const took = (performance.now() - started) / 1000;
   const said = [...answers].map(([status, count]) => `${count} with ${status}`).join(", ");
   verdict.check(
-    `240 of the dearest bodies of a control user, 12 at once: answered ${said} in ${took.toFixed(1)} s; ${shown(waits)}; ` +
+    `240 of the dearest bodies of a control user, 12 at once: answered ${said}, ${resets} reset, in ${took.toFixed(1)} s; ` +
+      `${shown(waits)}; ` +
       `memory +${megabytes((await service.memory()) - before)}`,
-    [...answers.keys()].every((status) => status >= 400 && status < 500) && Math.max(...waits) < 1_000,
+    [...answers.keys()].every((status) => status >= 400 && status < 500) && resets < 12 && Math.max(...waits) < 1_000,
   );
 }
