@@ -4,7 +4,7 @@ import type { Miner } from "../../contract/resources.ts";
 import type { EncodedEvent } from "../../contract/service.ts";
 import { type Access, mayAct } from "../users/access.ts";
 
-/** A miner since its last read: its object and its JSON, each made when somebody wants it. */
+/** A miner since its last read: its object and its JSON, each made on request. */
 export interface CurrentMiner {
   readonly miner: Miner;
   readonly json: Uint8Array;

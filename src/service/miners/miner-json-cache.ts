@@ -50,7 +50,7 @@ interface Arrangement {
 }
 
 /**
- * Every miner as it is shown, made when somebody asks and at most once per read, and its JSON kept as bytes, joined in
+ * Every miner as it is shown, made on request and at most once per read, and its JSON kept as bytes, joined in
  * pages: a list of 10,000 miners is then a walk over 160 buffers and not 100 ms of stringify, and a read that nobody
  * looks at costs neither.
  */
@@ -94,7 +94,7 @@ export class MinerJsonCache {
   }
 
   /**
-   * Something may have changed: what is shown is made again when somebody asks. `changed` is false when nothing but time
+   * Something may have changed: what is shown is made again on request. `changed` is false when nothing but time
    * has passed. Returns whether more than that has changed.
    */
   mark(id: number, energy: number | null, changed: boolean): boolean {

@@ -105,8 +105,8 @@ const noLoop: LoopStatus = { heating: null, stoppedBy: null };
 export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
 
 /**
- * All miners: their declarations, their rigs in the fleet, and what the API shows of them, which is made when somebody
- * asks.
+ * All miners: their declarations, their rigs in the fleet, and what the API shows of them, which is made on
+ * request.
  */
 export class MinerRegistry {
   readonly fleet: Fleet;
@@ -427,7 +427,7 @@ export class MinerRegistry {
     return presentFailed(facts, rig, { energy }, this.#options.presentation);
   }
 
-  /** Throws what Rigbridge would fail on once somebody asks for the miner. */
+  /** Throws what Rigbridge would fail on once the miner is requested. */
   #rehearse(entry: Entry): void {
     JSON.stringify(this.#present(entry, this.#energyOf(entry)));
   }
@@ -486,7 +486,7 @@ export class MinerRegistry {
     if (reading !== null && missed === 0) this.#notifyLogin(entry);
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && this.#failing.has(rig.id);
-    // Others are presented when somebody asks; the fleet compares all that they report with the read before.
+    // Others are presented on request; the fleet compares all that they report with the read before.
     if (reading !== null && (wasFailing || before.reading === null)) this.#rehearse(now);
     this.#mark(now, changed || now !== entry || wasFailing);
     this.#emitRecords(now, before.records);

@@ -17,7 +17,7 @@ export type ListForm = "bytes" | "viewOnly";
 /** Its object, or its JSON. */
 export type Form = "miner" | ListForm;
 
-/** What a miner shows since its last read, made when somebody asks for it. */
+/** What a miner shows since its last read, made on request. */
 export class ShownMiner {
   readonly version: number;
   /** Wh: it changes when it is stored, not with every read. */
