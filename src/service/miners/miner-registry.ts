@@ -321,7 +321,7 @@ export class MinerRegistry {
 
   #take(miner: Stored<StoredMiner>): Entry {
     const declared = {
-      ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordsFor(miner.groupId)),
+      ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordsFor(miner.id)),
       supply: this.#plugs.supplyOf(miner),
     };
     const rigBefore = this.#entries.get(miner.id)?.rig;

@@ -27,7 +27,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
-  /** By group: the same function each time, so that a miner's declaration stays equal to itself. */
+  /** By miner: the same function each time, so that its declaration stays equal to itself. */
   readonly #passwords = new Map<number, PoolPassword>();
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
@@ -42,20 +42,20 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   }
 
   /**
-   * Gives the miners of a group the password of the definition with this address and worker, which rigs do not report;
-   * none that an administrator of the group does not see, who could add a miner to learn it.
+   * Gives a miner the password of the definition with this address and worker, which rigs do not report; none that an
+   * administrator of the miner's group does not see, who could add a miner to learn it.
    */
-  passwordsFor(groupId: number): PoolPassword {
-    const known = this.#passwords.get(groupId);
+  passwordsFor(minerId: number): PoolPassword {
+    const known = this.#passwords.get(minerId);
     if (known !== undefined) return known;
     const passwordOf: PoolPassword = (url, worker) => {
-      const administrators = this.#accessBook.administratorsOf(groupId);
+      const administrators = this.#accessBook.administratorsOf(this.#store.miners.get(minerId)?.groupId ?? 0);
       return enabled(this.#store.pools)
         .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
         .map(loginOf)
         .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
     };
-    this.#passwords.set(groupId, passwordOf);
+    this.#passwords.set(minerId, passwordOf);
     return passwordOf;
   }
 
