@@ -174,18 +174,11 @@ class Watch {
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
       const isResumed = this.#last !== undefined;
-      const { session, pollSeconds } = this.#context;
-      const silenceMs = Math.min(pollSeconds * 1000, longestSilenceMs);
+      const { session } = this.#context;
       const check = () => this.#checkAnswers();
       const heard = () => this.#stream.heard();
-      // A server that hangs does not open the stream either.
-      const opening = setTimeout(() => check().catch(() => undefined), silenceMs);
-      const events = await openEvents(
-        session,
-        { after: this.#last, silenceMs, check, heard },
-        this.#caller,
-        signal,
-      ).finally(() => clearTimeout(opening));
+      const options = { after: this.#last, silenceMs: this.#silenceMs, check, heard };
+      const events = await this.#checked(openEvents(session, options, this.#caller, signal));
       this.#isInterrupted = true;
       this.#stream.opened();
       // Rigs reported as out of reach are corrected only by reading the lists again.
@@ -221,7 +214,7 @@ class Watch {
   async *#catchUp(): AsyncGenerator<ServiceEvent> {
     const before = this.#miners ?? this.#context.lastLists().miners;
     if (before === undefined) return;
-    const { groupList } = await this.#untilAborted(this.#context.calls.listMiners({}, this.#caller));
+    const { groupList } = await this.#checked(this.#untilAborted(this.#context.calls.listMiners({}, this.#caller)));
     yield* this.#changesOf(before, byId(minersIn(groupList)));
   }
 
@@ -266,6 +259,21 @@ class Watch {
       this.#miners = new Map(miners);
     }
     return this.#miners;
+  }
+
+  /** ms of silence after which the server is asked whether it still answers. */
+  get #silenceMs(): number {
+    return Math.min(this.#context.pollSeconds * 1000, longestSilenceMs);
+  }
+
+  /** Awaits what may take long; a server that does not answer meanwhile is reported. */
+  async #checked<T>(promise: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#checkAnswers().catch(() => undefined), this.#silenceMs);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Rejects if the server no longer answers, after reporting that. */
