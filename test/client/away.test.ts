@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
+import { operations } from "../../src/contract/operations.ts";
 import { type FarmListener, watchFarm } from "../../src/farm/index.ts";
 import { startTwin } from "../../src/simulator/index.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 import { until } from "../until.ts";
+import { startBlockingProxy } from "./blocking-proxy.ts";
 
 const key = "an-invented-key-of-the-client-tests";
 const ends: (() => Promise<unknown>)[] = [];
@@ -61,6 +63,22 @@ describe("a service that is watched", () => {
     expect(reported.filter((what) => what !== "read")).toEqual(["lost", "back"]);
     expect([logged.filter(gone).length, logged.filter(back).length]).toEqual([1, 1]);
     expect(logged.find(gone)).toContain("did not answer in time");
+  });
+
+  test("and hangs while the watcher catches up with the lists is lost too", async () => {
+    const { pid, port } = await startService();
+    let lists = 0;
+    const proxy = await startBlockingProxy(`http://127.0.0.1:${port}`, "pass", (path) => {
+      if (path !== operations.listMiners.path) return;
+      lists += 1;
+      if (lists === 2) process.kill(pid, "SIGSTOP");
+    });
+    ends.push(() => proxy.close());
+    const { reported } = watched(proxy.url);
+    await until(() => reported.includes("lost"), "the service to be lost", { timeoutMs: 20_000 });
+    process.kill(pid, "SIGCONT");
+    await until(() => reported.includes("back"), "the service to be back");
+    expect(reported.filter((what) => what !== "read")).toEqual(["lost", "back"]);
   });
 
   test("and dies is lost, and back when it was started again; each is logged once", async () => {

@@ -13,13 +13,18 @@ export interface BlockingProxy {
   close(): Promise<void>;
 }
 
-/** A proxy in front of a service that passes everything but its events. */
-export async function startBlockingProxy(target: string, first: Blocking): Promise<BlockingProxy> {
+/** A proxy in front of a service that passes everything but its events. `arrived` is called before a request is passed. */
+export async function startBlockingProxy(
+  target: string,
+  first: Blocking,
+  arrived: (path: string) => void = () => undefined,
+): Promise<BlockingProxy> {
   const paths: string[] = [];
   let blocking = first;
   const server = createServer((request, response) => {
     const path = request.url?.split("?")[0] ?? "";
     paths.push(path);
+    arrived(path);
     if (path === operations.watchEvents.path && blocking !== "pass") block(blocking, request, response);
     else pass(request, response);
   });
