@@ -9,8 +9,9 @@ import type { ServerSession } from "./server-session.ts";
 
 /** Characters of an event: a miner's is some thousands. */
 const longestEvent = 4_000_000;
-/** The server begins with a line at once; a proxy may hold it back. */
-const startMs = { shortest: 2_000, longest: 10_000 } as const;
+/** ms that a server which is polled so often may take for a short answer, or for the first line of its events. */
+export const answerMs = (pollMs: number): number => Math.max(2_000, Math.min(10_000, pollMs));
+
 /** The server sends at least a comment every 15 s; a proxy may keep the stream of one that is gone. */
 const longestSilenceMs = 45_000;
 
@@ -99,8 +100,8 @@ async function* serverSentEvents(
       );
   };
   const silence = setTimeout(checkSilence, silenceMs);
-  const mostMs = Math.min(startMs.longest, Math.max(startMs.shortest, silenceMs));
-  const start = setTimeout(() => stream.destroy(), mostMs);
+  // The server begins with a line at once; a proxy may hold it back.
+  const start = setTimeout(() => stream.destroy(), answerMs(silenceMs));
   try {
     for await (const chunk of stream) {
       clearTimeout(start);

@@ -30,6 +30,11 @@ export class StreamHealth {
     this.#pollMs = options.pollSeconds * 1000;
   }
 
+  /** ms of silence after which the server is asked whether it still answers. */
+  get silenceMs(): number {
+    return Math.min(this.#pollMs, longestSilenceMs);
+  }
+
   /** Whether the server is polled for now. */
   get isPolled(): boolean {
     return performance.now() < this.#retryAt;
@@ -52,7 +57,7 @@ export class StreamHealth {
   /** A stream is healthy once something arrives nearly a poll interval after it was opened. */
   heard(): void {
     const age = performance.now() - (this.#openedAt ?? performance.now());
-    if (age < Math.min(this.#pollMs, longestSilenceMs) * 0.9) return;
+    if (age < this.silenceMs * 0.9) return;
     if (this.#fallbacks > 0) this.#options.log?.info("The service's events arrive again");
     this.#cuts = 0;
     this.#fallbacks = 0;

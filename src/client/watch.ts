@@ -3,14 +3,14 @@ import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
 import type { ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
-import { RigbridgeError } from "../contract/problems.ts";
+import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Miner, Summary } from "../contract/resources.ts";
 import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
 import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
 import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
 import type { ServerSession } from "./server-session.ts";
-import { openEvents } from "./sse.ts";
+import { answerMs, openEvents } from "./sse.ts";
 import { StreamHealth } from "./stream-health.ts";
 
 export interface WatchContext {
@@ -40,11 +40,6 @@ const isPermanent = ({ code }: RigbridgeError, { userId }: Caller): boolean =>
 
 /** Missed polls after which each miner is out of reach; slightly less, since a timer may fire early. */
 const pollsUntilLost = 1.9;
-/** Of a server that hangs: silence before it is asked, and how long it may take to answer. A Rigbridge sends a comment every 15 s. */
-const longestSilenceMs = 15_000;
-const answerMs = { shortest: 2_000, longest: 10_000 } as const;
-/** Errors after which a server counts as lost; with any other it has answered. */
-const unanswered: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
 
 /**
  * The events of a server until aborted: its own, or those from comparing polls. The stream continues while the server
@@ -177,7 +172,7 @@ class Watch {
       const { session } = this.#context;
       const check = () => this.#checkAnswers();
       const heard = () => this.#stream.heard();
-      const options = { after: this.#last, silenceMs: this.#silenceMs, check, heard };
+      const options = { after: this.#last, silenceMs: this.#stream.silenceMs, check, heard };
       const events = await this.#checked(openEvents(session, options, this.#caller, signal));
       this.#isInterrupted = true;
       this.#stream.opened();
@@ -261,14 +256,9 @@ class Watch {
     return this.#miners;
   }
 
-  /** ms of silence after which the server is asked whether it still answers. */
-  get #silenceMs(): number {
-    return Math.min(this.#context.pollSeconds * 1000, longestSilenceMs);
-  }
-
   /** Awaits what may take long; a server that does not answer meanwhile is reported. */
   async #checked<T>(promise: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#checkAnswers().catch(() => undefined), this.#silenceMs);
+    const timer = setTimeout(() => this.#checkAnswers().catch(() => undefined), this.#stream.silenceMs);
     try {
       return await promise;
     } finally {
@@ -281,7 +271,7 @@ class Watch {
     try {
       await this.#summaryInTime();
     } catch (error) {
-      if (!(error instanceof RigbridgeError) || !unanswered.has(error.code)) return;
+      if (!(error instanceof RigbridgeError) || !isAway(error)) return;
       this.#reportLost(error);
       throw error;
     }
@@ -290,7 +280,7 @@ class Watch {
   /** A summary is small: a server that needs longer hangs. */
   async #summaryInTime(): Promise<Summary> {
     const { session, calls, pollSeconds } = this.#context;
-    const ms = Math.max(answerMs.shortest, Math.min(answerMs.longest, pollSeconds * 1000));
+    const ms = answerMs(pollSeconds * 1000);
     const late = Promise.withResolvers<never>();
     const message = `The service at ${session.wire.origin} cannot be reached: it did not answer in time (within ${ms / 1000} s)`;
     const timer = setTimeout(() => late.reject(new RigbridgeError("service.unreachable", message)), ms);

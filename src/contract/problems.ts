@@ -115,3 +115,8 @@ const shortened = (text: string, longest: number): string =>
 
 /** Invalid input with a single mistake. */
 export const invalid = (path: string, message: string): RigbridgeError => invalidAll([{ path, message }]);
+
+const awayCodes: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
+
+/** Whether the error means that a service elsewhere is away; with any other it has answered. */
+export const isAway = ({ code }: RigbridgeError): boolean => awayCodes.has(code);

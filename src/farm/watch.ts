@@ -3,7 +3,7 @@ import { type BackOff, backOff } from "../async/index.ts";
 import type { MinerEvent, ServiceEvent } from "../contract/events.ts";
 import { minersIn } from "../contract/miners-in.ts";
 import type { OperationName } from "../contract/operations.ts";
-import { RigbridgeError } from "../contract/problems.ts";
+import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Group, ManualAction, Miner, MinerGroup, Notification, Summary } from "../contract/resources.ts";
 import type { Caller, MiningService, Reach } from "../contract/service.ts";
 
@@ -37,9 +37,6 @@ interface Watching {
   readonly signal: AbortSignal;
 }
 
-/** The connections to a service that is away fail in various ways, which are logged once. */
-const away: ReadonlySet<string> = new Set(["service.unreachable", "service.not-ready", "service.garbled"]);
-
 /** Between two attempts to reach the service. */
 const retryDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -53,9 +50,10 @@ export async function watchFarm(watching: Watching, listener: FarmListener): Pro
   let attempt = 1;
   let logged: string | null = null;
   let isLost = false;
-  const warn = ({ code, message }: RigbridgeError): void => {
-    const what = away.has(code) ? "away" : message;
-    if (what !== logged) log.warn(`The service cannot be watched: ${message}`);
+  const warn = (error: RigbridgeError): void => {
+    // The connections to a service that is away fail in various ways, which are logged once.
+    const what = isAway(error) ? "away" : error.message;
+    if (what !== logged) log.warn(`The service cannot be watched: ${error.message}`);
     logged = what;
   };
   const lose = (error: RigbridgeError): void => {
