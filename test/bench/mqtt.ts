@@ -72,6 +72,8 @@ async function lates({ url, farm, since }: Watched, quick: boolean): Promise<Lat
   let heard: Late[] = [];
   const subscriber = await listen(url, { filter: "rigbridge/miner/+/state", qos: 0 }, ({ payload }) => {
     const now = Date.now();
+    // The bridge empties the topics of rigs that only the run before had.
+    if (payload === "") return;
     const { shares_accepted: replied, shares_rejected: told } = State.parse(JSON.parse(payload));
     heard.push({ all: now - since - replied, bridge: told === 0 ? null : now - told });
   });
