@@ -1,15 +1,19 @@
+import type { z } from "zod";
 import { algorithms, bareName } from "../catalogue/algorithms.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
+import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { formatAddress, parseAddress } from "../link/address.ts";
 import { type Network, parseNetwork, planSearch } from "../link/networks.ts";
 import { outletOf } from "../link/plugs/outlet.ts";
 import type { Finding, Path } from "./document.ts";
 import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
+import { type KnownNames, maintenanceFindings, ruleFindings, ruleLoops, scheduleFindings } from "./rule-checks.ts";
+import { resolveRule } from "./rule-resolution.ts";
 
 /**
  * Checks across values: unknown names, duplicates, a service open to everyone.
@@ -41,7 +45,8 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(poolGroups, "name"),
     ...twice(users, "name"),
     ...twice(entriesOf(config, "templates"), "name"),
-    ...twice(entriesOf(config, "rules"), "name"),
+    ...automation(config, miners, groupNames, poolNames),
+    ...twice(entriesOf(config, "maintenance"), "name"),
     ...twice(entriesOf(config, "coins"), "shortName"),
     ...twice(entriesOf(config, "algorithms"), "id"),
     // A key identifies its user, so no two users share one.
@@ -226,6 +231,60 @@ function loops(
     ...follows.flatMap((entry) => ofMiners(entry, "order")),
   ];
 }
+
+/** Rules, schedules and maintenance windows that are right by themselves: what they refer to, and loops between them. */
+function automation(
+  config: Readonly<Record<string, unknown>>,
+  miners: readonly Entry[],
+  groups: ReadonlySet<string>,
+  pools: ReadonlySet<string>,
+): Finding[] {
+  const named = (key: string): ReadonlySet<string> => textsOf(entriesOf(config, key), "name");
+  const keyed = (key: string): ReadonlySet<string> => {
+    const entries = entriesOf(config, key);
+    return new Set([...textsOf(entries, "key"), ...textsOf(entries, "name")]);
+  };
+  const rules = parsedEntries(config, "rules", RuleSettings);
+  const schedules = parsedEntries(config, "schedules", ScheduleSettings);
+  const known: KnownNames = {
+    groups,
+    miners: new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid")]),
+    pools,
+    poolGroups: named("poolGroups"),
+    templates: named("templates"),
+    channels: keyed("channels"),
+    hooks: keyed("hooks"),
+    rules: new Set(entriesOf(config, "rules").flatMap(({ fields }) => ruleKey(fields) ?? [])),
+    hasMessages: config.mqtt !== undefined,
+    programs: isRecord(config.automation) && config.automation.programs === true,
+  };
+  const resolved = rules.flatMap(({ settings }) => resolveRule(settings).rule ?? []);
+  return [
+    ...duplicates(entriesOf(config, "rules"), "key", "key", ruleKey),
+    ...twice(entriesOf(config, "schedules"), "key"),
+    ...rules.flatMap(({ settings, path }) => ruleFindings(settings, path, known)),
+    ...ruleLoops(resolved).flatMap(({ key, path }) => {
+      const at = rules.find(({ settings }) => ruleKey(settings) === key)?.path ?? ["rules"];
+      return [{ path: [...at, "do"], message: `the rules run each other in a loop: ${path}` }];
+    }),
+    ...schedules.flatMap(({ settings, path }) => scheduleFindings(settings, path, known)),
+    ...parsedEntries(config, "maintenance", MaintenanceSettings).flatMap(({ settings, path }) =>
+      maintenanceFindings(settings, path, known),
+    ),
+  ];
+}
+
+/** The key that a rule is known by. */
+function ruleKey({ key, name, use }: { readonly key?: unknown; readonly name?: unknown; readonly use?: unknown }) {
+  const found = key ?? name ?? use;
+  return typeof found === "string" ? found : undefined;
+}
+
+const parsedEntries = <T>(config: Readonly<Record<string, unknown>>, key: string, schema: z.ZodType<T>) =>
+  entriesOf(config, key).flatMap(({ path, fields }) => {
+    const parsed = schema.safeParse(fields);
+    return parsed.success ? [{ path, settings: parsed.data }] : [];
+  });
 
 const oneOrMore = (config: Readonly<Record<string, unknown>>, key: string): Entry[] => {
   const fields = config[key];

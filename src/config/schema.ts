@@ -4,6 +4,7 @@ import { z } from "zod";
 import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inputs.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
+import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { secret } from "../contract/secrets.ts";
 import { TemplateSteps } from "../contract/steps.ts";
 import { drivers } from "../link/drivers/index.ts";
@@ -240,9 +241,20 @@ export const Config = z.strictObject({
   algorithms: z.array(AlgorithmSettings).default([]).describe("algorithms that Rigbridge does not know"),
   coins: z.array(CoinSettings).default([]).describe("coins that Rigbridge does not know"),
   rules: z
-    .array(z.strictObject({ name }))
+    .array(RuleSettings)
+    .max(1_000)
     .default([])
-    .describe("manual rules, by name; running them is not supported yet"),
+    .describe("rules: conditions, how long they must hold, and what is done; one with only a name does nothing"),
+  schedules: z
+    .array(ScheduleSettings)
+    .max(1_000)
+    .default([])
+    .describe("what is done at times, or by electricity price"),
+  maintenance: z
+    .array(MaintenanceSettings)
+    .max(1_000)
+    .default([])
+    .describe("times in which rules and schedules do nothing at some miners, and their notifications are silent"),
   users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
   rates: z
     .strictObject({ btc: z.number().positive().optional().describe("money per BTC") })

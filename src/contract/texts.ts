@@ -9,7 +9,8 @@ import { Readings } from "./readings.ts";
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 const minerFields = ["uid", "name", "group", "tags", "model", "location"];
-const ruleFields = ["key", "name"];
+/** The last three are of all miners in its scope. */
+const ruleFields = ["key", "name", "miners", "mining", "offline"];
 
 /** Every name that a text may use. */
 export const textNames: readonly string[] = [

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
+import { ruleRow } from "./automation/rules/rows.ts";
 import { given } from "./crud.ts";
 import { blankMiner } from "./miners/miner-registry.ts";
 import type { Coins } from "./money/coins.ts";
@@ -40,7 +41,25 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
     new Map(config.templates.map(({ name, do: steps = null }) => [name, { name, do: steps, makerId: null }])),
   );
   await store.rules.declare(
-    new Map(config.rules.map(({ name }) => [name, { name, do: null, manual: true, makerId: null }])),
+    new Map(
+      config.rules.map((settings) => [settings.key ?? settings.name ?? settings.use ?? "", ruleRow(settings, null)]),
+    ),
+  );
+  await store.schedules.declare(
+    new Map(
+      config.schedules.map((settings) => [
+        settings.key,
+        { name: settings.name ?? settings.key, makerId: null, definition: { ...settings } },
+      ]),
+    ),
+  );
+  await store.maintenance.declare(
+    new Map(
+      config.maintenance.map((settings) => [
+        settings.name,
+        { name: settings.name, makerId: null, definition: { ...settings } },
+      ]),
+    ),
   );
   await store.users.declare(
     new Map(

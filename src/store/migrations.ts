@@ -127,6 +127,30 @@ const steps: readonly (readonly string[])[] = [
     "alter table rig_memory add column records text not null default 'null'",
   ],
   ["create table group_energy (group_id integer primary key, energy real not null) strict"],
+  [
+    `create table rule_state (
+      kind text not null check (kind in ('rule', 'schedule')),
+      owner_id integer not null,
+      miner_id integer not null,
+      phase text not null,
+      since integer not null,
+      elapsed real not null,
+      count integer not null,
+      fired text not null,
+      held text,
+      primary key (kind, owner_id, miner_id)
+    ) strict, without rowid`,
+    `create table rule_trace (
+      id integer primary key,
+      time integer not null,
+      kind text not null check (kind in ('rule', 'schedule')),
+      owner_id integer not null,
+      miner_id integer not null,
+      value text not null
+    ) strict`,
+    "create index rule_trace_owner on rule_trace (kind, owner_id, id)",
+    "create index rule_trace_time on rule_trace (time)",
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -62,6 +62,9 @@ export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 /** The user who made it over the API, whose access it has; null for the file's, and for the owner's. */
 const makerId = z.int().nullable().default(null);
 
+/** Checked by the service, so that a row that a later version refuses does not close the store. */
+const definition = z.record(text, z.unknown());
+
 export const StoredTemplate = z.object({
   name: text,
   do: TemplateSteps.nullable().default(null).describe("null: it has only a name"),
@@ -74,8 +77,15 @@ export const StoredRule = z.object({
   do: Steps.nullable().default(null).describe("null: it has only a name"),
   manual: z.boolean().default(true).describe("whether people can run it as an action of a miner"),
   makerId,
+  definition: definition.nullable().default(null).describe("as in the configuration file; null: it has only a name"),
 });
 export type StoredRule = z.infer<typeof StoredRule>;
+
+export const StoredSchedule = z.object({ name: text, makerId, definition });
+export type StoredSchedule = z.infer<typeof StoredSchedule>;
+
+export const StoredMaintenance = z.object({ name: text, makerId, definition });
+export type StoredMaintenance = z.infer<typeof StoredMaintenance>;
 
 /** A predefined coin has a row only if its profit was set. */
 export const StoredCoin = z.object({

@@ -16,15 +16,18 @@ import {
   StoredGroup,
   StoredHeating,
   StoredHost,
+  StoredMaintenance,
   StoredManagedMiner,
   StoredMiner,
   StoredPool,
   StoredPoolGroup,
   StoredRule,
+  StoredSchedule,
   StoredTemplate,
   StoredUser,
 } from "./resources.ts";
 import { openRigMemories, type RigMemories } from "./rig-memories.ts";
+import { openRuleLog, type RuleLog } from "./rule-log.ts";
 import { openRunMark } from "./run-mark.ts";
 import { openSamples, type Samples } from "./samples.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
@@ -40,6 +43,7 @@ export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
 export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
+export type { RuleLog, StoredRuleState, StoredTrace } from "./rule-log.ts";
 export type { Samples } from "./samples.ts";
 
 /** Everything that outlives the process. Ids are integers that are never reused; times are epoch ms. */
@@ -52,6 +56,8 @@ export interface Store {
   readonly managedMiners: Collection<StoredManagedMiner>;
   readonly templates: Collection<StoredTemplate>;
   readonly rules: Collection<StoredRule>;
+  readonly schedules: Collection<StoredSchedule>;
+  readonly maintenance: Collection<StoredMaintenance>;
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
@@ -63,6 +69,7 @@ export interface Store {
   readonly groupEnergies: GroupEnergies;
   readonly power: PowerMemories;
   readonly samples: Samples;
+  readonly ruleLog: RuleLog;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): void;
   close(): Promise<void>;
@@ -149,6 +156,8 @@ const assemble = async (
     managedMiners: await collection("managed miner", StoredManagedMiner),
     templates: await collection("template", StoredTemplate),
     rules: await collection("rule", StoredRule),
+    schedules: await collection("schedule", StoredSchedule),
+    maintenance: await collection("maintenance window", StoredMaintenance),
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
@@ -159,6 +168,7 @@ const assemble = async (
   const groupEnergies = await openGroupEnergies(fast);
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
+  const ruleLog = openRuleLog(fast, now);
   // Before the commands, because it reads the state in which the last run left them.
   const bulkActions = await openBulkActions(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
@@ -177,6 +187,7 @@ const assemble = async (
     groupEnergies,
     power,
     samples,
+    ruleLog,
     flush,
     close: async () => {
       try {

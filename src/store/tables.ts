@@ -95,6 +95,30 @@ export interface Tables {
   rig_energy: { miner_id: number; energy: number };
   /** Wh drawn by the miners of a group; 0 = those in no group, -1 = all miners. */
   group_energy: { group_id: number; energy: number };
+  /** Where a rule or schedule is at a miner; miner 0 = it concerns no single one (rule-log.ts). */
+  rule_state: {
+    kind: "rule" | "schedule";
+    owner_id: number;
+    miner_id: number;
+    phase: string;
+    since: number;
+    /** ms */
+    elapsed: number;
+    count: number;
+    /** JSON */
+    fired: string;
+    held: string | null;
+  };
+  /** What rules and schedules did. */
+  rule_trace: {
+    id: number;
+    time: number;
+    kind: "rule" | "schedule";
+    owner_id: number;
+    miner_id: number;
+    /** JSON */
+    value: string;
+  };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

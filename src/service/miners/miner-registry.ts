@@ -68,6 +68,13 @@ export interface MinerEvents {
   reset(): void;
 }
 
+/** A read of a rig, or a missed one. */
+export interface ReadingChange {
+  readonly id: number;
+  readonly before: RigState;
+  readonly state: RigState;
+}
+
 /** Power control as the registry uses it. */
 export interface PowerControl {
   /** Called with every good read before the miner is shown. */
@@ -123,6 +130,10 @@ export class MinerRegistry {
   readonly #unreachable = new Set<number>();
   /** Title of the notification about a rig's login, until the login is right. */
   readonly #loginNotified = new Map<number, string>();
+
+  /** Called with the reads of one turn of the event loop. */
+  readonly #readingListeners = new Set<(changes: readonly ReadingChange[]) => void>();
+  #readings: ReadingChange[] = [];
 
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
@@ -315,8 +326,25 @@ export class MinerRegistry {
     return pool;
   }
 
+  /** Every read from now on, in batches, until the returned function is called. */
+  watchReadings(listener: (changes: readonly ReadingChange[]) => void): () => void {
+    this.#readingListeners.add(listener);
+    return () => this.#readingListeners.delete(listener);
+  }
+
   close(): void {
     this.fleet.close();
+    this.#readings = [];
+  }
+
+  #queueReading(change: ReadingChange): void {
+    if (this.#readingListeners.size === 0) return;
+    if (this.#readings.push(change) > 1) return;
+    setImmediate(() => {
+      const changes = this.#readings;
+      this.#readings = [];
+      for (const listener of this.#readingListeners) listener(changes);
+    });
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
@@ -492,6 +520,7 @@ export class MinerRegistry {
     this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null) this.#failing.delete(rig.id);
+    this.#queueReading({ id: rig.id, before, state: rig.state });
   }
 
   /** The first records of a rig are not events. */

@@ -286,7 +286,7 @@ export const currentControls = ({ controls, reading }: RigState): readonly Contr
   reading === null ? controls.map((control) => ({ ...control, value: null })) : controls;
 
 /** The readings; of a rig that is off its boards and fans with everything unknown. */
-function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
+export function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
   const { reading, at, missed, startedAt, hashingSince } = state;
   const kept = { at: at === null ? null : iso(at), energy, reason };
   if (reading === null) return { ...unknownWithShape(state), ...kept, stale: true, efficiency: null, startedAt: null };

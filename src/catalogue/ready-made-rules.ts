@@ -1,0 +1,145 @@
+/** A rule to start from. Texts like "$temperature" stand for its values, which `with` changes. */
+export interface ReadyMadeRule {
+  readonly key: string;
+  readonly name: string;
+  /** One sentence for people who choose. */
+  readonly description: string;
+  /** The values with their defaults; null: it must be given. */
+  readonly values: Readonly<Record<string, string | number | null>>;
+  /** As in the configuration file. */
+  readonly rule: Readonly<Record<string, unknown>>;
+}
+
+/** A rig that should hash: neither stopped nor away. */
+const on = { state: ["mining", "idle", "starting"] };
+const hashrateDropped = { reading: "hashrate", below: "$share", of: "median1h", clear: "$recovered" };
+
+/** All are off until a configuration or a user takes one with `use`. */
+export const readyMadeRules: readonly ReadyMadeRule[] = [
+  {
+    key: "restart-when-hashrate-drops",
+    name: "Restart when the hash rate drops",
+    description: "Restarts mining once if the hash rate stays below a share of the last hour's median.",
+    values: { share: "60%", recovered: "80%", channel: "all" },
+    rule: {
+      when: { all: [on, hashrateDropped], for: "10m", clearFor: "5m" },
+      limit: { repeat: "1h", perDay: 3 },
+      guard: { share: "10%", within: "10m" },
+      do: [
+        { action: "restart", orReboot: true },
+        {
+          notify: "$channel",
+          severity: "warning",
+          text: "{{ miner.name }}: the hash rate has dropped to {{ reading.hashrate }}; mining was restarted",
+        },
+      ],
+    },
+  },
+  {
+    key: "reboot-when-hashrate-stays-low",
+    name: "Reboot when the hash rate stays low",
+    description: "Reboots a rig once if its hash rate stays low for 40 minutes, which a restart would have cured.",
+    values: { share: "60%", recovered: "80%", channel: "all" },
+    rule: {
+      when: { all: [on, hashrateDropped], for: "40m", clearFor: "5m" },
+      limit: { repeat: "6h", perDay: 2 },
+      guard: { share: "10%", within: "10m" },
+      do: [
+        { action: "reboot" },
+        {
+          notify: "$channel",
+          severity: "warning",
+          text: "{{ miner.name }}: the hash rate stays at {{ reading.hashrate }}; the rig was rebooted",
+        },
+      ],
+    },
+  },
+  {
+    key: "power-cycle-when-unreachable",
+    name: "Power-cycle when unreachable",
+    description: "Switches the plug of a rig off and on once if the rig cannot be reached for 15 minutes.",
+    values: { channel: "all" },
+    rule: {
+      when: { all: [{ offline: true }], for: "15m", clearFor: "2m" },
+      limit: { repeat: "6h", perDay: 2 },
+      guard: { share: "10%", within: "15m" },
+      do: [
+        { plug: "cycle", wait: "15s" },
+        { notify: "$channel", severity: "warning", text: "{{ miner.name }} could not be reached; its plug was cycled" },
+      ],
+    },
+  },
+  {
+    key: "sleep-when-too-hot",
+    name: "Sleep when too hot",
+    description: "Stops a rig that stays too hot; you start it again.",
+    values: { temperature: 85, cool: 70, channel: "all" },
+    rule: {
+      safety: true,
+      when: {
+        all: [on, { reading: "temperature", above: "$temperature", clear: "$cool" }],
+        for: "1m",
+        clearFor: "5m",
+      },
+      do: [
+        { action: "stop" },
+        {
+          notify: "$channel",
+          severity: "critical",
+          text: "{{ miner.name }} was stopped at {{ reading.temperature }} °C",
+        },
+      ],
+    },
+  },
+  {
+    key: "back-to-the-wanted-pool",
+    name: "Bring back to the wanted pool",
+    description: "Switches a rig that mines at another pool back to the one that you name.",
+    values: { pool: null, channel: "all" },
+    rule: {
+      when: { all: [{ pool: "wrong", wanted: "$pool" }], for: "5m", clearFor: "5m" },
+      limit: { repeat: "1h", perDay: 4 },
+      guard: { share: "50%", within: "10m" },
+      do: [{ pool: "$pool" }, { notify: "$channel", severity: "warning", text: "{{ miner.name }} mined at another pool and was brought back" }],
+    },
+  },
+  {
+    key: "tell-me-when-down",
+    name: "Tell me once when a rig is down",
+    description: "One message when a rig cannot be reached for 5 minutes, and one when it is back.",
+    values: { channel: "all" },
+    rule: {
+      when: { all: [{ offline: true }], for: "5m", clearFor: "1m" },
+      guard: { share: "30%", within: "5m" },
+      do: [{ notify: "$channel", severity: "warning", text: "{{ miner.name }} cannot be reached" }],
+      onClear: [{ notify: "$channel", severity: "info", text: "{{ miner.name }} is back" }],
+    },
+  },
+  {
+    key: "daily-summary",
+    name: "Daily summary",
+    description: "One message a day with the hash rate, the power and the number of rigs that are away.",
+    values: { time: "08:00", channel: "all" },
+    rule: {
+      when: { all: [{ time: "$time" }] },
+      do: [
+        {
+          notify: "$channel",
+          severity: "info",
+          text: "{{ rule.miners }} rigs, {{ rule.offline }} away: {{ reading.hashrate }}, {{ reading.power }} W",
+        },
+      ],
+    },
+  },
+  {
+    key: "new-best-share",
+    name: "New best share",
+    description: "One message whenever a rig finds a share that is better than all before it.",
+    values: { channel: "all" },
+    rule: {
+      when: { all: [{ event: "best_share" }] },
+      limit: { repeat: "1m" },
+      do: [{ notify: "$channel", severity: "info", text: "{{ miner.name }} has a new best share: {{ reading.bestShare }}" }],
+    },
+  },
+];

@@ -1,0 +1,137 @@
+import { Cron } from "croner";
+import { didYouMean } from "../contract/nearest.ts";
+import { conditionsIn } from "../contract/rule-conditions.ts";
+import type { MaintenanceSettings, Places, RuleSettings, ScheduleSettings, Scope } from "../contract/rules.ts";
+import { kindOf, type RunStep } from "../contract/steps.ts";
+import type { Finding, Path } from "./document.ts";
+import { expressionMistakes } from "./expressions.ts";
+import { type ResolvedRule, resolveRule } from "./rule-resolution.ts";
+
+/** The names that rules and schedules refer to. */
+export interface KnownNames {
+  readonly groups: ReadonlySet<string>;
+  /** Names and uids. */
+  readonly miners: ReadonlySet<string>;
+  readonly pools: ReadonlySet<string>;
+  readonly poolGroups: ReadonlySet<string>;
+  readonly templates: ReadonlySet<string>;
+  readonly channels: ReadonlySet<string>;
+  readonly hooks: ReadonlySet<string>;
+  /** Keys. */
+  readonly rules: ReadonlySet<string>;
+  readonly hasMessages: boolean;
+  readonly programs: boolean;
+}
+
+/** What a rule refers to that does not exist, times that never come, and mistakes in its expression. */
+export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNames): Finding[] {
+  const { rule, mistakes } = resolveRule(settings);
+  const own = mistakes.map((mistake) => ({ path: [...path, ...mistake.path.split(".")], message: mistake.message }));
+  if (rule === null) return own;
+  const { when } = rule;
+  const conditions = when === undefined ? [] : conditionsIn(when);
+  const inWhen = [...path, "when"];
+  const needs = (message: string): Finding => ({ path: inWhen, message });
+  return [
+    ...own,
+    ...scopeFindings(rule.scope, [...path, "scope"], known),
+    ...conditions.flatMap((condition): Finding[] => {
+      if ("hook" in condition) return unknown(condition.hook, "web hook", known.hooks, inWhen);
+      if ("pool" in condition)
+        return (condition.wanted ?? []).flatMap((name) => unknown(name, "pool", known.pools, inWhen));
+      if ("topic" in condition && !known.hasMessages)
+        return [needs(`the topic ${condition.topic} needs mqtt in the configuration`)];
+      if ("cron" in condition) return cronFindings(condition.cron, condition.timeZone, inWhen);
+      return [];
+    }),
+    ...(when?.where === undefined
+      ? []
+      : expressionMistakes(when.where).map((message) => ({ path: [...inWhen, "where"], message }))),
+    ...(rule.inhibitedBy ?? []).flatMap((key, index) =>
+      unknown(key, "rule", known.rules, [...path, "inhibitedBy", index]),
+    ),
+    ...stepFindings(rule.do, [...path, "do"], known),
+    ...stepFindings(rule.onClear, [...path, "onClear"], known),
+  ];
+}
+
+export const scheduleFindings = (schedule: ScheduleSettings, path: Path, known: KnownNames): Finding[] => [
+  ...scopeFindings(schedule.scope, [...path, "scope"], known),
+  ...(schedule.cron === undefined ? [] : cronFindings(schedule.cron, schedule.timeZone, [...path, "cron"])),
+  ...stepFindings(schedule.do, [...path, "do"], known),
+  ...stepFindings(schedule.onEnd, [...path, "onEnd"], known),
+];
+
+export const maintenanceFindings = (window: MaintenanceSettings, path: Path, known: KnownNames): Finding[] =>
+  placeFindings(window, path, known);
+
+function scopeFindings(scope: Scope | undefined, path: Path, known: KnownNames): Finding[] {
+  if (scope === undefined) return [];
+  return [
+    ...placeFindings(scope, path, known),
+    ...(scope.not === undefined ? [] : placeFindings(scope.not, [...path, "not"], known)),
+  ];
+}
+
+const placeFindings = ({ groups = [], miners = [] }: Places, path: Path, known: KnownNames): Finding[] => [
+  ...groups.flatMap((name, index) => unknown(name, "group", known.groups, [...path, "groups", index])),
+  ...miners.flatMap((name, index) =>
+    // A uid may be a MAC, which only the rig itself reports.
+    /^[0-9a-f]{12}$/.test(name) ? [] : unknown(name, "miner", known.miners, [...path, "miners", index]),
+  ),
+];
+
+const unknown = (name: string, what: string, known: ReadonlySet<string>, path: Path): Finding[] =>
+  known.has(name) ? [] : [{ path, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }];
+
+function stepFindings(steps: readonly RunStep[] = [], path: Path, known: KnownNames): Finding[] {
+  return steps.flatMap((step, index): Finding[] => {
+    const at = [...path, index];
+    if ("notify" in step) return step.notify === "all" ? [] : unknown(step.notify, "channel", known.channels, at);
+    if ("rule" in step) return unknown(step.rule, "rule", known.rules, at);
+    if ("template" in step) return unknown(step.template, "managed template", known.templates, at);
+    if ("poolGroup" in step) return unknown(step.poolGroup, "pool group", known.poolGroups, at);
+    if ("pool" in step) return unknown(step.pool, "pool", known.pools, at);
+    if ("publish" in step && !known.hasMessages)
+      return [{ path: at, message: "publish needs mqtt in the configuration" }];
+    if ("run" in step && !known.programs)
+      return [{ path: at, message: "run needs automation: {programs: true} in the configuration" }];
+    return [];
+  });
+}
+
+function cronFindings(pattern: string, timeZone: string | undefined, path: Path): Finding[] {
+  try {
+    const cron = new Cron(pattern, { paused: true, ...(timeZone === undefined ? {} : { timezone: timeZone }) });
+    return cron.nextRun() === null ? [{ path, message: `"${pattern}" never comes: there is no such day` }] : [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : "";
+    return [{ path, message: `"${pattern}" is not a cron pattern: ${why}` }];
+  }
+}
+
+/** Loops between rules that run each other, each with its path; `runs` are the keys of the rules that a rule runs. */
+export function ruleLoops(
+  rules: readonly Pick<ResolvedRule, "key" | "do" | "onClear">[],
+): { key: string; path: string }[] {
+  const runs = new Map(
+    rules.map(({ key, do: steps = [], onClear = [] }) => [
+      key,
+      [...steps, ...onClear].flatMap((step) => (kindOf(step) === "rule" && "rule" in step ? [String(step.rule)] : [])),
+    ]),
+  );
+  const found: { key: string; path: string }[] = [];
+  const done = new Set<string>();
+  const visit = (key: string, above: readonly string[]): void => {
+    const start = above.indexOf(key);
+    if (start >= 0) {
+      found.push({ key, path: [...above.slice(start), key].join(" → ") });
+      return;
+    }
+    if (done.has(key)) return;
+    for (const next of runs.get(key) ?? []) visit(next, [...above, key]);
+    done.add(key);
+  };
+  for (const key of runs.keys()) visit(key, []);
+  return found;
+}

@@ -1,0 +1,290 @@
+import { z } from "zod";
+import { Duration } from "./duration.ts";
+import { Line } from "./inputs.ts";
+import { CronText, conditionsIn, isMomentary, TimeZone, Weekly, When } from "./rule-conditions.ts";
+import { Key, Steps } from "./steps.ts";
+
+/**
+ * Rules, schedules and maintenance windows, as the configuration file and the API take them. What they refer to is
+ * checked by `src/config/rule-checks.ts`.
+ */
+const name = Line(200).min(1);
+const names = (what: string) => z.array(name).min(1).max(1000).optional().describe(what);
+
+const places = {
+  groups: names("names of groups; those inside are included"),
+  tags: names("tags, one of which a miner has"),
+  miners: names("names or uids of miners"),
+  sites: names("sites of the miners' locations"),
+  racks: names("racks of the miners' locations"),
+};
+
+/** Which miners: those that fit every key given, except those of `not`. */
+export const Scope = z.strictObject({
+  ...places,
+  not: z.strictObject(places).optional().describe("miners that are left out: those that fit any of these keys"),
+});
+export type Scope = z.output<typeof Scope>;
+export type Places = Omit<Scope, "not">;
+
+const share = z
+  .string()
+  .regex(/^(?:100|\d{1,2}(?:\.\d{1,2})?)%$/, 'must be a share from "0%" to "100%"')
+  .describe("share of the scope");
+const longest = 30 * 86_400;
+
+/** The keys of a rule; a ready-made one is overridden by those that are given. */
+const ruleFields = {
+  enabled: z.boolean().optional().describe("false: it is listed and never evaluated; absent = true"),
+  scope: Scope.optional().describe("which miners; absent = all"),
+  when: When.optional().describe("its conditions; absent: it is run by hand or by another rule"),
+  limit: z
+    .strictObject({
+      repeat: Duration(0, longest).optional().describe("shortest time between two firings, like 30m"),
+      perDay: z.int().min(1).max(10_000).optional().describe("firings in 24 hours"),
+      per: z
+        .enum(["miner", "rule"])
+        .optional()
+        .describe("whether each miner or the whole rule is counted; absent = miner"),
+    })
+    .optional()
+    .describe("how often it acts at most"),
+  guard: z
+    .union(
+      [
+        z.literal(false),
+        z.strictObject({ share, within: Duration(1, 86_400).optional().describe("like 5m, the default") }),
+      ],
+      "must be false, or a mapping with share and within",
+    )
+    .optional()
+    .describe(
+      "if more of the scope than this is affected at once, nothing is done and you are asked; false = no guard",
+    ),
+  inhibitedBy: z.array(Key).min(1).max(20).optional().describe("rules that hold this one while they fire"),
+  do: Steps.optional(),
+  onClear: Steps.optional().describe("steps that are run once its conditions no longer hold"),
+  manual: z.boolean().optional().describe("people can run it for a miner; absent = only if it has no `when`"),
+  safety: z.boolean().optional().describe("its power settings go before those of people"),
+};
+
+const ruleShape = {
+  key: Key.optional().describe("unique name for other rules, and for its place in the audit; absent = its name"),
+  name: name.optional().describe("name for people; absent = its key"),
+  use: Key.optional().describe("key of a ready-made rule, whose keys are overridden by those given here"),
+  with: z
+    .record(z.string().max(40), z.union([z.number(), name]))
+    .optional()
+    .describe("for use: the values of a ready-made rule, like temperature: 80"),
+  ...ruleFields,
+};
+
+type RuleInput = z.output<z.ZodObject<typeof ruleShape>>;
+
+function ruleMistakes(rule: RuleInput, context: z.core.$RefinementCtx): void {
+  const add = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+  if (rule.key === undefined && rule.name === undefined && rule.use === undefined)
+    add("key", "is required, or name, or use");
+  if (rule.use !== undefined) return;
+  if (rule.with !== undefined) add("with", "is only for a ready-made rule, with use");
+  if (rule.do === undefined && rule.when !== undefined) add("do", "is required: a rule with conditions does something");
+  if (rule.do === undefined && rule.onClear !== undefined) add("onClear", "is only for a rule with `do`");
+  if (rule.when === undefined) {
+    for (const key of ["onClear", "guard", "inhibitedBy"] as const)
+      if (key !== "guard" && rule[key] !== undefined) add(key, "is only for a rule with `when`");
+    return;
+  }
+  const momentary = conditionsIn(rule.when).some(isMomentary);
+  if (momentary && (rule.when.for !== undefined || rule.when.clearFor !== undefined))
+    add("when", "`for` and `clearFor` do not go with a condition that is true only for a moment");
+  if (momentary && rule.onClear !== undefined)
+    add("onClear", "does not go with a condition that is true only for a moment");
+}
+
+export const RuleSettings = z.strictObject(ruleShape).superRefine(ruleMistakes);
+export type RuleSettings = z.output<typeof RuleSettings>;
+
+const price = z
+  .strictObject({
+    below: z.number().optional().describe("money per kWh"),
+    above: z.number().optional().describe("money per kWh"),
+  })
+  .refine(({ below, above }) => below !== undefined || above !== undefined, "needs below, above or both");
+
+const scheduleShape = {
+  key: Key.describe("unique name of the schedule"),
+  name: name.optional().describe("name for people; absent = its key"),
+  enabled: z.boolean().optional().describe("false: it never begins; absent = true"),
+  weekly: Weekly.optional().describe("hours of the week"),
+  cron: CronText.optional(),
+  timeZone: TimeZone,
+  lasts: Duration(60, 7 * 86_400)
+    .optional()
+    .describe("for cron: how long it lasts, like 2h; absent = it has no end"),
+  price: price.optional().describe("while the electricity price is there"),
+  scope: Scope.optional().describe("which miners; absent = all"),
+  do: Steps,
+  onEnd: Steps.optional().describe("steps that are run at its end"),
+};
+
+type ScheduleInput = z.output<z.ZodObject<typeof scheduleShape>>;
+
+function scheduleMistakes(schedule: ScheduleInput, context: z.core.$RefinementCtx): void {
+  const add = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+  const kinds = [schedule.weekly, schedule.cron, schedule.price].filter((each) => each !== undefined);
+  if (kinds.length !== 1) add("weekly", "needs exactly one of weekly, cron and price");
+  if (schedule.cron === undefined && schedule.lasts !== undefined) add("lasts", "is only for cron");
+  if (schedule.cron === undefined && schedule.timeZone !== undefined)
+    add("timeZone", "is only for cron; weekly has its own");
+  if (schedule.cron !== undefined && schedule.lasts === undefined && schedule.onEnd !== undefined)
+    add("onEnd", "needs an end: set lasts");
+}
+
+export const ScheduleSettings = z.strictObject(scheduleShape).superRefine(scheduleMistakes);
+export type ScheduleSettings = z.output<typeof ScheduleSettings>;
+
+const instant = z.iso
+  .datetime({ offset: true, error: "must be a time with its zone, like 2026-05-01T18:00:00Z" })
+  .max(40);
+
+/** A time in which rules do nothing at some miners, and their notifications are silent. */
+const windowShape = {
+  name: name.describe("what is done there"),
+  from: instant.optional().describe("when it begins; absent = at once"),
+  until: instant.describe("when it ends"),
+  groups: places.groups,
+  racks: places.racks,
+  sites: places.sites,
+  miners: places.miners,
+};
+
+export const MaintenanceSettings = z
+  .strictObject(windowShape)
+  .refine(({ from, until }) => from === undefined || Date.parse(from) < Date.parse(until), {
+    path: ["until"],
+    error: "must be after from",
+  });
+export type MaintenanceSettings = z.output<typeof MaintenanceSettings>;
+
+// What the API takes and answers.
+
+/** The id or the key. */
+export const RuleId = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9][^/?#]*$/, "must be an id or a key");
+
+const patchOf = <T extends z.core.$ZodShape>(shape: T) => z.strictObject(shape).partial();
+
+export const RulePatch = patchOf({ ...ruleFields, name: ruleShape.name }).refine(
+  (body) => Object.values(body).some((value) => value !== undefined),
+  "has nothing to change",
+);
+export const SchedulePatch = patchOf(scheduleShape).refine(
+  (body) => Object.values(body).some((value) => value !== undefined),
+  "has nothing to change",
+);
+
+const id = z.int();
+const text = z.string();
+const time = z.iso.datetime();
+
+/** Without the values of headers, which may be secrets. */
+const definition = z
+  .record(text, z.unknown())
+  .describe("as it was written, with durations in seconds and without the headers of web hooks");
+
+const head = {
+  id,
+  key: text,
+  name: text,
+  enabled: z.boolean(),
+  owner: z.enum(["file", "store"]).describe("file: declared by the configuration file, which alone changes it"),
+  makerId: id.nullable().describe("the user whose access it has; null = everything"),
+  problem: text.nullable().describe("why it is not evaluated although it is enabled; null if nothing is wrong"),
+};
+
+export const RuleInfo = z.object({
+  ...head,
+  manual: z.boolean(),
+  use: text.nullable().describe("the ready-made rule that it is; null for others"),
+  pending: z.int().describe("miners for which its conditions hold, but not for long enough"),
+  firing: z.int().describe("miners for which it fires"),
+  held: z.int().describe("of those, miners for which it is held back"),
+  definition,
+});
+export type RuleInfo = z.infer<typeof RuleInfo>;
+
+export const ReadyMadeRule = z.object({ key: text, name: text, description: text, definition });
+
+export const RuleList = z.object({
+  rules: z.array(RuleInfo),
+  readyMade: z.array(ReadyMadeRule).describe("rules to start from, off until one is added with `use`"),
+});
+export type RuleList = z.infer<typeof RuleList>;
+
+export const ScheduleInfo = z.object({
+  ...head,
+  active: z.boolean().describe("it has begun and not ended yet"),
+  nextStart: time.nullable().describe("null if it is unknown"),
+  nextEnd: time.nullable().describe("null if it has none"),
+  definition,
+});
+export type ScheduleInfo = z.infer<typeof ScheduleInfo>;
+
+export const Upcoming = z.object({
+  scheduleId: id,
+  key: text,
+  name: text,
+  start: time,
+  end: time.nullable(),
+});
+export type Upcoming = z.infer<typeof Upcoming>;
+
+export const MaintenanceWindow = z.object({
+  id,
+  name: text,
+  owner: head.owner,
+  from: time.nullable(),
+  until: time,
+  active: z.boolean(),
+  miners: z.int().describe("miners that it covers"),
+  definition,
+});
+export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
+
+export const traceOutcomes = ["done", "failed", "unknown", "running", "held", "cleared", "missed", "seen"] as const;
+
+/** What a rule or schedule did once. */
+export const RuleRun = z.object({
+  id,
+  time,
+  minerId: id.nullable().describe("null if it concerned no single miner"),
+  outcome: z.enum(traceOutcomes),
+  message: text,
+  heldBy: text.nullable().describe("what held it back; null if nothing did"),
+  conditions: z.array(
+    z.object({
+      condition: text,
+      value: z.union([text, z.number(), z.boolean()]).nullable().describe("null if it is unknown"),
+      holds: z.boolean().nullable(),
+    }),
+  ),
+  actions: z.array(z.object({ action: text, minerId: id.nullable(), state: text, message: text })),
+});
+export type RuleRun = z.infer<typeof RuleRun>;
+export const RuleRuns = z.object({ runs: z.array(RuleRun).describe("newest first, at most 1,000") });
+
+export const TryReply = z.object({
+  from: time,
+  to: time,
+  miners: z.int().describe("miners that were tried"),
+  firings: z
+    .array(
+      z.object({ minerId: id, time, clearedAt: time.nullable(), limited: z.boolean().describe("a limit holds it") }),
+    )
+    .describe("when it would have fired, oldest first, at most 1,000"),
+  notes: z.array(text).describe("what the stored history does not tell"),
+});
+export type TryReply = z.infer<typeof TryReply>;

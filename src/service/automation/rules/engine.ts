@@ -1,0 +1,494 @@
+import type { Logger } from "pino";
+import type { Condition } from "../../../contract/rule-conditions.ts";
+import { DueQueue } from "../../../fleet/schedule.ts";
+import { type RigState, statusOf } from "../../../fleet/state.ts";
+import type { Store } from "../../../store/index.ts";
+import { enabled } from "../../crud.ts";
+import type { Entry, ReadingChange } from "../../miners/miner-registry.ts";
+import type { Access, AccessBook } from "../../users/access.ts";
+import type { ExpressionNames } from "./compile.ts";
+import type { Input, Subject } from "./conditions.ts";
+import type { MedianBook, RateBook } from "./history-books.ts";
+import {
+  Cell,
+  cellOf,
+  dayMs,
+  delaysOf,
+  isGuarded,
+  type LiveRule,
+  liveRule,
+  nextDue,
+  retryMs,
+  rowOf,
+} from "./live-rule.ts";
+import { advance, type Instant } from "./machine.ts";
+import { scopeTest } from "./scope.ts";
+import type { Moment, RuleSurroundings } from "./surroundings.ts";
+import type { Traces } from "./traces.ts";
+
+export interface RuleEngineOptions {
+  readonly registry: { all(): Iterable<Entry> };
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  readonly around: RuleSurroundings & ExpressionNames;
+  readonly medians: MedianBook;
+  readonly rates: RateBook;
+  readonly traces: Traces;
+  /** Epoch ms, and ms of a clock that never jumps. */
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly log: Logger;
+  /** The maker of a rule has left, or is no administrator any more. */
+  readonly disowned: (rule: LiveRule, problem: string) => void;
+}
+
+/** What happens when a rule fires or clears. */
+export interface FiringActs {
+  fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  turn(rules: readonly LiveRule[], now: Instant): void;
+  /** The rule is gone. */
+  closed(rule: LiveRule): void;
+}
+
+/** A miner with the rules whose scope it is in. */
+interface Slot extends Subject {
+  state: RigState;
+  disabled: boolean;
+  entry: Entry;
+  version: number;
+  rules: readonly LiveRule[];
+}
+
+/** ms between two looks at miners that came, left or moved. */
+const arrangeMs = 30_000;
+/** ms after which a state whose time counts is written again. */
+const rewriteMs = 60_000;
+/** The clock has jumped if it differs by more than this from the monotonic one, ms. */
+const jumpMs = 5_000;
+/** Rules on conditions of the farm alone, such as a price, are tested this often, ms. */
+const farmMs = 10_000;
+const anything = -1;
+/** One bit of a mask is for everything else. */
+const mostBits = 30;
+
+/** Evaluates all rules: by what changes, and by time. */
+export class RuleEngine {
+  readonly #options: RuleEngineOptions;
+  readonly #slots = new Map<number, Slot>();
+  readonly #due = new DueQueue<{ readonly rule: LiveRule; readonly minerId: number }>();
+  readonly #dirty = new Map<LiveRule, Set<number>>();
+  readonly #gone = new Map<LiveRule, Set<number>>();
+  #firing: FiringActs | undefined;
+  #rules: readonly LiveRule[] = [];
+  #tests = new Map<LiveRule, (entry: Entry) => boolean>();
+  /** What rules depend on; the bit of each is its index. */
+  #inputs: readonly Input[] = [];
+  /** Counts up whenever scopes may have changed. */
+  #version = 0;
+  #groups: unknown;
+  #accesses = new Map<LiveRule, Access | null>();
+  #last: Instant | null = null;
+  #arrangedAt = 0;
+  #isStale = true;
+  #rewrittenAt = 0;
+  #farmAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RuleEngineOptions) {
+    this.#options = options;
+  }
+
+  /** What acts when a rule fires; set once. */
+  set firing(firing: FiringActs) {
+    this.#firing = firing;
+  }
+
+  get rules(): readonly LiveRule[] {
+    return this.#rules;
+  }
+
+  get now(): Instant {
+    return { monotonic: this.#options.monotonicNow(), wall: this.#options.now() };
+  }
+
+  find(idOrKey: number | string): LiveRule | undefined {
+    return this.#rules.find(({ id, settings }) => id === idOrKey || settings.key === idOrKey);
+  }
+
+  /** The miners that a rule acts on now. */
+  members(rule: LiveRule): number[] {
+    this.#arrange();
+    return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
+  }
+
+  entryOf(minerId: number): Entry | undefined {
+    return this.#slots.get(minerId)?.entry;
+  }
+
+  subjectOf(minerId: number): Subject {
+    return this.#slots.get(minerId) ?? ofNoMiner;
+  }
+
+  /** Re-enters all states as they were; nothing fires again. */
+  load(): void {
+    this.reload();
+    const rules = new Map(this.#rules.map((rule) => [rule.id, rule]));
+    const { now } = this;
+    this.#options.store.ruleLog.eachState((row) => {
+      const rule = row.kind === "rule" ? rules.get(row.ownerId) : undefined;
+      if (rule?.compiled != null) rule.cells.set(row.minerId, cellOf(row, now));
+    });
+    for (const rule of this.#rules) rule.guardOpen = [...rule.cells.values()].some(isGuarded);
+  }
+
+  /** Takes the rules of the store; one that has not changed keeps its states. */
+  reload(): void {
+    const { store, around } = this.#options;
+    const before = new Map(this.#rules.map((rule) => [rule.id, rule]));
+    this.#rules = enabled(store.rules).map((row) => {
+      const rule = liveRule(row, around);
+      const old = before.get(row.id);
+      before.delete(row.id);
+      if (old === undefined) return rule;
+      if (JSON.stringify(old.settings) === JSON.stringify(rule.settings) && old.makerId === rule.makerId) return old;
+      // Its conditions are others now; only the number of its firings goes on.
+      for (const [minerId, cell] of old.cells) {
+        const fresh = new Cell();
+        fresh.count = cell.count;
+        fresh.fired = cell.fired;
+        rule.cells.set(minerId, fresh);
+        this.#mark(rule, minerId);
+      }
+      return rule;
+    });
+    for (const rule of before.values()) {
+      this.#dirty.delete(rule);
+      this.#gone.delete(rule);
+      this.#firing?.closed(rule);
+    }
+    for (const each of [this.#dirty, this.#gone])
+      for (const rule of each.keys()) if (!this.#rules.includes(rule)) each.delete(rule);
+    this.#index();
+    this.#isStale = true;
+  }
+
+  #index(): void {
+    const inputs = [...new Set(this.#rules.flatMap(({ compiled }) => compiled?.inputs ?? []))];
+    this.#inputs = inputs;
+    for (const rule of this.#rules) {
+      const own = rule.compiled?.inputs ?? null;
+      rule.mask =
+        own === null
+          ? anything
+          : own.reduce((mask, input) => mask | (1 << Math.min(mostBits, inputs.indexOf(input))), 0);
+    }
+    const conditions = this.#rules.flatMap(({ compiled, settings }) =>
+      settings.enabled === false ? [] : (compiled?.conditions ?? []),
+    );
+    this.#options.rates.longestMs = Math.max(0, ...conditions.map((each) => ("rate" in each ? each.over * 1000 : 0)));
+    this.#options.around.watch(conditions);
+  }
+
+  /** Reads of rigs, as they come. */
+  readonly take = (changes: readonly ReadingChange[]): void => {
+    if (this.#rules.length === 0) return;
+    if (changes.some(({ id }) => !this.#slots.has(id))) this.#isStale = true;
+    this.#arrange();
+    const now = this.now;
+    for (const { id, before, state } of changes) {
+      const slot = this.#slots.get(id);
+      if (slot === undefined || slot.rules.length === 0) continue;
+      slot.state = state;
+      this.#options.rates.note(id, state, now.monotonic);
+      const mask = this.#changed(slot, before, state);
+      for (const rule of slot.rules) if ((rule.mask & mask) !== 0) this.#evaluate(rule, id, slot, now);
+      this.#moments(slot, before, state);
+    }
+  };
+
+  #changed({ disabled }: Slot, before: RigState, state: RigState): number {
+    if (isCurrent(before) !== isCurrent(state)) return anything;
+    let mask = 1 << 31;
+    for (let bit = 0; bit < this.#inputs.length; bit += 1) {
+      const input = this.#inputs[bit];
+      if (input !== undefined && !Object.is(input(before, disabled), input(state, disabled)))
+        mask |= 1 << Math.min(mostBits, bit);
+    }
+    return mask;
+  }
+
+  #moments(slot: Slot, before: RigState, state: RigState): void {
+    if (isCurrent(state) && statusOf(before, slot.disabled) === "Disconnected") this.#happens(slot, "back_online");
+    const { bestShare, foundBlocks } = state.records;
+    const [earlier, found] = [before.records.bestShare, before.records.foundBlocks];
+    if (state.records === before.records) return;
+    if (earlier !== null && bestShare !== null && bestShare > earlier) this.#happens(slot, "best_share");
+    if (found !== null && foundBlocks !== null && foundBlocks > found) this.#happens(slot, "block_found");
+  }
+
+  #happens(slot: Slot, event: string): void {
+    for (const rule of slot.rules)
+      if (rule.compiled?.momentary === true) this.#moment(rule, slot.id, { event, minerId: slot.id });
+  }
+
+  /** Tests a momentary rule while something happens. */
+  #moment(rule: LiveRule, minerId: number, moment: Moment): void {
+    if (rule.settings.enabled === false || rule.problem !== null) return;
+    const subject = this.subjectOf(minerId);
+    const { around } = this.#options;
+    around.during(moment, () => {
+      if (rule.compiled?.test(subject, false) !== true) return;
+      const cell = this.cell(rule, minerId);
+      const now = this.now;
+      if (now.monotonic < cell.deafUntil) return;
+      this.#firing?.fire(rule, minerId, cell, now);
+      this.#mark(rule, minerId);
+    });
+  }
+
+  /** Something happens to no miner in particular, like a web hook that comes in. */
+  happen(moment: Moment, concerns: (condition: Condition) => boolean): void {
+    this.#arrange();
+    for (const rule of this.#rules) {
+      if (rule.compiled?.momentary !== true || !rule.compiled.conditions.some(concerns)) continue;
+      for (const minerId of this.#subjectIds(rule)) this.#moment(rule, minerId, moment);
+    }
+  }
+
+  #subjectIds(rule: LiveRule): number[] {
+    return rule.compiled?.ofFarm === true ? [0] : this.members(rule);
+  }
+
+  /** Tests the rules with such a condition at all their miners. */
+  reconsider(concerns: (condition: Condition) => boolean): void {
+    const { now } = this;
+    for (const rule of this.#rules)
+      if (rule.compiled?.conditions.some(concerns) === true)
+        for (const minerId of this.#subjectIds(rule)) this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
+  }
+
+  cell(rule: LiveRule, minerId: number): Cell {
+    const found = rule.cells.get(minerId);
+    if (found !== undefined) return found;
+    const cell = new Cell();
+    rule.cells.set(minerId, cell);
+    return cell;
+  }
+
+  /** An action of a rule at a miner has ended: what changed meanwhile is looked at now. */
+  settle(rule: LiveRule, minerId: number): void {
+    const cell = rule.cells.get(minerId);
+    if (cell !== undefined) this.#schedule(rule, minerId, cell, this.now.monotonic);
+  }
+
+  #evaluate(rule: LiveRule, minerId: number, subject: Subject, now: Instant): void {
+    const { compiled } = rule;
+    if (compiled === null || compiled.momentary || rule.problem !== null || rule.settings.enabled === false) return;
+    const known = rule.cells.get(minerId);
+    const isActive = known !== undefined && (known.phase === "firing" || known.phase === "clearing");
+    const truth = isDeaf(known, subject, now) ? null : compiled.test(subject, isActive);
+    if (known === undefined && truth !== true) return;
+    const cell = known ?? this.cell(rule, minerId);
+    const before = cell.phase;
+    const turn = advance(cell, truth, now, rule.delays);
+    if (before === "idle" && cell.phase !== "idle") cell.began = now.monotonic;
+    if (turn === "fire") this.#firing?.fire(rule, minerId, cell, now);
+    else if (turn === "clear") this.#firing?.clear(rule, minerId, cell, now);
+    else if (truth === true && cell.phase === "firing" && cell.held !== null && now.monotonic >= cell.retryAt)
+      this.#firing?.fire(rule, minerId, cell, now);
+    else if (truth === false && cell.phase === "idle" && cell.owesClear && now.monotonic >= cell.retryAt)
+      this.#firing?.clear(rule, minerId, cell, now);
+    if (cell.phase !== before || turn !== null) this.#mark(rule, minerId);
+    if (cell.isBlank) this.#forget(rule, minerId);
+    else this.#schedule(rule, minerId, cell, dueOf(cell, rule, now));
+  }
+
+  #schedule(rule: LiveRule, minerId: number, cell: Cell, due: number): void {
+    if (due === cell.due) return;
+    cell.due = due;
+    if (due < Number.POSITIVE_INFINITY) this.#due.add(due, { rule, minerId });
+  }
+
+  #forget(rule: LiveRule, minerId: number): void {
+    rule.cells.delete(minerId);
+    this.#dirty.get(rule)?.delete(minerId);
+    setOf(this.#gone, rule).add(minerId);
+  }
+
+  #mark(rule: LiveRule, minerId: number): void {
+    setOf(this.#dirty, rule).add(minerId);
+    this.#gone.get(rule)?.delete(minerId);
+  }
+
+  /** One turn, once a second: time, makers, timers, and what is to be written. */
+  turn(): void {
+    const now = this.now;
+    const jumped =
+      this.#last !== null && Math.abs(now.wall - this.#last.wall - (now.monotonic - this.#last.monotonic)) > jumpMs;
+    this.#last = now;
+    this.#arrange();
+    const { changed, come } = this.#options.around.turn(jumped);
+    if (changed.size > 0) this.reconsider((condition) => changed.has(condition));
+    if (come.size > 0) this.happen({ conditions: come }, (condition) => come.has(condition));
+    if (now.monotonic - this.#farmAt >= farmMs) {
+      this.#farmAt = now.monotonic;
+      for (const rule of this.#rules) if (rule.compiled?.ofFarm === true) this.#evaluate(rule, 0, ofNoMiner, now);
+    }
+    for (let next = this.#due.take(now.monotonic); next !== undefined; next = this.#due.take(now.monotonic)) {
+      const { rule, minerId } = next;
+      const cell = rule.cells.get(minerId);
+      if (cell === undefined || cell.due > now.monotonic || !this.#rules.includes(rule)) continue;
+      this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
+      // Unchanged, it is due again only when something changes.
+      if (cell.due <= now.monotonic) cell.due = Number.POSITIVE_INFINITY;
+    }
+    for (const minerId of this.#options.medians.turn()) {
+      const slot = this.#slots.get(minerId);
+      if (slot !== undefined)
+        for (const rule of slot.rules) if (rule.mask === anything) this.#evaluate(rule, minerId, slot, now);
+    }
+    this.#firing?.turn(this.#rules, now);
+    this.#save(now, false);
+  }
+
+  /** Writes everything. */
+  close(): void {
+    this.#save(this.now, true);
+  }
+
+  #save(now: Instant, all: boolean): void {
+    const { traces, store } = this.#options;
+    if (all || now.monotonic - this.#rewrittenAt >= rewriteMs) {
+      this.#rewrittenAt = now.monotonic;
+      for (const rule of this.#rules)
+        for (const [minerId, cell] of rule.cells)
+          if (cell.at !== null && cell.phase !== "idle" && cell.phase !== "firing") this.#mark(rule, minerId);
+    }
+    const states = [...this.#dirty].flatMap(([rule, ids]) =>
+      [...ids].flatMap((minerId) => {
+        const cell = rule.cells.get(minerId);
+        if (cell === undefined) return [];
+        if (cell.fired !== null) cell.fired = cell.fired.filter((at) => now.monotonic - at < dayMs);
+        if (cell.fired?.length === 0) cell.fired = null;
+        return [rowOf(rule, minerId, cell, now)];
+      }),
+    );
+    const gone = [...this.#gone].flatMap(([rule, ids]) =>
+      Array.from(ids, (minerId) => ({ kind: "rule" as const, ownerId: rule.id, minerId })),
+    );
+    if (states.length === 0 && gone.length === 0 && !traces.hasUnwritten) return;
+    if (!store.ruleLog.save(states, gone, traces.rows())) return;
+    this.#dirty.clear();
+    this.#gone.clear();
+    traces.written();
+  }
+
+  /** Assigns miners to rules again where miners, groups, rules or makers have changed. */
+  #arrange(): void {
+    const { registry, store } = this.#options;
+    const groups = store.groups.all();
+    const isNew = this.#accessChanged() || groups !== this.#groups || this.#isStale;
+    if (!isNew && this.now.monotonic - this.#arrangedAt < arrangeMs) return;
+    this.#groups = groups;
+    this.#isStale = false;
+    this.#arrangedAt = this.now.monotonic;
+    if (isNew) this.#makeTests();
+    const seen = new Set<number>();
+    for (const entry of registry.all()) {
+      seen.add(entry.facts.id);
+      this.#place(entry);
+    }
+    for (const [id, slot] of this.#slots) {
+      if (seen.has(id)) continue;
+      for (const rule of slot.rules) if (rule.cells.has(id)) this.#forget(rule, id);
+      this.#options.medians.forget(id);
+      this.#options.rates.forget(id);
+      this.#slots.delete(id);
+    }
+    for (const rule of this.#rules) rule.size = 0;
+    for (const { rules } of this.#slots.values()) for (const rule of rules) rule.size += 1;
+    for (const rule of this.#rules) rule.delays = delaysOf(rule);
+  }
+
+  #makeTests(): void {
+    const groups = enabled(this.#options.store.groups);
+    this.#tests = new Map(
+      this.#rules.map((rule) => {
+        const fits = scopeTest(rule.settings.scope, groups);
+        return [
+          rule,
+          ({ facts, rig }: Entry) => {
+            const access = this.#accesses.get(rule);
+            return access != null && access.seesGroup(facts.groupId) && fits(facts, rig.state.uid);
+          },
+        ];
+      }),
+    );
+    this.#version += 1;
+  }
+
+  #place(entry: Entry): void {
+    const { facts, rig } = entry;
+    const slot = this.#slots.get(facts.id);
+    if (slot !== undefined && slot.entry.facts === facts && slot.entry.rig === rig && slot.version === this.#version)
+      return;
+    const rules = facts.demo ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
+    for (const rule of slot?.rules ?? [])
+      if (!rules.includes(rule) && rule.cells.has(facts.id)) this.#forget(rule, facts.id);
+    this.#slots.set(facts.id, {
+      id: facts.id,
+      ...{ entry, rules, version: this.#version },
+      ...{ state: rig.state, disabled: rig.declared.disabled },
+    });
+  }
+
+  /** What the makers of rules may see now; a rule whose maker has left or was demoted does nothing. */
+  #accessChanged(): boolean {
+    let changed = this.#accesses.size !== this.#rules.length;
+    for (const rule of this.#rules) {
+      const access = this.#accessOf(rule);
+      if (this.#accesses.get(rule) === access) continue;
+      changed = true;
+      this.#accesses.set(rule, access);
+      if (access !== null) continue;
+      rule.problem = "its maker is no administrator any more";
+      this.#options.disowned(rule, rule.problem);
+    }
+    for (const rule of this.#accesses.keys()) if (!this.#rules.includes(rule)) this.#accesses.delete(rule);
+    return changed;
+  }
+
+  #accessOf({ makerId }: LiveRule): Access | null {
+    const { accessBook } = this.#options;
+    if (makerId === null) return accessBook.of({ actor: "rule" });
+    try {
+      const access = accessBook.of({ actor: "rule", userId: makerId });
+      return access.privilege === "administrator" ? access : null;
+    } catch {
+      // The user is gone.
+      return null;
+    }
+  }
+}
+
+const ofNoMiner: Subject = { id: 0, state: null, disabled: false };
+
+const isCurrent = ({ reading, missed }: RigState): boolean => reading !== null && missed === 0;
+
+/** While its own action is under way, and while the rig restarts from it, a rule hears nothing. */
+const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boolean =>
+  cell !== undefined &&
+  now.monotonic < cell.deafUntil &&
+  (cell.deafUntil === Number.POSITIVE_INFINITY || state?.restarting === true);
+
+function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
+  if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
+    return cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
+  return nextDue(cell, rule.delays);
+}
+
+function setOf<K>(map: Map<K, Set<number>>, key: K): Set<number> {
+  const found = map.get(key) ?? new Set<number>();
+  map.set(key, found);
+  return found;
+}

@@ -1,0 +1,297 @@
+import { randomUUID } from "node:crypto";
+import { durationText } from "../../../contract/duration.ts";
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { Caller } from "../../../contract/service.ts";
+import type { RunStep } from "../../../contract/steps.ts";
+import type { RunRecord, RunRequest, Runs } from "../run-types.ts";
+import { actsOnRigs } from "./compile.ts";
+import type { FiringActs, RuleEngine } from "./engine.ts";
+import { allowedBy, type Cell, dayMs, guardWord, isGuarded, type LiveRule, retryMs } from "./live-rule.ts";
+import type { Instant } from "./machine.ts";
+import type { MaintenanceWindows } from "./maintenance.ts";
+import { endOf, type Traces } from "./traces.ts";
+
+/** Tells people; the same key while it is open is one notification. */
+export interface RuleNotices {
+  raise(notice: {
+    readonly key: string;
+    readonly minerId: number | null;
+    readonly title: string | null;
+    readonly source: string;
+    readonly message: string;
+    readonly severity: "info" | "warning" | "critical";
+  }): void;
+  close(key: string, message?: string): void;
+}
+
+export interface FiringOptions {
+  readonly engine: RuleEngine;
+  readonly runs: Runs;
+  readonly notices: RuleNotices;
+  readonly maintenance: MaintenanceWindows;
+  readonly traces: Traces;
+  /** Fills in a text that names values. */
+  readonly texts: (rule: LiveRule) => RunRequest["texts"];
+}
+
+/** A rule does not hear of events that its own actions may have caused, ms after their end. */
+const deafMs = 300_000;
+
+/** Why a rule is held back, and when it may act. */
+interface Hold {
+  readonly text: string;
+  readonly retryAt: number;
+}
+
+/** What happens when a rule fires or clears: it is held back, or its steps are run. */
+export class Firing implements FiringActs {
+  readonly #options: FiringOptions;
+  /** Miners that count for a guard, at one moment. */
+  readonly #affected = new Map<LiveRule, { readonly at: number; readonly count: number }>();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: FiringOptions) {
+    this.#options = options;
+  }
+
+  fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {
+    const hold = this.#holdOf(rule, minerId, cell, now);
+    if (hold === null) this.#act(rule, minerId, cell, now);
+    else this.#hold(rule, minerId, cell, hold);
+  }
+
+  clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {
+    const wasHeld = cell.held !== null && !cell.owesClear;
+    cell.held = null;
+    cell.owesClear = false;
+    const { onClear } = rule.settings;
+    if (wasHeld || onClear === undefined) return;
+    const window = this.#maintenanceAt(minerId);
+    if (window !== null) {
+      cell.owesClear = true;
+      this.#hold(rule, minerId, cell, { text: `maintenance: ${window}`, retryAt: now.monotonic + retryMs });
+      return;
+    }
+    this.#run(rule, minerId, cell, onClear, "cleared");
+  }
+
+  /** Once a second: says that a guard holds no more. */
+  turn(rules: readonly LiveRule[], now: Instant): void {
+    for (const rule of rules) {
+      if (rule.recent.length > 0 && now.monotonic - (rule.recent[0] ?? 0) > dayMs) rule.recent.shift();
+      if (rule.guardOpen && ![...rule.cells.values()].some(isGuarded)) this.closed(rule);
+    }
+  }
+
+  /** The guard of a rule holds nothing any more. */
+  closed(rule: LiveRule): void {
+    if (!rule.guardOpen) return;
+    rule.guardOpen = false;
+    this.#options.notices.close(guardKey(rule), `${rule.settings.name}: no longer held back`);
+  }
+
+  /**
+   * Runs its steps for these miners, whatever its conditions say. Throws `nothing.to.do`, and `not.possible` if its guard
+   * or its limits hold it back.
+   */
+  async manual(rule: LiveRule, minerIds: readonly number[], caller: Caller): Promise<RunRecord> {
+    const { engine, traces } = this.#options;
+    const { do: steps, key, name } = rule.settings;
+    if (steps === undefined)
+      throw new RigbridgeError("nothing.to.do", `The rule ${name} has nothing to do; give it steps`);
+    const now = engine.now;
+    if (minerIds.length > allowedBy(rule))
+      throw new RigbridgeError(
+        "not.possible",
+        `The guard of the rule ${name} allows at most ${allowedBy(rule)} miners at once`,
+      );
+    for (const minerId of minerIds) {
+      const limit = this.#limit(rule, engine.cell(rule, minerId), now);
+      if (limit !== null) throw new RigbridgeError("not.possible", `The rule ${name} is held back by ${limit.text}`);
+    }
+    for (const minerId of minerIds) this.#count(rule, engine.cell(rule, minerId), now);
+    const trace = traces.add("rule", rule.id, minerIds.length === 1 ? (minerIds[0] ?? 0) : 0, {
+      outcome: "running",
+      message: `by ${caller.actor}`,
+    });
+    const record = await this.#options.runs.begin({
+      cause: { kind: "manual", key, id: rule.id },
+      occurrence: `manual:${rule.id}:${randomUUID()}`,
+      caller,
+      minerIds,
+      steps,
+      texts: this.#options.texts(rule),
+    });
+    if (record === "seen") throw new RigbridgeError("internal", "A run of its own name was begun before");
+    this.#follow(this.#options.runs.ended(record.id).then((ended) => traces.end(trace, endOf(ended))));
+    return record;
+  }
+
+  /** Resolves once what was begun is known to have ended, or not. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  #holdOf(rule: LiveRule, minerId: number, cell: Cell, now: Instant): Hold | null {
+    const soon = now.monotonic + retryMs;
+    const window = this.#maintenanceAt(minerId);
+    if (window !== null) return { text: `maintenance: ${window}`, retryAt: soon };
+    const inhibitor = this.#inhibitor(rule, minerId);
+    if (inhibitor !== undefined) return { text: `the rule ${inhibitor.settings.key}`, retryAt: soon };
+    const affected = this.#affectedBy(rule, now);
+    if (affected > allowedBy(rule)) {
+      const text = `${guardWord}: ${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")} miners at once`;
+      this.#warn(rule, affected);
+      return { text, retryAt: soon };
+    }
+    return this.#limit(rule, cell, now);
+  }
+
+  #warn(rule: LiveRule, affected: number): void {
+    if (rule.guardOpen) return;
+    rule.guardOpen = true;
+    const { key, name } = rule.settings;
+    const count = `${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")}`;
+    this.#options.notices.raise({
+      key: guardKey(rule),
+      minerId: null,
+      title: name,
+      source: "Rules",
+      message: `${name} concerns ${count} miners at once, so nothing was done. Check their network, power and sensors; run the rule ${key} by hand where it is right.`,
+      severity: "warning",
+    });
+  }
+
+  #maintenanceAt(minerId: number): string | null {
+    const entry = this.#options.engine.entryOf(minerId);
+    return entry === undefined ? null : this.#options.maintenance.over(entry);
+  }
+
+  /** A rule that holds this one: it concerns this miner, the whole farm, or a miner at the same site. */
+  #inhibitor(rule: LiveRule, minerId: number): LiveRule | undefined {
+    const { engine } = this.#options;
+    const site = engine.entryOf(minerId)?.facts.location.site ?? null;
+    return rule.settings.inhibitedBy
+      ?.map((key) => engine.find(key))
+      .find((other) => {
+        if (other === undefined) return false;
+        if (isOn(other.cells.get(minerId)) || isOn(other.cells.get(0))) return true;
+        if (site === null) return false;
+        for (const [id, cell] of other.cells)
+          if (isOn(cell) && engine.entryOf(id)?.facts.location.site === site) return true;
+        return false;
+      });
+  }
+
+  /** Miners for which the conditions of a guarded rule began to hold within its time, or are held by it. */
+  #affectedBy(rule: LiveRule, now: Instant): number {
+    const { guard } = rule;
+    if (guard === null || allowedBy(rule) === Number.POSITIVE_INFINITY) return 0;
+    if (rule.compiled?.momentary === true)
+      return rule.recent.filter((at) => now.monotonic - at <= guard.withinMs).length + 1;
+    const known = this.#affected.get(rule);
+    if (known?.at === now.monotonic) return known.count;
+    let count = 0;
+    for (const cell of rule.cells.values())
+      if (
+        cell.phase !== "idle" &&
+        (isGuarded(cell) || now.monotonic - cell.began <= guard.withinMs + rule.delays.forMs)
+      )
+        count += 1;
+    this.#affected.set(rule, { at: now.monotonic, count });
+    return count;
+  }
+
+  #limit(rule: LiveRule, cell: Cell, now: Instant): Hold | null {
+    const { repeat, perDay, per } = rule.settings.limit ?? {};
+    const fired =
+      per === "rule"
+        ? [...rule.cells.values()].flatMap((each) => each.fired ?? []).sort((a, b) => a - b)
+        : (cell.fired ?? []);
+    const last = fired.at(-1);
+    const repeatAt = last === undefined || repeat === undefined ? 0 : last + repeat * 1000;
+    if (repeat !== undefined && repeatAt > now.monotonic)
+      return { text: `its limit: once in ${durationText(repeat)}`, retryAt: repeatAt };
+    const today = fired.filter((at) => now.monotonic - at < dayMs);
+    const oldest = perDay === undefined ? undefined : today[today.length - perDay];
+    return oldest === undefined ? null : { text: `its limit: ${perDay} in 24 hours`, retryAt: oldest + dayMs };
+  }
+
+  #hold(rule: LiveRule, minerId: number, cell: Cell, { text, retryAt }: Hold): void {
+    const kindOf = (held: string | null): string | undefined => held?.split(":")[0];
+    const isNew = kindOf(cell.held) !== kindOf(text);
+    if (rule.compiled?.momentary !== true) {
+      cell.held = text;
+      cell.retryAt = retryAt;
+    }
+    if (!isNew) return;
+    const { engine, traces } = this.#options;
+    const conditions = rule.compiled?.explain(engine.subjectOf(minerId), true) ?? [];
+    traces.add("rule", rule.id, minerId, {
+      outcome: "held",
+      message: `held back by ${text}`,
+      heldBy: text,
+      conditions,
+    });
+  }
+
+  #count(rule: LiveRule, cell: Cell, { monotonic }: Instant): void {
+    cell.count += 1;
+    const kept = rule.settings.limit === undefined ? [] : (cell.fired ?? []);
+    cell.fired = [...kept.filter((at) => monotonic - at < dayMs), monotonic];
+  }
+
+  #act(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {
+    cell.held = null;
+    this.#count(rule, cell, now);
+    if (rule.compiled?.momentary === true && rule.guard !== null) rule.recent.push(now.monotonic);
+    this.#run(rule, minerId, cell, rule.settings.do ?? [], "fired");
+  }
+
+  #run(rule: LiveRule, minerId: number, cell: Cell, steps: readonly RunStep[], why: "fired" | "cleared"): void {
+    const { engine, traces, runs } = this.#options;
+    const { key } = rule.settings;
+    const onRigs = actsOnRigs(steps);
+    const minerIds = minerId !== 0 ? [minerId] : onRigs ? engine.members(rule) : [];
+    const conditions = rule.compiled?.explain(engine.subjectOf(minerId), why === "cleared") ?? [];
+    const trace = traces.add("rule", rule.id, minerId, { outcome: "running", message: why, conditions });
+    if (onRigs) cell.deafUntil = Number.POSITIVE_INFINITY;
+    const end = runs
+      .begin({
+        cause: { kind: "rule", key, id: rule.id },
+        occurrence: `rule:${rule.id}:${minerId}:${cell.count}${why === "cleared" ? ":clear" : ""}`,
+        caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
+        ...{ minerIds, steps, texts: this.#options.texts(rule) },
+      })
+      .then(async (record) => {
+        if (record === "seen")
+          traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
+        else traces.end(trace, endOf(await runs.ended(record.id)));
+      })
+      .catch((error: unknown) => {
+        const message =
+          error instanceof RigbridgeError ? error.message : "it could not be begun; the log has the error";
+        traces.end(trace, { outcome: "failed", message });
+      })
+      .finally(() => {
+        if (!onRigs) return;
+        cell.deafUntil = engine.now.monotonic + deafMs;
+        engine.settle(rule, minerId);
+      });
+    this.#follow(end);
+  }
+
+  #follow(end: Promise<unknown>): void {
+    const followed: Promise<void> = end.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#running.add(followed);
+    void followed.then(() => this.#running.delete(followed));
+  }
+}
+
+/** Pending as well: a site that is away is not known as such before its miners. */
+const isOn = (cell: Cell | undefined): boolean => cell !== undefined && cell.phase !== "idle";
+
+const guardKey = ({ id }: LiveRule): string => `rule:${id}:guard`;

@@ -1,0 +1,142 @@
+import { type ResolvedRule, resolveRule } from "../../../config/rule-resolution.ts";
+import { RuleSettings } from "../../../contract/rules.ts";
+import type { Stored, StoredRule, StoredRuleState } from "../../../store/index.ts";
+import { actsOnRigs, type CompiledConditions, compileConditions, type ExpressionNames } from "./compile.ts";
+import type { Surroundings } from "./conditions.ts";
+import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases } from "./machine.ts";
+
+export const dayMs = 86_400_000;
+/** A held rule looks again after this time, ms. */
+export const retryMs = 30_000;
+/** With this word begins why a guard holds. */
+export const guardWord = "its guard";
+
+export const isGuarded = ({ held }: { readonly held: string | null }): boolean => held?.startsWith(guardWord) === true;
+
+/** Where a rule is at one miner; miner 0 for a rule that concerns no single one. */
+export class Cell implements MachineState {
+  phase: Phase = "idle";
+  since = 0;
+  elapsed = 0;
+  at: number | null = null;
+  /** Firings so far. */
+  count = 0;
+  /** Of the last day, by the monotonic clock; null if there are none. */
+  fired: number[] | null = null;
+  /** Why it is held back; null if it is not. */
+  held: string | null = null;
+  /** Its `onClear` is held back. */
+  owesClear = false;
+  /** When its conditions began to hold, by the monotonic clock. */
+  began = 0;
+  /** By the monotonic clock: until then it does not hear of what its own actions change. */
+  deafUntil = 0;
+  /** When it may act again after it was held back. */
+  retryAt = 0;
+  /** When it is stepped although nothing changes. */
+  due = Number.POSITIVE_INFINITY;
+
+  /** Without anything to remember. */
+  get isBlank(): boolean {
+    return this.phase === "idle" && this.count === 0 && !this.owesClear;
+  }
+}
+
+export interface LiveRule {
+  readonly id: number;
+  readonly settings: ResolvedRule;
+  readonly makerId: number | null;
+  readonly compiled: CompiledConditions | null;
+  readonly cells: Map<number, Cell>;
+  readonly guard: { readonly share: number; readonly withinMs: number } | null;
+  delays: Delays;
+  /** Miners in its scope. */
+  size: number;
+  /** Why it is not evaluated; null if it is. */
+  problem: string | null;
+  /** Bits of what it depends on in the state of a rig. */
+  mask: number;
+  /** Its guard has said that it holds. */
+  guardOpen: boolean;
+  /** Firings of a rule that is momentary, or counts for all miners, by the monotonic clock. */
+  readonly recent: number[];
+}
+
+/** Every rule that acts on rigs has this guard, unless it has its own, or is a safety rule. */
+const usualGuard = { share: 0.5, withinMs: 300_000 };
+/** A guarded rule waits so long to see how many rigs are affected. */
+const guardDelayMs = 30_000;
+/** In scopes of so many miners nothing is ever too many. */
+const unguardedSize = 2;
+
+/** The rule of a row; throws nothing: a row that cannot be read has a problem. */
+export function liveRule(row: Stored<StoredRule>, around: Surroundings & ExpressionNames): LiveRule {
+  const parsed = RuleSettings.safeParse(row.definition ?? { name: row.name });
+  const { rule = null, mistakes = [] } = parsed.success ? resolveRule(parsed.data) : {};
+  const settings = rule ?? { key: row.key ?? row.name, name: row.name };
+  const compiled = rule === null ? null : compileConditions(rule, around);
+  return {
+    id: row.id,
+    settings,
+    makerId: row.makerId,
+    compiled,
+    cells: new Map(),
+    guard: compiled === null || compiled.ofFarm ? null : guardOf(settings),
+    delays: { forMs: 0, clearForMs: 0 },
+    size: 0,
+    problem: rule === null ? (mistakes[0]?.message ?? "its settings cannot be read by this version") : null,
+    mask: 0,
+    guardOpen: false,
+    recent: [],
+  };
+}
+
+function guardOf({ guard, safety, do: steps = [] }: ResolvedRule): LiveRule["guard"] {
+  if (guard === false) return null;
+  if (guard !== undefined)
+    return { share: Number(guard.share.slice(0, -1)) / 100, withinMs: (guard.within ?? 300) * 1000 };
+  return safety === true || !actsOnRigs(steps) ? null : usualGuard;
+}
+
+export const delaysOf = ({ settings: { when }, guard, size, compiled }: LiveRule): Delays => {
+  const waits = guard !== null && size > unguardedSize && compiled?.momentary !== true;
+  return {
+    forMs: Math.max((when?.for ?? 0) * 1000, waits ? guardDelayMs : 0),
+    clearForMs: (when?.clearFor ?? 0) * 1000,
+  };
+};
+
+/** How many miners may be affected at once; Infinity without a guard. */
+export function allowedBy({ guard, size }: Pick<LiveRule, "guard" | "size">): number {
+  if (guard === null || size <= unguardedSize) return Number.POSITIVE_INFINITY;
+  return guard.share === 0 ? 0 : Math.max(1, Math.floor(guard.share * size));
+}
+
+/** The row of a cell. */
+export const rowOf = (rule: LiveRule, minerId: number, cell: Cell, now: Instant): StoredRuleState => ({
+  kind: "rule",
+  ownerId: rule.id,
+  minerId,
+  phase: cell.phase,
+  since: cell.since,
+  elapsed: cell.elapsed + (cell.at === null ? 0 : Math.max(0, now.monotonic - cell.at)),
+  count: cell.count,
+  fired: (cell.fired ?? []).map((at) => Math.round(now.wall - (now.monotonic - at))),
+  held: cell.held,
+});
+
+/** The cell of a row: as it was, while no time counts before it is known again whether the conditions hold. */
+export function cellOf(row: StoredRuleState, now: Instant): Cell {
+  const cell = new Cell();
+  cell.phase = phases.find((phase) => phase === row.phase) ?? "idle";
+  cell.since = row.since;
+  cell.elapsed = row.elapsed;
+  cell.count = row.count;
+  cell.began = now.monotonic;
+  cell.held = row.held;
+  // A time in the future means that the clock was set back; then it has only just fired.
+  if (row.fired.length > 0) cell.fired = row.fired.map((time) => now.monotonic - Math.max(0, now.wall - time));
+  return cell;
+}
+
+export const nextDue = (cell: Cell, delays: Delays): number => dueAt(cell, delays);

@@ -1,0 +1,62 @@
+import { MaintenanceSettings } from "../../../contract/rules.ts";
+import type { Store, Stored, StoredMaintenance } from "../../../store/index.ts";
+import { enabled } from "../../crud.ts";
+import type { Entry } from "../../miners/miner-registry.ts";
+import { placeTests } from "./scope.ts";
+
+/** A time in which nothing is done at some miners. */
+export interface Maintenance {
+  readonly row: Stored<StoredMaintenance>;
+  readonly settings: MaintenanceSettings;
+  /** Epoch ms. */
+  readonly from: number;
+  readonly until: number;
+  covers(entry: Entry): boolean;
+}
+
+/** The maintenance windows: they hold rules and schedules, and silence notifications. */
+export class MaintenanceWindows {
+  readonly #store: Store;
+  readonly #now: () => number;
+  #all: readonly Maintenance[] = [];
+  #rows: unknown;
+  #groups: unknown;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  get all(): readonly Maintenance[] {
+    const { maintenance, groups } = this.#store;
+    if (this.#rows === maintenance.all() && this.#groups === groups.all()) return this.#all;
+    this.#rows = maintenance.all();
+    this.#groups = groups.all();
+    this.#all = enabled(maintenance).flatMap((row) => {
+      const parsed = MaintenanceSettings.safeParse(row.definition);
+      if (!parsed.success) return [];
+      const { from, until, name: _, ...places } = parsed.data;
+      const tests = placeTests(places, enabled(groups));
+      return [
+        {
+          row,
+          settings: parsed.data,
+          from: from === undefined ? 0 : Date.parse(from),
+          until: Date.parse(until),
+          covers: ({ facts, rig }: Entry) => tests.every((fits) => fits(facts, rig.state.uid)),
+        },
+      ];
+    });
+    return this.#all;
+  }
+
+  isActive({ from, until }: Maintenance): boolean {
+    const now = this.#now();
+    return from <= now && now < until;
+  }
+
+  /** The name of a window that covers this miner now; null if there is none. */
+  over(entry: Entry): string | null {
+    return this.all.find((each) => this.isActive(each) && each.covers(entry))?.settings.name ?? null;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Places, Scope } from "../../../contract/rules.ts";
+import type { MinerFacts } from "../../miners/present-miner.ts";
+import { withInnerGroups } from "../../nested-groups.ts";
+
+interface NamedGroup {
+  readonly id: number;
+  readonly name: string;
+  readonly parentId: number;
+}
+
+/** Whether a miner is in a scope. Names may be those of later groups and miners, so they are looked up when it is made. */
+export function scopeTest(
+  scope: Scope | undefined,
+  groups: readonly NamedGroup[],
+): (facts: MinerFacts, uid: string | null) => boolean {
+  if (scope === undefined) return () => true;
+  const { not, ...places } = scope;
+  const tests = placeTests(places, groups);
+  const exceptions = not === undefined ? [] : placeTests(not, groups);
+  return (facts, uid) => tests.every((fits) => fits(facts, uid)) && !exceptions.some((fits) => fits(facts, uid));
+}
+
+type Fits = (facts: MinerFacts, uid: string | null) => boolean;
+
+/** Whether a miner is at one of these places. */
+export function placeTests(places: Places, groups: readonly NamedGroup[]): Fits[] {
+  const tests: Fits[] = [];
+  if (places.groups !== undefined) {
+    const names = new Set(places.groups);
+    const ids = withInnerGroups(
+      groups.filter(({ name }) => names.has(name)).map(({ id }) => id),
+      groups,
+    );
+    tests.push(({ groupId }) => ids.has(groupId));
+  }
+  const among = (names: readonly string[] | undefined, holds: (names: ReadonlySet<string>) => Fits): void => {
+    if (names !== undefined) tests.push(holds(new Set(names)));
+  };
+  among(
+    places.tags,
+    (names) =>
+      ({ tags }) =>
+        tags.some((tag) => names.has(tag)),
+  );
+  among(
+    places.miners,
+    (names) =>
+      ({ name }, uid) =>
+        names.has(name) || (uid !== null && names.has(uid)),
+  );
+  among(
+    places.sites,
+    (names) =>
+      ({ location: { site } }) =>
+        site !== null && names.has(site),
+  );
+  among(
+    places.racks,
+    (names) =>
+      ({ location: { rack } }) =>
+        rack !== null && names.has(rack),
+  );
+  return tests;
+}

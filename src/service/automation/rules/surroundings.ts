@@ -1,0 +1,212 @@
+import type { ExpressionContext } from "../../../config/expressions.ts";
+import type { Messages } from "../../../contract/messages.ts";
+import type { Condition, ConditionOf, NumberReading } from "../../../contract/rule-conditions.ts";
+import { valueIn } from "../../../link/quantity.ts";
+import type { Store } from "../../../store/index.ts";
+import { enabled } from "../../crud.ts";
+import type { ExpressionNames } from "./compile.ts";
+import type { Subject, Surroundings, Value } from "./conditions.ts";
+import type { MedianBook, RateBook } from "./history-books.ts";
+import type { Truth } from "./machine.ts";
+import { cronOf, dailyPattern, isInside, type Windows, weeklyWindows } from "./windows.ts";
+
+/** Values of money, for a miner; 0 = for none in particular. */
+export interface RuleValues {
+  /** Money per kWh at this time, epoch ms; null if it is unknown. */
+  price(minerId: number, at: number): number | null;
+  /** Money per day; null if it is unknown. */
+  money(minerId: number, name: "revenue" | "cost" | "profit"): number | null;
+}
+
+export interface RuleSurroundingsOptions {
+  readonly values: RuleValues;
+  readonly medians: Pick<MedianBook, "get">;
+  readonly rates: Pick<RateBook, "rate">;
+  readonly pools: Store["pools"];
+  readonly messages: Messages | null;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  /** The time zone of conditions that name none. */
+  readonly zone: string | undefined;
+  /** Called when a topic has another value. */
+  readonly topicChanged: (topic: string) => void;
+  names(subject: Subject, rule: { readonly key: string; readonly name: string }): ExpressionContext;
+}
+
+interface TopicValue {
+  /** The text of the last message; null before the first. */
+  payload: string | null;
+  /** By the monotonic clock. */
+  at: number;
+  stop: () => void;
+}
+
+interface WeeklyValue {
+  readonly windows: Windows;
+  holds: Truth;
+}
+
+/** Longer messages are not values. */
+const longestPayload = 100_000;
+
+/** What happens at this moment: an event of a miner, a web hook, or the time of these conditions. */
+export type Moment =
+  | { readonly event: string; readonly minerId: number }
+  | { readonly hook: string }
+  | { readonly conditions: ReadonlySet<Condition> };
+
+/** What conditions see beside the state of a rig. */
+export class RuleSurroundings implements Surroundings, ExpressionNames {
+  readonly #options: RuleSurroundingsOptions;
+  readonly #topics = new Map<string, TopicValue>();
+  readonly #weekly = new Map<Condition, WeeklyValue>();
+  /** When the next time of these conditions comes, epoch ms. */
+  readonly #times = new Map<Condition, number>();
+  #moment: Moment | null = null;
+
+  constructor(options: RuleSurroundingsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the conditions of all rules; those that are gone are no longer watched. */
+  watch(conditions: readonly Condition[]): void {
+    const kept = new Set(conditions);
+    for (const map of [this.#weekly, this.#times]) for (const each of map.keys()) if (!kept.has(each)) map.delete(each);
+    const topics = new Set(conditions.flatMap((each) => ("topic" in each ? [each.topic] : [])));
+    for (const [topic, { stop }] of this.#topics)
+      if (!topics.has(topic)) {
+        stop();
+        this.#topics.delete(topic);
+      }
+    for (const topic of topics) if (!this.#topics.has(topic)) this.#listen(topic);
+    const now = this.#options.now();
+    for (const each of conditions) {
+      if ("weekly" in each && !this.#weekly.has(each)) {
+        const windows = weeklyWindows(each.weekly, this.#options.zone);
+        this.#weekly.set(each, { windows, holds: isInside(windows, now) });
+      }
+      if (("time" in each || "cron" in each) && !this.#times.has(each))
+        this.#times.set(each, this.#nextTime(each, now));
+    }
+  }
+
+  /**
+   * The conditions whose hours have begun or ended, and those whose time has come. After a jump of the clock the hours
+   * are unknown until they next begin or end, and times that were jumped over do not come.
+   */
+  turn(jumped: boolean): { readonly changed: ReadonlySet<Condition>; readonly come: ReadonlySet<Condition> } {
+    const now = this.#options.now();
+    const changed = new Set<Condition>();
+    const come = new Set<Condition>();
+    for (const [condition, value] of this.#weekly) {
+      const holds = isInside(value.windows, now);
+      if (jumped && holds !== value.holds) value.holds = null;
+      else if (!jumped && value.holds !== null && holds !== value.holds) {
+        value.holds = holds;
+        changed.add(condition);
+      } else if (!jumped && value.holds === null) this.#settle(value, now);
+    }
+    for (const [condition, at] of this.#times) {
+      const next = this.#nextTime(condition, now);
+      if (now < at && !(jumped && next !== at)) continue;
+      if (!jumped && now >= at) come.add(condition);
+      this.#times.set(condition, next);
+    }
+    return { changed, come };
+  }
+
+  /** Runs `work` while this happens. */
+  during<T>(moment: Moment, work: () => T): T {
+    this.#moment = moment;
+    try {
+      return work();
+    } finally {
+      this.#moment = null;
+    }
+  }
+
+  money(minerId: number, name: "revenue" | "cost" | "profit" | "price"): number | null {
+    return name === "price"
+      ? this.#options.values.price(minerId, this.#options.now())
+      : this.#options.values.money(minerId, name);
+  }
+
+  median(minerId: number, name: NumberReading): number | null {
+    return name === "hashrate" || name === "power" || name === "temperature"
+      ? this.#options.medians.get(minerId, name)
+      : null;
+  }
+
+  rate(minerId: number, kind: "rejected" | "hardwareErrors", overMs: number) {
+    return this.#options.rates.rate(minerId, kind, overMs);
+  }
+
+  pools(names: readonly string[] | undefined) {
+    const wanted = names === undefined ? null : new Set(names);
+    return enabled(this.#options.pools)
+      .filter(({ description }) => wanted === null || wanted.has(description))
+      .map(({ url, workerName, walletAddress }) => ({
+        url,
+        worker: [walletAddress, workerName].filter((part) => part !== "").join("."),
+      }));
+  }
+
+  topic({ topic, path, maxAge }: ConditionOf<"topic">): Value {
+    const { payload = null, at = 0 } = this.#topics.get(topic) ?? {};
+    if (payload === null || (maxAge !== undefined && this.#options.monotonicNow() - at > maxAge * 1000)) return null;
+    const value = valueIn(payload, path);
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+  }
+
+  weekly(condition: ConditionOf<"weekly">): Truth {
+    return this.#weekly.get(condition)?.holds ?? null;
+  }
+
+  happens(condition: Condition, minerId: number): boolean {
+    const moment = this.#moment;
+    if (moment === null) return false;
+    if ("conditions" in moment) return moment.conditions.has(condition);
+    if ("hook" in moment) return "hook" in condition && condition.hook === moment.hook;
+    return "event" in condition && condition.event === moment.event && minerId === moment.minerId;
+  }
+
+  names(subject: Subject, rule: { readonly key: string; readonly name: string }): ExpressionContext {
+    return this.#options.names(subject, rule);
+  }
+
+  close(): void {
+    for (const { stop } of this.#topics.values()) stop();
+    this.#topics.clear();
+  }
+
+  /** Known again once the hours that were jumped into are over, or those outside them. */
+  #settle(value: WeeklyValue, now: number): void {
+    const next = value.windows.next(now);
+    const isAtBoundary = (at: number | null | undefined): boolean => at != null && now - at >= 0 && now - at < 60_000;
+    const last = value.windows.last(now);
+    if (isAtBoundary(last?.start) || isAtBoundary(last?.end)) value.holds = isInside(value.windows, now);
+    else if (next === null) value.holds = false;
+  }
+
+  #nextTime(condition: Condition, now: number): number {
+    const cron =
+      "time" in condition
+        ? cronOf(dailyPattern(condition.time, condition.days), condition.timeZone ?? this.#options.zone)
+        : "cron" in condition
+          ? cronOf(condition.cron, condition.timeZone ?? this.#options.zone)
+          : null;
+    return cron?.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY;
+  }
+
+  #listen(topic: string): void {
+    const value: TopicValue = { payload: null, at: 0, stop: () => undefined };
+    // A retained message may come at once.
+    const stop = this.#options.messages?.listen(topic, ({ payload }) => {
+      value.payload = payload.length > longestPayload ? null : payload;
+      value.at = this.#options.monotonicNow();
+      this.#options.topicChanged(topic);
+    });
+    if (stop !== undefined) value.stop = stop;
+    this.#topics.set(topic, value);
+  }
+}

@@ -1,0 +1,124 @@
+import type { z } from "zod";
+import { RuleRun } from "../../../contract/rules.ts";
+import type { Store, StoredTrace } from "../../../store/index.ts";
+import type { RunRecord } from "../run-types.ts";
+import { stepText } from "./compile.ts";
+
+export type TraceKind = StoredTrace["kind"];
+type Trace = Omit<RuleRun, "id" | "time" | "minerId">;
+
+const StoredTraceValue = RuleRun.omit({ id: true, time: true, minerId: true });
+/** Unwritten traces kept in memory while the store cannot be written. */
+const unwrittenLimit = 10_000;
+const listLimit = 1_000;
+
+interface Kept {
+  readonly id: number;
+  readonly time: number;
+  readonly kind: TraceKind;
+  readonly ownerId: number;
+  readonly minerId: number;
+  readonly trace: Trace;
+}
+
+/** What rules and schedules did, written with the next turn. */
+export class Traces {
+  readonly #store: Store;
+  readonly #now: () => number;
+  readonly #unwritten = new Map<number, Kept>();
+  /** Traces of runs that have not ended, which are written again. */
+  readonly #open = new Map<number, Kept>();
+  #last: number;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+    this.#last = store.ruleLog.lastTraceId;
+  }
+
+  /** Returns its id. */
+  add(
+    kind: TraceKind,
+    ownerId: number,
+    minerId: number,
+    trace: Partial<Trace> & Pick<Trace, "outcome" | "message">,
+  ): number {
+    this.#last += 1;
+    const whole = { heldBy: null, conditions: [], actions: [], ...trace };
+    const kept = { id: this.#last, time: this.#now(), kind, ownerId, minerId, trace: whole };
+    if (this.#unwritten.size < unwrittenLimit) this.#unwritten.set(kept.id, kept);
+    if (trace.outcome === "running") this.#open.set(kept.id, kept);
+    return kept.id;
+  }
+
+  /** The end of a run. */
+  end(id: number, changed: Partial<Trace>): void {
+    const kept = this.#open.get(id);
+    if (kept === undefined) return;
+    this.#open.delete(id);
+    this.#unwritten.set(id, { ...kept, trace: { ...kept.trace, ...changed } });
+  }
+
+  /** The rows to write; they are kept until `written` is called. */
+  rows(): StoredTrace[] {
+    return Array.from(this.#unwritten.values(), ({ trace, ...row }) => ({ ...row, value: JSON.stringify(trace) }));
+  }
+
+  written(): void {
+    this.#unwritten.clear();
+  }
+
+  get hasUnwritten(): boolean {
+    return this.#unwritten.size > 0;
+  }
+
+  /** Newest first. */
+  list(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean): RuleRun[] {
+    const fresh = [...this.#unwritten.values()].filter((each) => each.kind === kind && each.ownerId === ownerId);
+    const ids = new Set(fresh.map(({ id }) => id));
+    const stored = this.#store.ruleLog.traces(kind, ownerId, listLimit).filter(({ id }) => !ids.has(id));
+    return [
+      ...fresh.map((kept) => runOf(kept, kept.trace)),
+      ...stored.flatMap((row) => {
+        const value = traceIn(row.value);
+        if (value === null) return [];
+        // Of an earlier run of the service.
+        const isLost = value.outcome === "running" && !this.#open.has(row.id);
+        return [runOf(row, isLost ? { ...value, outcome: "unknown", message: interrupted } : value)];
+      }),
+    ]
+      .sort((a, b) => b.id - a.id)
+      .filter(({ minerId }) => minerId === null || sees(minerId))
+      .slice(0, listLimit);
+  }
+}
+
+const interrupted = "the service stopped before its end was known; the commands say what was done";
+
+const runOf = ({ id, time, minerId }: Omit<Kept, "trace" | "kind" | "ownerId">, trace: Trace): RuleRun => ({
+  ...trace,
+  id,
+  time: new Date(time).toISOString(),
+  minerId: minerId === 0 ? null : minerId,
+});
+
+function traceIn(json: string): z.output<typeof StoredTraceValue> | null {
+  const parsed = StoredTraceValue.safeParse(JSON.parse(json));
+  return parsed.success ? parsed.data : null;
+}
+
+/** Actions listed in one trace. */
+const listedActions = 200;
+
+/** How a run has ended. */
+export const endOf = (record: RunRecord): Partial<Trace> => {
+  const actions = record.miners.flatMap(({ minerId, steps }) =>
+    steps.map(({ step, state, message }) => ({ action: stepText(step), minerId, state, message })),
+  );
+  const failed = actions.find(({ state }) => state === "failed" || state === "unknown");
+  return {
+    outcome: record.state === "done" ? "done" : record.state === "unknown" ? "unknown" : "failed",
+    message: failed === undefined ? "" : `${failed.action}: ${failed.message}`,
+    actions: actions.slice(0, listedActions),
+  };
+};

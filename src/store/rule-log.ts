@@ -1,0 +1,144 @@
+import type { SQLOutputValue } from "node:sqlite";
+import { unlessFull } from "./deferred-delete.ts";
+import type { Run, SqliteConnection } from "./sqlite-connection.ts";
+
+/** What a rule or a schedule remembers of one miner; miner 0 = it concerns no single one. Times are epoch ms. */
+export interface StoredRuleState {
+  readonly kind: "rule" | "schedule";
+  readonly ownerId: number;
+  readonly minerId: number;
+  readonly phase: string;
+  readonly since: number;
+  /** ms that its conditions have held, or not held. */
+  readonly elapsed: number;
+  /** Firings so far, which name the runs. */
+  readonly count: number;
+  /** Firings of the last day. */
+  readonly fired: readonly number[];
+  /** Why it is held back; null if it is not. */
+  readonly held: string | null;
+}
+
+export interface StoredTrace {
+  readonly id: number;
+  readonly time: number;
+  readonly kind: "rule" | "schedule";
+  readonly ownerId: number;
+  readonly minerId: number;
+  /** JSON */
+  readonly value: string;
+}
+
+type StateKey = Pick<StoredRuleState, "kind" | "ownerId" | "minerId">;
+
+export interface RuleLog {
+  /** Calls `take` with every state; some 200,000 a second. */
+  eachState(take: (state: StoredRuleState) => void): void;
+  /**
+   * Writes states and traces in one transaction, and removes states. What cannot be written is lost: the states are
+   * written again with their next change.
+   */
+  save(states: readonly StoredRuleState[], gone: readonly StateKey[], traces: readonly StoredTrace[]): boolean;
+  /** Newest first. */
+  traces(kind: StoredTrace["kind"], ownerId: number, limit: number): StoredTrace[];
+  /** The id of the newest trace ever. */
+  readonly lastTraceId: number;
+  /** Removes the states of a rule or schedule, and its traces. */
+  forget(kind: StoredTrace["kind"], ownerId: number): void;
+}
+
+/** Traces are kept for 30 days, at most so many. */
+const keptMs = 30 * 86_400_000;
+const keptAtMost = 200_000;
+const pruneEvery = 500;
+const pruneBatch = 2_000;
+
+export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLog => {
+  const statements = {
+    states: sqlite.prepare(
+      "select kind, owner_id, miner_id, phase, since, elapsed, count, fired, held from rule_state",
+    ),
+    saveState: sqlite.prepare("insert or replace into rule_state values (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+    removeState: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ? and miner_id = ?"),
+    saveTrace: sqlite.prepare("insert or replace into rule_trace values (?, ?, ?, ?, ?, ?)"),
+    traces: sqlite.prepare("select * from rule_trace where kind = ? and owner_id = ? order by id desc limit ?"),
+    last: sqlite.prepare("select max(id) as last from rule_trace"),
+    prune: sqlite.prepare(
+      `delete from rule_trace where id in
+        (select id from rule_trace where time < ? or id <= ? order by id limit ${pruneBatch})`,
+    ),
+    forgetStates: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ?"),
+    forgetTraces: sqlite.prepare("delete from rule_trace where kind = ? and owner_id = ?"),
+  };
+  let last = Number(statements.last.get()?.last ?? 0);
+  let unpruned = pruneEvery;
+
+  const prune = (written: number): void => {
+    unpruned += written;
+    if (unpruned < pruneEvery) return;
+    unpruned = 0;
+    statements.prune.run(now() - keptMs, last - keptAtMost);
+  };
+
+  return {
+    eachState: (take) =>
+      sqlite.read(() => {
+        for (const row of statements.states.iterate()) {
+          take(stateIn(row));
+        }
+      }),
+    save: (states, gone, traces) =>
+      unlessFull(() =>
+        sqlite.write((_run: Run) => {
+          for (const { kind, ownerId, minerId } of gone) statements.removeState.run(kind, ownerId, minerId);
+          for (const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held } of states)
+            statements.saveState.run(kind, ownerId, minerId, phase, since, elapsed, count, JSON.stringify(fired), held);
+          for (const { id, time, kind, ownerId, minerId, value } of traces) {
+            statements.saveTrace.run(id, time, kind, ownerId, minerId, value);
+            last = Math.max(last, id);
+          }
+          prune(traces.length);
+        }),
+      ),
+    traces: (kind, ownerId, limit) => sqlite.read(() => statements.traces.all(kind, ownerId, limit).map(traceIn)),
+    get lastTraceId() {
+      return last;
+    },
+    forget: (kind, ownerId) => {
+      unlessFull(() =>
+        sqlite.free(() => {
+          statements.forgetStates.run(kind, ownerId);
+          statements.forgetTraces.run(kind, ownerId);
+        }),
+      );
+    },
+  };
+};
+
+type Row = Record<string, SQLOutputValue>;
+
+const kindIn = ({ kind }: Row): StoredTrace["kind"] => (kind === "schedule" ? "schedule" : "rule");
+
+function stateIn(row: Row): StoredRuleState {
+  const fired: unknown = JSON.parse(String(row.fired));
+  return {
+    kind: kindIn(row),
+    ownerId: Number(row.owner_id),
+    minerId: Number(row.miner_id),
+    phase: String(row.phase),
+    since: Number(row.since),
+    elapsed: Number(row.elapsed),
+    count: Number(row.count),
+    fired: Array.isArray(fired) ? fired.filter((each) => typeof each === "number") : [],
+    held: row.held === null ? null : String(row.held),
+  };
+}
+
+const traceIn = (row: Row): StoredTrace => ({
+  id: Number(row.id),
+  time: Number(row.time),
+  kind: kindIn(row),
+  ownerId: Number(row.owner_id),
+  minerId: Number(row.miner_id),
+  value: String(row.value),
+});
