@@ -87,16 +87,28 @@ const unknown = (name: string, what: string, known: ReadonlySet<string>, path: P
 function stepFindings(steps: readonly RunStep[] = [], path: Path, known: KnownNames): Finding[] {
   return steps.flatMap((step, index): Finding[] => {
     const at = [...path, index];
-    if ("notify" in step) return step.notify === "all" ? [] : unknown(step.notify, "channel", known.channels, at);
-    if ("rule" in step) return unknown(step.rule, "rule", known.rules, at);
-    if ("template" in step) return unknown(step.template, "managed template", known.templates, at);
-    if ("poolGroup" in step) return unknown(step.poolGroup, "pool group", known.poolGroups, at);
-    if ("pool" in step) return unknown(step.pool, "pool", known.pools, at);
-    if ("publish" in step && !known.hasMessages)
-      return [{ path: at, message: "publish needs mqtt in the configuration" }];
-    if ("run" in step && !known.programs)
-      return [{ path: at, message: "run needs automation: {programs: true} in the configuration" }];
-    return [];
+    const kind = kindOf(step);
+    const name = String(Reflect.get(step, kind));
+    switch (kind) {
+      case "notify":
+        return name === "all" ? [] : unknown(name, "channel", known.channels, at);
+      case "rule":
+        return unknown(name, "rule", known.rules, at);
+      case "template":
+        return unknown(name, "managed template", known.templates, at);
+      case "poolGroup":
+        return unknown(name, "pool group", known.poolGroups, at);
+      case "pool":
+        return unknown(name, "pool", known.pools, at);
+      case "publish":
+        return known.hasMessages ? [] : [{ path: at, message: "publish needs mqtt in the configuration" }];
+      case "run":
+        return known.programs
+          ? []
+          : [{ path: at, message: "run needs automation: {programs: true} in the configuration" }];
+      default:
+        return [];
+    }
   });
 }
 

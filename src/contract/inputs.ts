@@ -443,6 +443,19 @@ export const HistoryQuery = z.object({
   ).optional(),
 });
 
+export const TryQuery = z.object({
+  from: parameter(
+    Instant,
+    "ISO 8601 with zone, or epoch milliseconds; default: 24 hours before `to`, at most 31 days",
+    "2026-01-31T12:00:00Z",
+  ).optional(),
+  to: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds; default: now", "2026-02-01T12:00:00Z").optional(),
+});
+
+export const UpcomingQuery = z.object({
+  days: parameter(Decimal.pipe(z.number().min(0).max(31)), "how many days ahead, at most 31; default: 7", 7).optional(),
+});
+
 export const EventsQuery = z.object({
   after: parameter(EventId, "resume after this event, as with the header Last-Event-ID", 1204).optional(),
 });

@@ -25,6 +25,8 @@ import {
   PoolGroupBody,
   parameter,
   TemplateBody,
+  TryQuery,
+  UpcomingQuery,
   UserBody,
 } from "./inputs.ts";
 import {
@@ -54,6 +56,21 @@ import {
   Summary,
   User,
 } from "./resources.ts";
+import {
+  MaintenanceSettings,
+  MaintenanceWindow,
+  RuleId,
+  RuleInfo,
+  RuleList,
+  RulePatch,
+  RuleRuns,
+  RuleSettings,
+  ScheduleInfo,
+  SchedulePatch,
+  ScheduleSettings,
+  TryReply,
+  Upcoming,
+} from "./rules.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
@@ -101,6 +118,7 @@ const stream = <const T extends Rest>(path: string, access: OperationAccess, res
   ({ kind: "stream", method: "GET", path, access, ...rest }) as const;
 
 const byIdOf = (resource: string) => ({ id: parameter(Id, `id of the ${resource}`, 1) }) as const;
+const byIdOrKey = (resource: string) => ({ id: parameter(RuleId, `id or key of the ${resource}`, "too-hot") }) as const;
 const poolOfMiner = {
   ...byIdOf("miner"),
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
@@ -384,6 +402,102 @@ export const operations = {
     params: byIdOf("miner"),
     query: HistoryQuery,
     reply: History,
+    extension,
+  }),
+
+  listRules: get("/api/rules", viewers, {
+    summary:
+      "The rules and how many miners they concern now, and ready-made rules to start from; a user who does not see all " +
+      "groups and pools sees the rules that they have made",
+    reply: RuleList,
+    extension,
+  }),
+  addRule: post("/api/rules", administrators, {
+    summary: "Adds a rule, which has the access of the user who adds it",
+    body: RuleSettings,
+    reply: RuleInfo,
+    status: 201,
+    extension,
+  }),
+  changeRule: patch("/api/rules/:id", administrators, {
+    summary: "Changes the given keys of a rule",
+    params: byIdOrKey("rule"),
+    body: RulePatch,
+    reply: RuleInfo,
+    extension,
+  }),
+  deleteRule: remove("/api/rules/:id", administrators, {
+    summary: "Removes a rule and what it did",
+    params: byIdOrKey("rule"),
+    reply: ActionReply,
+    extension,
+  }),
+  listRuleRuns: get("/api/rules/:id/runs", viewers, {
+    summary: "What a rule did, and what held it back: newest first, the last 30 days, at most 1,000",
+    params: byIdOrKey("rule"),
+    reply: RuleRuns,
+    extension,
+  }),
+  tryRule: post("/api/rules/:id/try", administrators, {
+    summary: "Tries a rule over the stored history and says when it would have fired; nothing is done",
+    params: byIdOrKey("rule"),
+    query: TryQuery,
+    reply: TryReply,
+    extension,
+  }),
+  listSchedules: get("/api/schedules", viewers, {
+    summary: "The schedules; a user who does not see all groups and pools sees those that they have made",
+    reply: z.array(ScheduleInfo),
+    extension,
+  }),
+  addSchedule: post("/api/schedules", administrators, {
+    summary: "Adds a schedule, which has the access of the user who adds it",
+    body: ScheduleSettings,
+    reply: ScheduleInfo,
+    status: 201,
+    extension,
+  }),
+  upcomingSchedules: get("/api/schedules/upcoming", viewers, {
+    summary: "What schedules will begin, soonest first; by price as far as the forecast goes",
+    query: UpcomingQuery,
+    reply: z.array(Upcoming),
+    extension,
+  }),
+  changeSchedule: patch("/api/schedules/:id", administrators, {
+    summary: "Changes the given keys of a schedule",
+    params: byIdOrKey("schedule"),
+    body: SchedulePatch,
+    reply: ScheduleInfo,
+    extension,
+  }),
+  deleteSchedule: remove("/api/schedules/:id", administrators, {
+    summary: "Removes a schedule; what it has begun is not ended",
+    params: byIdOrKey("schedule"),
+    reply: ActionReply,
+    extension,
+  }),
+  listScheduleRuns: get("/api/schedules/:id/runs", viewers, {
+    summary: "What a schedule did and what it missed: newest first, the last 30 days, at most 1,000",
+    params: byIdOrKey("schedule"),
+    reply: RuleRuns,
+    extension,
+  }),
+  listMaintenance: get("/api/maintenance", viewers, {
+    summary: "The maintenance windows; a user who does not see all groups and pools sees those that they have made",
+    reply: z.array(MaintenanceWindow),
+    extension,
+  }),
+  addMaintenance: post("/api/maintenance", administrators, {
+    summary: "Adds a maintenance window: until its end, rules and schedules do nothing at its miners",
+    body: MaintenanceSettings,
+    reply: MaintenanceWindow,
+    status: 201,
+    extension,
+  }),
+  deleteMaintenance: remove("/api/maintenance/:id", administrators, {
+    summary: "Removes a maintenance window",
+    params: byIdOf("maintenance window"),
+    reply: ActionReply,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

@@ -8,7 +8,7 @@ import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
-import { minerContext, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
+import { minerContext, openAutomation, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
@@ -30,6 +30,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { registry } = miners;
   const commands = openCommands(options, base, miners);
   const { executor, loops, bulk } = commands;
+  const rules = openAutomation(options, base, miners, options.runs);
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
   const ofMiners = minerOperations(context);
@@ -44,7 +45,16 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     now: base.now,
     log,
   });
-  const calls = serviceOperations({ ...base, ...miners, ...commands, ...context, ofMiners, summary, discoveries });
+  const calls = serviceOperations({
+    ...base,
+    ...miners,
+    ...commands,
+    ...rules,
+    ...context,
+    ofMiners,
+    summary,
+    discoveries,
+  });
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
@@ -58,6 +68,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
+  rules.startRules();
   return {
     ...guarded(calls, accessBook, withUserName(store)),
     checkAccess: (name, caller) => accessBook.check(name, caller),
@@ -93,6 +104,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       registry.close();
       await commandsEnded;
       await ending;
+      await rules.closeRules();
       await records.close();
     },
   };

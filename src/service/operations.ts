@@ -1,4 +1,5 @@
 import type { Caller } from "../contract/service.ts";
+import { ruleOperations } from "./automation/rules/operations.ts";
 import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import { templateOperations } from "./commands/templates.ts";
@@ -9,12 +10,13 @@ import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
 import { noNotices, type summaries } from "./miners/summary.ts";
-import type { Base, Commands, Miners } from "./parts.ts";
+import type { Base, Commands, Miners, Rules } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
 
 type ServiceParts = Base &
   Miners &
+  Rules &
   Commands &
   MinerContext & {
     readonly ofMiners: MinerOperations;
@@ -25,7 +27,7 @@ type ServiceParts = Base &
 /** Every operation but the stream of events, for callers whose access was checked. */
 export function serviceOperations(parts: ServiceParts): Calls {
   const { config, store, now, format, coins, book, accessBook, shares, events, metaData } = parts;
-  const { registry, executor, runOnRig, runOnLoop, bulk, discoveries } = parts;
+  const { registry, executor, runOnRig, runOnLoop, bulk, discoveries, automation, ruleNames } = parts;
   /** The change may show in any miner. */
   const changingAll =
     <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
@@ -73,6 +75,11 @@ export function serviceOperations(parts: ServiceParts): Calls {
     getBulkAction: bulk.getBulkAction,
     cancelBulkAction: bulk.cancelBulkAction,
     startDiscovery: discoveries.startDiscovery,
+    ...ruleOperations({
+      ...{ automation, registry, store, accessBook, now },
+      names: ruleNames,
+      stepMistakes: () => [],
+    }),
     getDiscovery: discoveries.getDiscovery,
     cancelDiscovery: discoveries.cancelDiscovery,
   };

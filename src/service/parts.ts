@@ -2,9 +2,12 @@ import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
+import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
+import { Automation } from "./automation/rules/index.ts";
+import type { Runs } from "./automation/run-types.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { BulkActions } from "./commands/bulk.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
@@ -42,6 +45,10 @@ export interface ServiceOptions {
   readonly interfaces?: () => Interfaces;
   /** Runs the loops that control power; by default a timer. */
   readonly repeat?: Repeat;
+  /** Runs what rules and schedules do; without it they are stored and do nothing. */
+  readonly runs?: Runs;
+  /** Runs the turns of rules, once a second; by default a timer. */
+  readonly ruleTurns?: Repeat;
   /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
   readonly messages?: Messages;
   /**
@@ -54,6 +61,7 @@ export interface ServiceOptions {
 export type Base = Awaited<ReturnType<typeof openBase>>;
 export type Miners = ReturnType<typeof openMiners>;
 export type Commands = ReturnType<typeof openCommands>;
+export type Rules = ReturnType<typeof openAutomation>;
 
 /** Everything that knows no miner: the declared rows, users, money, records and events. */
 export async function openBase({ config, store, log, monotonicNow, now = Date.now, ...options }: ServiceOptions) {
@@ -175,6 +183,69 @@ export function openCommands({ repeat = byTimer, messages }: ServiceOptions, bas
   });
   return { executor, runOnRig, runOnLoop, loops, bulk };
 }
+
+/** ms between two turns of rules. */
+const ruleTurnMs = 1_000;
+
+/** Rules, schedules and maintenance windows. */
+export function openAutomation(options: ServiceOptions, base: Base, { registry }: Miners, runs: Runs | undefined) {
+  const { config, store, log, now, accessBook, format, prices, records, notify, setWarning } = base;
+  const automation = new Automation({
+    ...{ registry, store, accessBook, now, format, log },
+    runs: runs ?? noRuns,
+    notices: {
+      raise: ({ minerId, title, source, message, severity }) => {
+        if (minerId === null && title !== null) setWarning(title, message);
+        else notify({ minerId, minerName: "", title, source, message, isWarning: severity !== "info" });
+      },
+      close: () => undefined,
+    },
+    values: {
+      price: () => prices.electricity ?? null,
+      money: (minerId, name) => {
+        const money = registry.jsonCache.current(minerId)?.miner.money;
+        return money?.[`${name}PerDay`] ?? null;
+      },
+    },
+    messages: options.messages ?? null,
+    each: (minerId, from, to, take) => records.recorderOf(minerId).each(minerId, from, to, take),
+    monotonicNow: options.monotonicNow ?? (() => performance.now()),
+    zone: config.display.timeZone,
+    rawDays: config.history.raw,
+  });
+  let stop = (): void => undefined;
+  return {
+    automation,
+    ruleNames: ruleNames(config, options.messages),
+    startRules: (): void => {
+      automation.start();
+      if (runs !== undefined) stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
+    },
+    closeRules: async (): Promise<void> => {
+      stop();
+      await automation.close();
+    },
+  };
+}
+
+/** Names of the configuration file that rules over the API may refer to. */
+const ruleNames = (_config: Config, messages: Messages | undefined) => ({
+  channels: new Set<string>(),
+  hooks: new Set<string>(),
+  hasMessages: messages !== undefined,
+  programs: false,
+});
+
+const noRuns: Runs = {
+  begin: async () => {
+    throw new RigbridgeError("not.yet", "Nothing runs the steps of rules");
+  },
+  ended: async (id) => {
+    throw notFound("run", id);
+  },
+  resume: async () => undefined,
+  close: async () => undefined,
+};
 
 /** What the operations on miners take. */
 export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry }: Miners) {

@@ -204,6 +204,17 @@ const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService
 const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, asService);
 const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });
 
+const steps = [{ action: "restart" as const }];
+const newRule = () => ({ key: `rule-${next()}`, scope: { groups: ["alpha farm"] }, do: steps });
+const newSchedule = () => ({
+  key: `schedule-${next()}`,
+  cron: "0 3 * * *",
+  scope: { groups: ["alpha farm"] },
+  do: steps,
+});
+const newWindow = { name: "new", until: "2100-01-01T00:00:00Z", racks: ["r1"] };
+const runsOf = ({ id }: { readonly id: number }) => ({ id: `${id}/runs` });
+
 /** The input of each operation, about the alpha farm where there is a choice. */
 const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Promise<Asked>)>> = {
   listMiners: "/api/miners",
@@ -273,6 +284,21 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
   getHistory: `/api/miners/${ant}/history`,
+  listRules: "/api/rules",
+  addRule: () => ({ path: "/api/rules", body: newRule() }),
+  changeRule: made("/api/rules", () => service.addRule(newRule(), asService), { name: "newer" }),
+  deleteRule: made("/api/rules", () => service.addRule(newRule(), asService)),
+  listRuleRuns: made("/api/rules", () => service.addRule(newRule(), asService).then(runsOf)),
+  tryRule: made("/api/rules", () => service.addRule(newRule(), asService).then(({ id }) => ({ id: `${id}/try` }))),
+  listSchedules: "/api/schedules",
+  addSchedule: () => ({ path: "/api/schedules", body: newSchedule() }),
+  upcomingSchedules: "/api/schedules/upcoming",
+  changeSchedule: made("/api/schedules", () => service.addSchedule(newSchedule(), asService), { name: "newer" }),
+  deleteSchedule: made("/api/schedules", () => service.addSchedule(newSchedule(), asService)),
+  listScheduleRuns: made("/api/schedules", () => service.addSchedule(newSchedule(), asService).then(runsOf)),
+  listMaintenance: "/api/maintenance",
+  addMaintenance: { path: "/api/maintenance", body: { ...newWindow, groups: ["alpha farm"] } },
+  deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
 };
 
 /**
@@ -344,6 +370,21 @@ getBulkAction          401  401   200  404  404  200  404  404  404
 cancelBulkAction       401  401   409  403  404  409  404  403  404
 watchEvents            401  401   200  200  200  200  200  200  404
 getHistory             401  401   200  200  404  200  404  200  404
+listRules              401  401   200  200  200  200  200  200  404
+addRule                401  401   201  403  403  201  400  403  404
+changeRule             401  401   200  403  403  200  404  403  404
+deleteRule             401  401   200  403  403  200  404  403  404
+listRuleRuns           401  401   200  404  404  200  404  404  404
+tryRule                401  401   200  403  403  200  404  403  404
+listSchedules          401  401   200  200  200  200  200  200  404
+addSchedule            401  401   201  403  403  201  400  403  404
+upcomingSchedules      401  401   200  200  200  200  200  200  404
+changeSchedule         401  401   200  403  403  200  404  403  404
+deleteSchedule         401  401   200  403  403  200  404  403  404
+listScheduleRuns       401  401   200  404  404  200  404  404  404
+listMaintenance        401  401   200  200  200  200  200  200  404
+addMaintenance         401  401   201  403  403  201  400  403  404
+deleteMaintenance      401  401   200  403  403  200  404  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);
@@ -401,9 +442,22 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
 /** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
-    (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners"] as const).map(
-      (name) => [name, store[name].all()],
-    ),
+    (
+      [
+        "miners",
+        "groups",
+        "pools",
+        "poolGroups",
+        "templates",
+        "coins",
+        "users",
+        "hosts",
+        "managedMiners",
+        "rules",
+        "schedules",
+        "maintenance",
+      ] as const
+    ).map((name) => [name, store[name].all()]),
   ),
   notifications: store.notifications.list().filter(({ minerName }) => minerName !== "bravo ant"),
 });

@@ -33,6 +33,7 @@ const words = {
   pool: "pool-Word/11+of=secrets",
   laterPool: "pool-Word/12+of=secrets",
   line: "line-Word/13+of=secrets",
+  hook: "hook-Word/14+of=secrets",
 } as const;
 /** Secrets returned over HTTP to users with control, as the API documents it. */
 const shown: Readonly<Record<string, readonly (keyof typeof words)[]>> = {
@@ -67,6 +68,8 @@ const came: { readonly where: string; readonly caller: string; readonly operatio
 const note = (where: string, text: string, caller = "", operation = ""): void => {
   came.push({ where, caller, operation, text });
 };
+
+const webhookWithSecret = { webhook: "http://127.103.41.4:1/", headers: { authorization: `Bearer ${words.hook}` } };
 
 /** The input of each operation, flat as over MQTT, with secrets in every secret field. */
 const inputs: Readonly<Record<OperationName, object>> = {
@@ -137,6 +140,21 @@ const inputs: Readonly<Record<OperationName, object>> = {
   cancelBulkAction: { id: 1 },
   watchEvents: {},
   getHistory: { id: rigId },
+  listRules: {},
+  addRule: { key: "tell", do: [webhookWithSecret] },
+  changeRule: { id: "tell", do: [webhookWithSecret, webhookWithSecret] },
+  deleteRule: { id: "none" },
+  listRuleRuns: { id: "tell" },
+  tryRule: { id: "tell" },
+  listSchedules: {},
+  addSchedule: { key: "tell", cron: "0 3 * * *", do: [webhookWithSecret] },
+  upcomingSchedules: {},
+  changeSchedule: { id: "tell", do: [webhookWithSecret, webhookWithSecret] },
+  deleteSchedule: { id: "none" },
+  listScheduleRuns: { id: "tell" },
+  listMaintenance: {},
+  addMaintenance: { name: "new", until: "2100-01-01T00:00:00Z" },
+  deleteMaintenance: { id: 77 },
 };
 
 beforeAll(async () => {

@@ -82,6 +82,29 @@ const requests: Record<CallName, [string, object, string?]> = {
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
     { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },
   ],
+  listRules: ["/api/rules", {}],
+  addRule: ["/api/rules", { key: "r", manual: true }, '{"key":"r","manual":true}'],
+  changeRule: ["/api/rules/r", { id: "r", enabled: false }, '{"enabled":false}'],
+  deleteRule: ["/api/rules/3", { id: "3" }],
+  listRuleRuns: ["/api/rules/r/runs", { id: "r" }],
+  tryRule: ["/api/rules/r/try?from=2026-01-31T12:00:00Z", { id: "r", from: 1769860800000 }],
+  listSchedules: ["/api/schedules", {}],
+  addSchedule: [
+    "/api/schedules",
+    { key: "s", cron: "0 3 * * *", do: [{ wait: 60 }] },
+    '{"key":"s","cron":"0 3 * * *","do":[{"wait":"1m"}]}',
+  ],
+  upcomingSchedules: ["/api/schedules/upcoming?days=3", { days: 3 }],
+  changeSchedule: ["/api/schedules/s", { id: "s", enabled: false }, '{"enabled":false}'],
+  deleteSchedule: ["/api/schedules/3", { id: "3" }],
+  listScheduleRuns: ["/api/schedules/s/runs", { id: "s" }],
+  listMaintenance: ["/api/maintenance", {}],
+  addMaintenance: [
+    "/api/maintenance",
+    { name: "m", until: "2100-01-01T00:00:00Z" },
+    '{"name":"m","until":"2100-01-01T00:00:00Z"}',
+  ],
+  deleteMaintenance: ["/api/maintenance/2", { id: 2 }],
 };
 
 const json = { "content-type": "application/json" };

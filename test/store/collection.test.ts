@@ -67,8 +67,10 @@ describe("a collection", () => {
       algorithm: "rx/0",
       dualAlgorithm: "",
     });
-    await first.templates.add({ name: "t" });
-    await first.rules.add({ name: "r" });
+    await first.templates.add({ name: "t", do: null, makerId: null });
+    await first.rules.add({ name: "r", do: null, manual: true, makerId: null, definition: null });
+    await first.schedules.add({ name: "s", makerId: null, definition: { key: "s" } });
+    await first.maintenance.add({ name: "m", makerId: 3, definition: { name: "m" } });
     await first.coins.add({
       shortName: "BTC",
       name: "Bitcoin",

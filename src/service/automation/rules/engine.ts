@@ -419,7 +419,7 @@ export class RuleEngine {
           rule,
           ({ facts, rig }: Entry) => {
             const access = this.#accesses.get(rule);
-            return access != null && access.seesGroup(facts.groupId) && fits(facts, rig.state.uid);
+            return access?.seesGroup(facts.groupId) === true && fits(facts, rig.state.uid);
           },
         ];
       }),

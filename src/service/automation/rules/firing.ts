@@ -48,7 +48,6 @@ export class Firing implements FiringActs {
   readonly #options: FiringOptions;
   /** Miners that count for a guard, at one moment. */
   readonly #affected = new Map<LiveRule, { readonly at: number; readonly count: number }>();
-  readonly #running = new Set<Promise<void>>();
 
   constructor(options: FiringOptions) {
     this.#options = options;
@@ -123,13 +122,11 @@ export class Firing implements FiringActs {
       texts: this.#options.texts(rule),
     });
     if (record === "seen") throw new RigbridgeError("internal", "A run of its own name was begun before");
-    this.#follow(this.#options.runs.ended(record.id).then((ended) => traces.end(trace, endOf(ended))));
+    this.#options.runs.ended(record.id).then(
+      (ended) => traces.end(trace, endOf(ended)),
+      () => traces.end(trace, { outcome: "unknown", message: "its end is not known" }),
+    );
     return record;
-  }
-
-  /** Resolves once what was begun is known to have ended, or not. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#running);
   }
 
   #holdOf(rule: LiveRule, minerId: number, cell: Cell, now: Instant): Hold | null {
@@ -256,7 +253,7 @@ export class Firing implements FiringActs {
     const conditions = rule.compiled?.explain(engine.subjectOf(minerId), why === "cleared") ?? [];
     const trace = traces.add("rule", rule.id, minerId, { outcome: "running", message: why, conditions });
     if (onRigs) cell.deafUntil = Number.POSITIVE_INFINITY;
-    const end = runs
+    runs
       .begin({
         cause: { kind: "rule", key, id: rule.id },
         occurrence: `rule:${rule.id}:${minerId}:${cell.count}${why === "cleared" ? ":clear" : ""}`,
@@ -278,16 +275,6 @@ export class Firing implements FiringActs {
         cell.deafUntil = engine.now.monotonic + deafMs;
         engine.settle(rule, minerId);
       });
-    this.#follow(end);
-  }
-
-  #follow(end: Promise<unknown>): void {
-    const followed: Promise<void> = end.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#running.add(followed);
-    void followed.then(() => this.#running.delete(followed));
   }
 }
 

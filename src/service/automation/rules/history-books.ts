@@ -73,7 +73,7 @@ export class MedianBook {
   }
 }
 
-function median(values: number[]): number | null {
+export function median(values: number[]): number | null {
   if (values.length < fewestSamples) return null;
   values.sort((a, b) => a - b);
   return values[values.length >> 1] ?? null;

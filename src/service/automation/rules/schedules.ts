@@ -54,7 +54,6 @@ export class Schedules {
   readonly #options: SchedulesOptions;
   #all: readonly LiveSchedule[] = [];
   readonly #dirty = new Set<LiveSchedule>();
-  readonly #running = new Set<Promise<void>>();
   #last: { readonly wall: number; readonly monotonic: number } | null = null;
 
   constructor(options: SchedulesOptions) {
@@ -121,6 +120,10 @@ export class Schedules {
       if (schedule.windows === null) this.#byPrice(schedule, now.wall);
       else this.#byTime(schedule, schedule.windows, now.wall, jumped);
     }
+    this.#save();
+  }
+
+  #save(): void {
     if (this.#dirty.size === 0) return;
     if (this.#options.store.ruleLog.save([...this.#dirty].map(rowOf), [], [])) this.#dirty.clear();
   }
@@ -199,7 +202,7 @@ export class Schedules {
       "running",
       held > 0 ? `${message}; ${held} miners are in maintenance` : message,
     );
-    const end = runs
+    runs
       .begin({
         cause: { kind: "schedule", key: settings.key, id },
         occurrence: `schedule:${id}:${occurrence}`,
@@ -217,8 +220,6 @@ export class Schedules {
           message: error instanceof RigbridgeError ? error.message : "it could not be begun",
         }),
       );
-    this.#running.add(end);
-    void end.then(() => this.#running.delete(end));
   }
 
   #trace({ id }: LiveSchedule, outcome: "missed" | "held" | "running" | "done", message: string): number {
@@ -268,8 +269,9 @@ export class Schedules {
     return found;
   }
 
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#running);
+  /** Writes everything. */
+  close(): void {
+    this.#save();
   }
 }
 

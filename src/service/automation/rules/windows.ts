@@ -25,13 +25,15 @@ export const dailyPattern = (time: string, days: readonly string[] | undefined):
   return `${Number(minutes)} ${Number(hours)} * * ${days === undefined ? "*" : days.flatMap(daysOf).join(",")}`;
 };
 
+const names: readonly string[] = weekdays;
+
 /** Days like `fri-mon`, which cron refuses. */
 function daysOf(text: string): string[] {
   const [from = "", to = from] = text.split("-");
-  const first = weekdays.findIndex((day) => day === from);
-  const last = weekdays.findIndex((day) => day === to);
+  const first = names.indexOf(from);
+  const last = names.indexOf(to);
   const count = ((last - first + 7) % 7) + 1;
-  return Array.from({ length: count }, (_, index) => weekdays[(first + index) % 7] ?? "");
+  return Array.from({ length: count }, (_, index) => names[(first + index) % 7] ?? "");
 }
 
 /** Of the beginnings by `starts`; `endOf` is the end of one that begins at this time. */

@@ -1,0 +1,153 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Messages } from "../../../contract/messages.ts";
+import type { RigState } from "../../../fleet/state.ts";
+import type { Store, TakeSample } from "../../../store/index.ts";
+import type { Format } from "../../../units/format.ts";
+import type { Entry, MinerRegistry } from "../../miners/miner-registry.ts";
+import type { AccessBook } from "../../users/access.ts";
+import type { Runs } from "../run-types.ts";
+import { DryRuns } from "./dry-run.ts";
+import { RuleEngine } from "./engine.ts";
+import { Firing, type RuleNotices } from "./firing.ts";
+import { MedianBook, RateBook } from "./history-books.ts";
+import type { LiveRule } from "./live-rule.ts";
+import { MaintenanceWindows } from "./maintenance.ts";
+import { expressionNames, textsOf } from "./rule-texts.ts";
+import { type LiveSchedule, Schedules } from "./schedules.ts";
+import { RuleSurroundings, type RuleValues } from "./surroundings.ts";
+import { Traces } from "./traces.ts";
+
+export interface RulesOptions {
+  readonly registry: Pick<MinerRegistry, "all" | "watchReadings">;
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  readonly runs: Runs;
+  readonly notices: RuleNotices;
+  readonly values: RuleValues;
+  readonly messages: Messages | null;
+  /** The samples of a miner. */
+  each(minerId: number, from: number, to: number, take: TakeSample): void;
+  /** Epoch ms, and ms of a clock that never jumps. */
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly zone: string | undefined;
+  /** Days for which every sample is kept. */
+  readonly rawDays: number;
+  readonly format: Format;
+  readonly log: Logger;
+}
+
+/** Rules, schedules and maintenance windows at work. */
+export class Automation {
+  readonly engine: RuleEngine;
+  readonly firing: Firing;
+  readonly schedules: Schedules;
+  readonly maintenance: MaintenanceWindows;
+  readonly traces: Traces;
+  readonly dryRuns: DryRuns;
+  readonly #options: RulesOptions;
+  readonly #around: RuleSurroundings;
+  #unwatch: () => void = () => undefined;
+
+  constructor(options: RulesOptions) {
+    const { registry, store, accessBook, runs, notices, values, messages, now, monotonicNow, zone, format, log } =
+      options;
+    this.#options = options;
+    const entryOf = (minerId: number): Entry | undefined => this.engine.entryOf(minerId);
+    const groupName = (groupId: number): string | null => store.groups.get(groupId)?.name ?? null;
+    const naming = { entryOf, groupName, format };
+    const rates = new RateBook();
+    const medians = new MedianBook({
+      ...{ now, monotonicNow },
+      each: (minerId, from, to, take) => options.each(minerId, from, to, take),
+      isFrozen: (minerId) =>
+        this.engine.rules.some((rule) => rule.mask === -1 && (rule.cells.get(minerId)?.phase ?? "idle") !== "idle"),
+    });
+    this.#around = new RuleSurroundings({
+      ...{ values, medians, rates, messages, now, monotonicNow, zone },
+      pools: store.pools,
+      topicChanged: (topic) => this.engine.reconsider((each) => "topic" in each && each.topic === topic),
+      names: expressionNames(naming),
+    });
+    this.traces = new Traces(store, now);
+    this.maintenance = new MaintenanceWindows(store, now);
+    const disowned = (what: string) => (owned: LiveRule | LiveSchedule, problem: string) =>
+      notices.raise({
+        key: `${what}:${owned.id}:maker`,
+        minerId: null,
+        title: owned.settings.name ?? owned.settings.key,
+        source: "Rules",
+        message: `The ${what} ${owned.settings.key} is off: ${problem}`,
+        severity: "warning",
+      });
+    this.engine = new RuleEngine({
+      ...{ registry, store, accessBook, medians, rates, now, monotonicNow, log },
+      around: this.#around,
+      traces: this.traces,
+      disowned: disowned("rule"),
+    });
+    const texts = textsOf(naming);
+    this.firing = new Firing({
+      ...{ runs, notices },
+      engine: this.engine,
+      maintenance: this.maintenance,
+      traces: this.traces,
+      texts: (rule) => texts(rule.settings, () => this.engine.members(rule)),
+    });
+    this.engine.firing = this.firing;
+    this.schedules = new Schedules({
+      ...{ registry, store, accessBook, runs, values, now, monotonicNow, zone, log },
+      traces: this.traces,
+      maintenance: this.maintenance,
+      texts: (schedule) => {
+        const { key, name = key } = schedule.settings;
+        return texts({ key, name }, () => this.schedules.members(schedule).ids);
+      },
+      disowned: disowned("schedule"),
+    });
+    this.dryRuns = new DryRuns({
+      each: (minerId, from, to, take) => options.each(minerId, from, to, take),
+      stateOf: (minerId): RigState | undefined => this.engine.entryOf(minerId)?.rig.state,
+      zone,
+      rawDays: options.rawDays,
+    });
+  }
+
+  /** Re-enters what was when the service stopped; call it once all miners are loaded. */
+  start(): void {
+    this.engine.load();
+    this.schedules.load();
+    this.#unwatch = this.#options.registry.watchReadings(this.engine.take);
+  }
+
+  /** One turn, once a second. A failure is logged and ends nothing. */
+  turn(): void {
+    for (const work of [() => this.engine.turn(), () => this.schedules.turn()])
+      try {
+        work();
+      } catch (error) {
+        this.#options.log.error({ err: error }, "a turn of the rules failed");
+      }
+  }
+
+  /** The rules, schedules or windows of the store have changed. */
+  reload(): void {
+    this.engine.reload();
+    this.schedules.reload();
+  }
+
+  /** A web hook has come in. */
+  hook(name: string): void {
+    this.engine.happen({ hook: name }, (condition) => "hook" in condition && condition.hook === name);
+  }
+
+  /** Call it after the executor of runs has been closed, whose last results are kept. */
+  async close(): Promise<void> {
+    this.#unwatch();
+    this.#around.close();
+    await nextTurn();
+    this.schedules.close();
+    this.engine.close();
+  }
+}

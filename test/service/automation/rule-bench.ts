@@ -1,0 +1,230 @@
+import { pino } from "pino";
+import { type RigReadings, unknownReadings } from "../../../src/contract/readings.ts";
+import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../../../src/contract/rules.ts";
+import { beforeFirstRead, type RigState, unknownRig } from "../../../src/fleet/state.ts";
+import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
+import { Automation } from "../../../src/service/automation/rules/index.ts";
+import { ruleRow } from "../../../src/service/automation/rules/rows.ts";
+import type { RunRecord, RunRequest, Runs } from "../../../src/service/automation/run-types.ts";
+import type { Entry, ReadingChange } from "../../../src/service/miners/miner-registry.ts";
+import { AccessBook } from "../../../src/service/users/access.ts";
+import { openStore, type Store } from "../../../src/store/index.ts";
+import { formatFor } from "../../../src/units/format.ts";
+
+/** A clock for people, which may jump, and one that does not. */
+export function twoClocks(wall = Date.UTC(2026, 2, 2, 12)) {
+  let [now, monotonic] = [wall, 0];
+  return {
+    now: () => now,
+    monotonicNow: () => monotonic,
+    pass: (ms: number) => {
+      now += ms;
+      monotonic += ms;
+    },
+    jump: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+type Clocks = ReturnType<typeof twoClocks>;
+
+/** Takes what rules ask to be run, and says that it is done. */
+export class RecordedRuns implements Runs {
+  readonly requests: RunRequest[] = [];
+  readonly #seen = new Set<string>();
+  /** Runs that do not end until a test says so. */
+  held: (() => void)[] | null = null;
+
+  async begin(request: RunRequest): Promise<RunRecord | "seen"> {
+    if (this.#seen.has(request.occurrence)) return "seen";
+    this.#seen.add(request.occurrence);
+    this.requests.push(request);
+    return this.#record(this.requests.length, request, "running");
+  }
+
+  async ended(id: number): Promise<RunRecord> {
+    const request = this.requests[id - 1];
+    if (request === undefined) throw new Error(`there is no run ${id}`);
+    if (this.held !== null) await new Promise<void>((resolve) => this.held?.push(resolve));
+    return this.#record(id, request, "done");
+  }
+
+  async resume(): Promise<void> {}
+  async close(): Promise<void> {}
+
+  #record(id: number, { cause, occurrence, minerIds, steps }: RunRequest, state: RunRecord["state"]): RunRecord {
+    const ofMiners = minerIds.length === 0 ? [null] : minerIds;
+    return {
+      ...{ id, cause, occurrence, startedAt: 0, endedAt: null, state },
+      miners: ofMiners.map((minerId) => ({
+        minerId,
+        steps: steps.map((step) => ({ step, state: "done" as const, message: "", commandId: null })),
+      })),
+    };
+  }
+
+  /** "rule key: miner 3: restart", in the order in which they were asked for. */
+  get told(): string[] {
+    return this.requests.map(
+      ({ cause, minerIds, steps }) =>
+        `${cause.key}: ${minerIds.join(",")}: ${steps.map((step) => Object.entries(step)[0]?.join(" ") ?? "").join(", ")}`,
+    );
+  }
+}
+
+export interface RuleBenchOptions {
+  readonly rules?: readonly object[];
+  readonly schedules?: readonly object[];
+  readonly maintenance?: readonly object[];
+  readonly miners?: number;
+  readonly clocks?: Clocks;
+  readonly store?: Store;
+  readonly runs?: RecordedRuns;
+  readonly zone?: string;
+  readonly price?: (at: number) => number | null;
+}
+
+/** Rules over virtual states of rigs: thousands of them, for days, in some milliseconds. */
+export async function openRuleBench(options: RuleBenchOptions) {
+  const clocks = options.clocks ?? twoClocks();
+  const { now, monotonicNow } = clocks;
+  const store = options.store ?? (await openStore({ file: ":memory:", now }));
+  await store.rules.declare(
+    new Map(
+      (options.rules ?? [])
+        .map((given) => RuleSettings.parse(given))
+        .map((rule) => [rule.key ?? rule.use ?? "", ruleRow(rule, null)]),
+    ),
+  );
+  await store.schedules.declare(
+    new Map(
+      (options.schedules ?? [])
+        .map((given) => ScheduleSettings.parse(given))
+        .map((schedule) => [schedule.key, { name: schedule.key, makerId: null, definition: { ...schedule } }]),
+    ),
+  );
+  await store.maintenance.declare(
+    new Map(
+      (options.maintenance ?? [])
+        .map((given) => MaintenanceSettings.parse(given))
+        .map((window) => [window.name, { name: window.name, makerId: null, definition: { ...window } }]),
+    ),
+  );
+  const runs = options.runs ?? new RecordedRuns();
+  const notices: string[] = [];
+  const entries = new Map<number, Entry>();
+  let take: (changes: readonly ReadingChange[]) => void = () => undefined;
+  const history: { minerId: number; time: number; hashrate: number }[] = [];
+  const automation = new Automation({
+    registry: {
+      all: () => entries.values(),
+      watchReadings: (listener) => {
+        take = listener;
+        return () => undefined;
+      },
+    },
+    ...{ store, runs, now, monotonicNow },
+    accessBook: new AccessBook(store),
+    notices: {
+      raise: ({ message }) => notices.push(message),
+      close: (key) => notices.push(`closed ${key}`),
+    },
+    values: { price: (_, at) => options.price?.(at) ?? null, money: () => null },
+    messages: null,
+    each: (minerId, from, to, takeSample) => {
+      for (const each of history)
+        if (each.minerId === minerId && each.time >= from && each.time < to)
+          takeSample(each.time, each.hashrate, Number.NaN, Number.NaN, Number.NaN);
+    },
+    zone: options.zone ?? "UTC",
+    rawDays: 2,
+    format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
+    log: pino({ level: "silent" }),
+  });
+  const stateOf = (id: number): RigState => entries.get(id)?.rig.state ?? beforeFirstRead(unknownRig);
+  for (let id = 1; id <= (options.miners ?? 1); id += 1) entries.set(id, entryOf(id));
+  automation.start();
+
+  /** One read of a rig with these readings; null: it is away. */
+  const read = (id: number, readings: Partial<RigReadings> | null, rest: Partial<ReadingRest> = {}): ReadingChange => {
+    const before = stateOf(id);
+    const state = readings === null ? away(before) : reading(before, readings, rest, now());
+    const entry = entries.get(id);
+    if (entry !== undefined) Object.assign(entry.rig, { state });
+    return { id, before, state };
+  };
+  return {
+    ...{ automation, runs, notices, store, clocks, history, entries },
+    /** Reads of many rigs at once. */
+    batch: (changes: readonly ReadingChange[]) => take(changes),
+    change: read,
+    read: (id: number, readings: Partial<RigReadings> | null, rest: Partial<ReadingRest> = {}) =>
+      take([read(id, readings, rest)]),
+    /** Time passes in turns of so many seconds; `each` is called before each turn. */
+    pass: async (seconds: number, every = 10, each: () => void = () => undefined) => {
+      for (let passed = 0; passed < seconds; passed += every) {
+        clocks.pass(every * 1000);
+        each();
+        automation.turn();
+        // What was begun ends.
+        await settled();
+      }
+    },
+    phase: (key: string, minerId = 1) => automation.engine.find(key)?.cells.get(minerId)?.phase ?? "idle",
+    traces: (key: string) => {
+      const rule = automation.engine.find(key);
+      return automation.traces
+        .list("rule", rule?.id ?? 0, () => true)
+        .map(({ outcome, message }) => `${outcome}: ${message}`);
+    },
+    scheduleTraces: (id: number) =>
+      automation.traces.list("schedule", id, () => true).map(({ outcome, message }) => `${outcome}: ${message}`),
+    close: () => automation.close(),
+  };
+}
+
+export const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 12; turn += 1) await Promise.resolve();
+};
+
+interface ReadingRest {
+  readonly pools: readonly PoolReading[];
+  readonly devices: readonly DeviceReading[];
+  readonly restarting: boolean;
+  readonly records: RigState["records"];
+}
+
+const nobody = { make: null, model: null, firmware: null, mac: null, hostname: null, serial: null };
+
+function reading(before: RigState, readings: Partial<RigReadings>, rest: Partial<ReadingRest>, at: number): RigState {
+  const { pools = [], devices = [], restarting = false, records = before.records } = rest;
+  return {
+    ...before,
+    ...{ at, missed: 0, trouble: null, restarting, records, reason: null },
+    reading: {
+      ...{ identity: nobody, readings: { ...unknownReadings(), hashrate: 1e12, ...readings }, pools, devices },
+      ...{ controls: [], poolActions: [], software: null, logInterval: null, workUtility: null },
+    },
+  };
+}
+
+const away = (before: RigState): RigState => ({
+  ...before,
+  missed: 3,
+  reading: null,
+  at: before.at ?? 1,
+  trouble: { code: "rig.unreachable", message: "away", quoted: "away" },
+});
+
+/** Only what rules look at. */
+function entryOf(id: number): Entry {
+  const entry: unknown = {
+    facts: {
+      ...{ id, name: `rig ${id}`, named: true, demo: false, groupId: 0, tags: id % 2 === 0 ? ["even"] : [] },
+      location: { site: null, container: null, rack: id <= 2 ? "r1" : null, slot: null },
+      host: { name: "", description: "" },
+    },
+    rig: { id, state: { ...beforeFirstRead(unknownRig), uid: `uid${id}` }, declared: { disabled: false } },
+  };
+  return entry as Entry;
+}

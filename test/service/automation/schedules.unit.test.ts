@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { weeklyWindows } from "../../../src/service/automation/rules/windows.ts";
+import { openRuleBench, RecordedRuns, twoClocks } from "./rule-bench.ts";
+
+const night = {
+  key: "night",
+  weekly: { days: ["mon-fri"], from: "22:00", to: "06:00", timeZone: "Europe/Berlin" },
+  do: [{ set: "power_target", value: "100%" }],
+  onEnd: [{ set: "power_target", value: "30%" }],
+};
+const told = ["night: 1: set power_target", "night: 1: set power_target"];
+const utc = (text: string) => Date.parse(`${text}:00Z`);
+
+describe("a schedule", () => {
+  test("begins and ends by its time zone, on its days", async () => {
+    // Sunday.
+    const clocks = twoClocks(utc("2026-03-01T12:00"));
+    const bench = await openRuleBench({ schedules: [night], clocks });
+    await bench.pass(86_400, 60);
+    expect(bench.runs.requests).toHaveLength(0);
+    await bench.pass(6 * 86_400, 60);
+    const values = bench.runs.requests.map(({ steps }) => Reflect.get(steps[0] ?? {}, "value"));
+    expect(values).toEqual(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? "100%" : "30%")));
+    expect(new Set(bench.runs.requests.map(({ occurrence }) => occurrence)).size).toBe(10);
+  });
+
+  test("is as long as the night on days of 23 and 25 hours", () => {
+    const hours = (at: string) => {
+      const span = weeklyWindows({ from: "22:00", to: "06:00", timeZone: "Europe/Berlin" }, undefined).last(utc(at));
+      return ((span?.end ?? 0) - (span?.start ?? 0)) / 3_600_000;
+    };
+    expect([hours("2026-03-28T23:00"), hours("2026-10-24T23:00"), hours("2026-06-10T23:00")]).toEqual([7, 9, 8]);
+    // 02:30 does not exist on one day, and comes twice on another: it begins once on each.
+    const half = weeklyWindows({ from: "02:30", to: "04:00", timeZone: "Europe/Berlin" }, undefined);
+    expect([half.next(utc("2026-03-28T22:00"))?.start, half.next(utc("2026-10-24T22:00"))?.start]).toEqual([
+      utc("2026-03-29T01:00"),
+      utc("2026-10-25T00:30"),
+    ]);
+    expect(half.next(utc("2026-10-25T00:30"))?.start).toBe(utc("2026-10-26T01:30"));
+    // Days across the end of the week.
+    const weekend = weeklyWindows({ days: ["fri-mon"], from: "00:00", to: "00:00" }, "UTC");
+    expect(weekend.next(utc("2026-03-03T12:00"))).toEqual({
+      start: utc("2026-03-06T00:00"),
+      end: utc("2026-03-07T00:00"),
+    });
+  });
+
+  test("whose beginning was missed runs once if its end is still to come", async () => {
+    const clocks = twoClocks(utc("2026-03-02T12:00"));
+    const runs = new RecordedRuns();
+    const first = await openRuleBench({ schedules: [night], clocks, runs });
+    await first.pass(60);
+    await first.close();
+    clocks.pass(14 * 3_600_000);
+    for (let start = 0; start < 2; start += 1) {
+      const again = await openRuleBench({ schedules: [night], clocks, runs, store: first.store });
+      await again.pass(60);
+      await again.close();
+    }
+    expect(runs.told).toEqual(told.slice(0, 1));
+    const last = await openRuleBench({ schedules: [night], clocks, runs, store: first.store });
+    await last.pass(4 * 3_600, 60);
+    expect(runs.told).toEqual(told);
+  });
+
+  test("that was missed whole says so", async () => {
+    const clocks = twoClocks(utc("2026-03-02T12:00"));
+    const first = await openRuleBench({
+      schedules: [night, { key: "at-three", cron: "0 3 * * *", do: night.do }],
+      clocks,
+    });
+    await first.pass(60);
+    await first.close();
+    clocks.pass(24 * 3_600_000);
+    const second = await openRuleBench({
+      schedules: [night, { key: "at-three", cron: "0 3 * * *", do: night.do }],
+      clocks,
+      store: first.store,
+    });
+    await second.pass(60);
+    expect(second.runs.told).toEqual([]);
+    expect([second.scheduleTraces(1), second.scheduleTraces(2)]).toEqual([
+      ["missed: the service was not running when it began"],
+      ["missed: the service was not running when it began"],
+    ]);
+    await second.pass(24 * 3_600, 60);
+    expect(second.runs.told.filter((each) => each.startsWith("at-three"))).toHaveLength(1);
+  });
+
+  test("follows the price, keeps on while it is unknown, and shows what is to come", async () => {
+    const clocks = twoClocks(utc("2026-03-02T00:00"));
+    // Cheap from 02:00 to 05:00, unknown from 03:00 to 04:00.
+    const price = (at: number) => {
+      const hour = new Date(at).getUTCHours();
+      return hour === 3 && at < utc("2026-03-02T12:00") ? null : hour >= 2 && hour < 5 ? -0.01 : 0.2;
+    };
+    const bench = await openRuleBench({
+      schedules: [{ key: "cheap", price: { below: 0.08 }, do: [{ action: "start" }], onEnd: [{ action: "stop" }] }],
+      clocks,
+      price,
+    });
+    await bench.pass(4.5 * 3_600, 60);
+    expect(bench.runs.told).toEqual(["cheap: 1: action start"]);
+    await bench.pass(3_600, 60);
+    expect(bench.runs.told).toEqual(["cheap: 1: action start", "cheap: 1: action stop"]);
+    const [cheap] = bench.automation.schedules.all;
+    if (cheap === undefined) throw new Error("there is no schedule");
+    expect(bench.automation.schedules.upcoming(cheap, utc("2026-03-04T00:00"), 10)).toEqual([
+      { start: utc("2026-03-03T02:00"), end: utc("2026-03-03T05:00") },
+    ]);
+  });
+
+  test("does nothing at miners in maintenance", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:59"));
+    const bench = await openRuleBench({
+      schedules: [night],
+      miners: 3,
+      clocks,
+      maintenance: [{ name: "new fans", racks: ["r1"], until: "2026-03-03T00:00:00Z" }],
+    });
+    await bench.pass(120);
+    expect(bench.runs.told).toEqual(["night: 3: set power_target"]);
+    expect(bench.scheduleTraces(1)).toEqual(["done: "]);
+  });
+});
