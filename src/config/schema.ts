@@ -243,6 +243,12 @@ export const Config = z.strictObject({
     .array(z.strictObject({ name }))
     .default([])
     .describe("manual rules, by name; running them is not supported yet"),
+  automation: z
+    .strictObject({
+      programs: z.boolean().default(false).describe("rules may run programs of this machine"),
+    })
+    .prefault({})
+    .describe("what rules may do"),
   users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
   rates: z
     .strictObject({ btc: z.number().positive().optional().describe("money per BTC") })

@@ -24,7 +24,6 @@ import {
   PoolBody,
   PoolGroupBody,
   parameter,
-  TemplateBody,
   UserBody,
 } from "./inputs.ts";
 import {
@@ -41,8 +40,6 @@ import {
   Host,
   JobStarted,
   ManagedMiner,
-  ManagedTemplate,
-  ManagedTemplateList,
   MinerDetail,
   MinerList,
   MinerPool,
@@ -54,6 +51,7 @@ import {
   Summary,
   User,
 } from "./resources.ts";
+import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
@@ -303,13 +301,13 @@ export const operations = {
     reply: ActionReply,
     extension,
   }),
-  saveManagedTemplate: post("/api/managedtemplates", closed, {
+  saveManagedTemplate: post("/api/managedtemplates", administrators, {
     summary: "Adds or updates a managed template",
     body: TemplateBody,
     reply: ManagedTemplate,
     extension,
   }),
-  deleteManagedTemplate: remove("/api/managedtemplates/:id", closed, {
+  deleteManagedTemplate: remove("/api/managedtemplates/:id", administrators, {
     summary: "Removes a managed template",
     params: byIdOf("managed template"),
     reply: ActionReply,

@@ -29,7 +29,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const miners = openMiners(options, base);
   const { registry } = miners;
   const commands = openCommands(options, base, miners);
-  const { executor, loops, bulk } = commands;
+  const { executor, loops, runs } = commands;
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
   const ofMiners = minerOperations(context);
@@ -55,7 +55,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   registry.start(demo);
   // A subscriber of the run before knows nothing of this start.
   events.reset();
-  await bulk.resume();
+  await runs.resume();
   discoveries.start();
   loops.start();
   return {
@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       await discoveries.close();
-      const ending = Promise.all([bulk.close(), loops.close()]);
+      const ending = Promise.all([runs.close(), loops.close()]);
       const commandsEnded = executor.close();
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);

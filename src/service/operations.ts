@@ -1,7 +1,7 @@
 import type { Caller } from "../contract/service.ts";
+import { templateOperations } from "./automation/templates.ts";
 import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
-import { templateOperations } from "./commands/templates.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
 import { notificationOperations } from "./events/notifications.ts";
 import { historyOperations } from "./history/history.ts";
@@ -25,7 +25,7 @@ type ServiceParts = Base &
 /** Every operation but the stream of events, for callers whose access was checked. */
 export function serviceOperations(parts: ServiceParts): Calls {
   const { config, store, now, format, coins, book, accessBook, shares, events, metaData } = parts;
-  const { registry, executor, runOnRig, runOnLoop, bulk, discoveries } = parts;
+  const { registry, executor, runOnRig, runOnLoop, runList, bulk, discoveries } = parts;
   /** The change may show in any miner. */
   const changingAll =
     <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
@@ -36,10 +36,10 @@ export function serviceOperations(parts: ServiceParts): Calls {
     };
   return {
     ...parts.ofMiners,
-    ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop),
+    ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runList),
     ...hostOperations(store, coins, accessBook),
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
-    ...templateOperations(store, () => metaData(noNotices)),
+    ...templateOperations(store, accessBook, () => metaData(noNotices)),
     ...groupOperations(
       store,
       accessBook,

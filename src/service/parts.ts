@@ -5,8 +5,13 @@ import type { Messages } from "../contract/messages.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
+import { BulkActions } from "./automation/bulk.ts";
+import type { Effects } from "./automation/effects.ts";
+import { runProgram } from "./automation/programs.ts";
+import { listRunner } from "./automation/run-list.ts";
+import { RunExecutor } from "./automation/runs.ts";
+import { StepRunner } from "./automation/step-runner.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
-import { BulkActions } from "./commands/bulk.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
@@ -17,8 +22,10 @@ import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.t
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { isAddressOf } from "./own-address.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
+import { PowerHolds, powerGuard } from "./power/power-holds.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
@@ -155,25 +162,54 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
   return { power, registry };
 }
 
-/** What writes to rigs: single commands, the loops that control power, and bulk actions. */
-export function openCommands({ repeat = byTimer, messages }: ServiceOptions, base: Base, { power, registry }: Miners) {
+/** What writes to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
+export function openCommands(options: ServiceOptions, base: Base, { power, registry }: Miners) {
+  const { repeat = byTimer, messages } = options;
   const { config, store, log, now, accessBook, book, shares, events, notify } = base;
   const { heating, follow } = config;
   const executor = new CommandExecutor(registry.fleet, store, log);
-  const stepsOf = actionSteps(store, book, power);
-  const runOnRig = rigAction(registry, executor, stepsOf, accessBook);
+  const stepsOf = actionSteps(book, power);
+  const holds = new PowerHolds({ store, power, now });
+  const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
   const loops = new Loops({
-    ...{ registry, store, power, now, log, notify, runOnRig, heating, follow, repeat },
+    ...{ registry, store, power, holds, now, log, notify, runOnRig, heating, follow, repeat },
     messages: messages ?? null,
   });
   const runOnLoop = loopAction(loops, executor);
-  const bulk = new BulkActions({ registry, executor, store, accessBook, stepsOf, loops, runOnLoop, shares, log });
+  const runner = new StepRunner({
+    ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
+    limits: {
+      ownTopics: ownTopics(config.mqtt),
+      programs: config.automation.programs,
+      hasMessages: messages !== undefined,
+      isOwnAddress: isAddressOf(config.http),
+    },
+    effects: effectsOf(options, base),
+  });
+  const runs = new RunExecutor({ store, runner, now, log });
+  const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
+  const runList = listRunner({ store, registry, accessBook, runs, runner });
   executor.watch((command) => {
+    holds.onCommand(command);
     loops.onCommand(command);
     logEnd(log, command);
     events.command(presentCommand(command));
   });
-  return { executor, runOnRig, runOnLoop, loops, bulk };
+  return { executor, runOnRig, runOnLoop, loops, runs, runner, bulk, runList };
+}
+
+/** What steps do elsewhere than on rigs. */
+function effectsOf({ messages }: ServiceOptions, { store, notify }: Base): Effects {
+  return {
+    notify: ({ minerId, severity, title, text }) => {
+      const minerName = minerId === null ? "" : (store.miners.get(minerId)?.name ?? "");
+      notify({ minerId, minerName, title, source: "Rules", message: text, isWarning: severity !== "info" });
+    },
+    ...(messages === undefined
+      ? {}
+      : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+    program: runProgram,
+  };
 }
 
 /** What the operations on miners take. */

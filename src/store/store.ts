@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
-import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
@@ -26,11 +25,11 @@ import {
 } from "./resources.ts";
 import { openRigMemories, type RigMemories } from "./rig-memories.ts";
 import { openRunMark } from "./run-mark.ts";
+import { openRuns, type RunLog } from "./runs.ts";
 import { openSamples, type Samples } from "./samples.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 
 export type { ActivePools } from "./active-pools.ts";
-export type { BulkActionLog, BulkResult, NewBulkAction, StoredBulkAction } from "./bulk-actions.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
@@ -40,6 +39,15 @@ export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
 export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
+export {
+  type NewRun,
+  noCommand,
+  type RunLog,
+  type RunResult,
+  type RunTurn,
+  type StepResult,
+  type StoredRun,
+} from "./runs.ts";
 export type { Samples } from "./samples.ts";
 
 /** Everything that outlives the process. Ids are integers that are never reused; times are epoch ms. */
@@ -57,7 +65,7 @@ export interface Store {
   readonly heatings: Collection<StoredHeating>;
   readonly notifications: NotificationLog;
   readonly commands: CommandLog;
-  readonly bulkActions: BulkActionLog;
+  readonly runs: RunLog;
   readonly activePools: ActivePools;
   readonly memory: RigMemories;
   readonly groupEnergies: GroupEnergies;
@@ -160,7 +168,7 @@ const assemble = async (
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
   // Before the commands, because it reads the state in which the last run left them.
-  const bulkActions = await openBulkActions(fast, mark, now);
+  const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
   const commands = await openCommands(fast, mark, now);
   mark.begin();
@@ -171,7 +179,7 @@ const assemble = async (
     ...declaredRows,
     notifications,
     commands,
-    bulkActions,
+    runs,
     activePools,
     memory,
     groupEnergies,

@@ -256,10 +256,12 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deletePoolGroup: made("/api/poolgroups", () => service.savePoolGroup({ id: 0, name: "new" }, asService)),
   deleteHost: made("/api/hosts", () => service.saveHost({ id: 0, hostname: "new", description: "" }, asService)),
   deleteManagedMiner: made("/api/managedminers", () => service.saveManagedMiner(managedMiner, asService)),
-  saveManagedTemplate: { path: "/api/managedtemplates", body: { name: "new" } },
-  deleteManagedTemplate: made("/api/managedtemplates", () =>
-    service.saveManagedTemplate({ id: 0, name: "new" }, asService),
-  ),
+  // One that belongs to the owner.
+  saveManagedTemplate: async () => {
+    const { id } = await template();
+    return { path: "/api/managedtemplates", body: { id, name: `template ${next()}` } };
+  },
+  deleteManagedTemplate: made("/api/managedtemplates", () => template()),
   listUsers: "/api/users",
   saveUser: () => ({ path: "/api/users", body: { name: `user ${next()}`, privilege: "administrator" } }),
   deleteUser: made("/api/users", user),
