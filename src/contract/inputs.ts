@@ -394,7 +394,7 @@ export const frontEnds = ["http", "mqtt", "node-red", "homebridge", "service"] a
 
 export const UserName = Line(200)
   .min(1)
-  .refine((name) => !looksLikeFrontEnd(name), "is the name of a front end");
+  .refine((name) => !looksLikeFrontEnd(name), "is reserved for front ends and rules");
 
 /** Compares as people read: "HTTP ", "http for anna" and full-width letters match too. */
 function looksLikeFrontEnd(name: string): boolean {
@@ -403,6 +403,8 @@ function looksLikeFrontEnd(name: string): boolean {
     .replace(/\p{Cf}/gu, "")
     .trim()
     .toLowerCase();
+  // Actors of commands, like "rule:too-hot".
+  if (/^(rule|schedule):/.test(plain)) return true;
   return frontEnds.some((taken) => plain === taken || plain.startsWith(`${taken} for `));
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
+import { reportDisabled } from "./automation/rights.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
@@ -56,6 +57,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   // A subscriber of the run before knows nothing of this start.
   events.reset();
   await runs.resume();
+  reportDisabled(store, accessBook, base.setWarning);
   discoveries.start();
   loops.start();
   return {

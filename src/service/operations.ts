@@ -1,4 +1,5 @@
 import type { Caller } from "../contract/service.ts";
+import { reportDisabled } from "./automation/rights.ts";
 import { templateOperations } from "./automation/templates.ts";
 import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
@@ -34,6 +35,10 @@ export function serviceOperations(parts: ServiceParts): Calls {
       registry.changeAll();
       return reply;
     };
+  const usersChanged = (): void => {
+    events.changed();
+    reportDisabled(store, accessBook, parts.setWarning);
+  };
   return {
     ...parts.ofMiners,
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runList),
@@ -61,7 +66,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     listAlgorithms: coins.listAlgorithms,
     getSummary: async (_input, caller) => parts.summary.of(caller),
     ...commandOperations(registry, store, accessBook, shares, executor),
-    ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: () => events.changed() }),
+    ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: usersChanged }),
     ...historyOperations(
       (id, caller) => registry.entryFor(id, accessBook.of(caller)),
       parts.records.recorderOf,

@@ -200,6 +200,7 @@ const made = (path: string, make: () => Promise<{ readonly id: number | string }
   ...(body === undefined ? {} : { body }),
 });
 const group = () => service.addGroup({ name: "new", parentId: 0 }, asService);
+const template = () => service.saveManagedTemplate({ id: 0, name: `template ${next()}` }, asService);
 const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService);
 const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, asService);
 const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });

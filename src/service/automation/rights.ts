@@ -4,6 +4,7 @@ import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import { isForbidden } from "../../link/forbidden-addresses.ts";
 import type { Store } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 
 /** What the configuration allows rules to do outside of the service. */
@@ -47,6 +48,31 @@ function accessIfAny(userId: number, accessBook: AccessBook): Access | undefined
 export function checkOwner({ makerId }: Made, caller: Caller, accessBook: AccessBook, what: string, id: number): void {
   if (accessBook.of(caller).all || (makerId !== null && makerId === caller.userId)) return;
   throw new RigbridgeError("user.forbidden", `${what} ${id} belongs to another user`);
+}
+
+/**
+ * Notifies of rules and templates whose maker may no longer make any, once for each; the notification is acknowledged
+ * when that is over. Call it at the start, and when users have changed.
+ */
+export function reportDisabled(
+  { rules, templates }: Store,
+  accessBook: AccessBook,
+  setWarning: (title: string, message: string | null) => void,
+): void {
+  const made = [
+    ...enabled(rules).map((row) => ({ row, title: `Rule ${row.name}` })),
+    ...enabled(templates).map((row) => ({ row, title: `Template ${row.name}` })),
+  ];
+  for (const { row, title } of made) {
+    if (row.makerId === null) continue;
+    try {
+      makerAccess(row, accessBook, title);
+      setWarning(title, null);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      setWarning(title, error.message);
+    }
+  }
 }
 
 /** What both accesses allow. */
