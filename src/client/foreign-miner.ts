@@ -96,6 +96,7 @@ export function readMiner(fields: Fields, groupId: number, reading: MinerReading
     controls: controlsOf(fields, status),
     money: moneyOf(fields.object("coinInfo"), parser),
     heating: null,
+    power: { heldBy: null, max: null },
     identity: null,
   };
   const reason = reading.memory.reason(id, reading.now(), haltOf(miner, status));

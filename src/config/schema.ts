@@ -255,6 +255,12 @@ export const Config = z.strictObject({
     .max(1_000)
     .default([])
     .describe("times in which rules and schedules do nothing at some miners, and their notifications are silent"),
+  automation: z
+    .strictObject({
+      programs: z.boolean().default(false).describe("rules may run programs of this machine"),
+    })
+    .prefault({})
+    .describe("what rules may do"),
   users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
   rates: z
     .strictObject({ btc: z.number().positive().optional().describe("money per BTC") })

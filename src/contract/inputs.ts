@@ -112,7 +112,7 @@ const optionalLine = (max: number) =>
     .transform((line) => (line === null ? "" : line));
 
 /** An id that is 0 or absent adds; any other updates. */
-const BodyId = z
+export const BodyId = z
   .int()
   .min(0)
   .max(9_999_999_999)
@@ -167,7 +167,11 @@ const actionParameters = {
     "single",
   ).optional(),
   template_id: parameter(Id, "for apply_template: id of the managed template", 2).optional(),
-  rule_id: parameter(Id, "for rule: id of the rule, as in manualActionList", 4).optional(),
+  rule_id: parameter(
+    z.union([Id, Line(200).min(1)]),
+    "for rule: id of the rule, as in manualActionList, or its key (the key is a Rigbridge extension)",
+    4,
+  ).optional(),
   property: extension(z.string().max(40), "for set: the key of a control, as in the miner's `controls`", "fan"),
   value: extension(z.string().max(200), "for set: the control's new value, as text", "60"),
   watts: extension(quantity("W", 0), "for set_power_limit: W", 2400),
@@ -271,8 +275,6 @@ export const ManagedMinerBody = z.object({
   algorithm: optionalLine(100),
   dualAlgorithm: optionalLine(100),
 });
-
-export const TemplateBody = z.object({ id: BodyId, name: Line(200).min(1) });
 
 export const CoinQuery = z.object({
   profit: parameter(Decimal, "BTC per MH/s per day", 0.00000042).optional(),
@@ -392,7 +394,7 @@ export const frontEnds = ["http", "mqtt", "node-red", "homebridge", "service"] a
 
 export const UserName = Line(200)
   .min(1)
-  .refine((name) => !looksLikeFrontEnd(name), "is the name of a front end");
+  .refine((name) => !looksLikeFrontEnd(name), "is reserved for front ends and rules");
 
 /** Compares as people read: "HTTP ", "http for anna" and full-width letters match too. */
 function looksLikeFrontEnd(name: string): boolean {
@@ -401,6 +403,8 @@ function looksLikeFrontEnd(name: string): boolean {
     .replace(/\p{Cf}/gu, "")
     .trim()
     .toLowerCase();
+  // Actors of commands, like "rule:too-hot".
+  if (/^(rule|schedule):/.test(plain)) return true;
   return frontEnds.some((taken) => plain === taken || plain.startsWith(`${taken} for `));
 }
 
@@ -507,7 +511,7 @@ export function bulkAction({ action, parameters, orReboot }: BulkActionInput): {
   readonly action: MinerActionInput | null;
   readonly mistakes: readonly Mistake[];
 } {
-  const given = Object.entries(parameters);
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
   const { data = null, error } = MinerActionQuery.safeParse({ ...texts, action }, { error: wording });
   const unknown = given.filter(([name]) => !actionParameterNames.includes(name));
@@ -527,7 +531,7 @@ export function bulkAction({ action, parameters, orReboot }: BulkActionInput): {
 
 interface BulkActionInput {
   readonly action: string;
-  readonly parameters: Readonly<Record<string, string | number | boolean>>;
+  readonly parameters: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly orReboot?: boolean | undefined;
 }
 

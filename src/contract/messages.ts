@@ -15,7 +15,7 @@ export interface Messages {
    */
   listen(topic: string, handle: (message: ReceivedMessage) => void): () => void;
   /** Publishes within seconds or not at all; false without a connection. */
-  publish(topic: string, payload: string): boolean;
+  publish(topic: string, payload: string, retain?: boolean): boolean;
 }
 
 /** The message if a setting requires the MQTT bridge and there is none. */

@@ -24,7 +24,6 @@ import {
   PoolBody,
   PoolGroupBody,
   parameter,
-  TemplateBody,
   TryQuery,
   UpcomingQuery,
   UserBody,
@@ -43,8 +42,6 @@ import {
   Host,
   JobStarted,
   ManagedMiner,
-  ManagedTemplate,
-  ManagedTemplateList,
   MinerDetail,
   MinerList,
   MinerPool,
@@ -71,6 +68,7 @@ import {
   TryReply,
   Upcoming,
 } from "./rules.ts";
+import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
@@ -321,13 +319,13 @@ export const operations = {
     reply: ActionReply,
     extension,
   }),
-  saveManagedTemplate: post("/api/managedtemplates", closed, {
+  saveManagedTemplate: post("/api/managedtemplates", administrators, {
     summary: "Adds or updates a managed template",
     body: TemplateBody,
     reply: ManagedTemplate,
     extension,
   }),
-  deleteManagedTemplate: remove("/api/managedtemplates/:id", closed, {
+  deleteManagedTemplate: remove("/api/managedtemplates/:id", administrators, {
     summary: "Removes a managed template",
     params: byIdOf("managed template"),
     reply: ActionReply,

@@ -14,7 +14,7 @@ export const problems = {
   "request.timeout": { status: 408, title: "The request took too long" },
   "not.possible": { status: 409, title: "Not possible now" },
   "not.yet": { status: 409, title: "Not supported yet in this version" },
-  "nothing.to.do": { status: 409, title: "It has nothing to do" },
+  "nothing.to.do": { status: 409, title: "Nothing to do" },
   "in.use": { status: 409, title: "Still in use" },
   "owned.by-file": { status: 409, title: "Declared by the configuration file" },
   "address.known": { status: 409, title: "Address already known" },

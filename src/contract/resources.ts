@@ -130,6 +130,17 @@ export const Heating = z.object({
 });
 export type Heating = z.infer<typeof Heating>;
 
+export const MinerPower = z.object({
+  heldBy: z
+    .object({
+      what: text.describe("a user, a front end, a rule, or the loop that heats or follows a surplus"),
+      until: z.iso.datetime().nullable().describe("null: without an end"),
+    })
+    .nullable()
+    .describe("who controls its power; null if nobody does"),
+  max: z.number().nullable().describe("the highest power that it can be set to, in W; null if unknown"),
+});
+
 export const Miner = z.object({
   id: int.describe("external miners start at 1000000001, managed miners at 1"),
   uid: Uid.nullable(),
@@ -178,6 +189,7 @@ export const Miner = z.object({
   controls: z.array(Control),
   money: Money.describe("revenue and cost (Rigbridge extension)"),
   heating: Heating.nullable().describe("the room that this miner heats; null if none (Rigbridge extension)"),
+  power: MinerPower.describe("who controls its power now (Rigbridge extension)"),
   identity: Identity.nullable().describe("reported by the rig; null until its first read (Rigbridge extension)"),
 });
 export type Miner = z.infer<typeof Miner>;
@@ -281,11 +293,6 @@ export const NotificationList = z.object({
   unacknowledgedNotificationCount: int,
 });
 
-export const ManagedTemplate = z.object({ id: int, name: text });
-export type ManagedTemplate = z.infer<typeof ManagedTemplate>;
-
-export const ManagedTemplateList = z.object({ managedTemplateList: z.array(ManagedTemplate), metaData: MetaData });
-
 export const SummaryEntry = z.object({
   name: text,
   activeCount: int,
@@ -334,6 +341,16 @@ export type Group = z.infer<typeof Group>;
 export const commandStates = ["queued", "sent", "done", "failed", "unknown"] as const;
 export type CommandState = (typeof commandStates)[number];
 
+export const causeKinds = ["rule", "schedule", "manual", "template", "bulk"] as const;
+
+export const CommandCause = z.object({
+  kind: z.enum(causeKinds),
+  key: text.describe("key of the rule or schedule, name of the template, or the bulk action"),
+  run: int.describe("id of the run"),
+  safety: z.boolean().optional().describe("whether the rule comes before people"),
+});
+export type CommandCause = z.infer<typeof CommandCause>;
+
 export const Command = z.object({
   id: int,
   minerId: int,
@@ -343,6 +360,7 @@ export const Command = z.object({
   ),
   action: text,
   parameters: z.record(text, z.union([text, z.number(), z.boolean()])).describe("parameters, without secrets"),
+  cause: CommandCause.nullable().optional().describe("the run of steps that it belongs to; null if it belongs to none"),
   state: z.enum(commandStates),
   message: text.describe("the rig's response"),
   time: z.iso.datetime().describe("when it was requested"),

@@ -44,12 +44,17 @@ const SetStep = z.strictObject({
     .describe("the control's new value; for power_target also best: the most profitable power"),
 });
 
+const parameter = z
+  .union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false")
+  .optional();
+
 const ActionStep = z
-  .object({
+  .strictObject({
     action: z.enum(actions).describe("an action of POST /api/miners/{id}; its parameters stand beside it"),
     orReboot: z.boolean().optional().describe("for restart: reboot a rig that cannot restart its mining software"),
+    ...{ pool_id: parameter, pool_type: parameter, property: parameter, value: parameter, watts: parameter },
+    ...{ mode: parameter, on: parameter, temperature: parameter, surplus: parameter },
   })
-  .catchall(z.union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false"))
   .superRefine(({ action, orReboot, ...parameters }, context) => {
     for (const { path, message } of bulkAction({ action, parameters, orReboot }).mistakes)
       context.addIssue({ code: "custom", path: [path.replace("parameters.", "")], message });
@@ -111,7 +116,7 @@ const kinds = {
 };
 type Kind = keyof typeof kinds;
 
-/** The kinds that a step names: the `wait` of a plug is not a step of its own. */
+/** The kinds that a step names; the `wait` of a plug is none. */
 function kindsIn(input: object, known: readonly Kind[]): Kind[] {
   const given = known.filter((kind) => Object.hasOwn(input, kind));
   return given.filter((kind) => !given.some((other) => other !== kind && Object.hasOwn(kinds[other].shape, kind)));

@@ -35,7 +35,7 @@ export function textMistake(text: string): string | null {
   return text.replaceAll(placeholder, "").includes("{{") ? 'has "{{" without "}}"' : null;
 }
 
-const namesIn = (text: string): string[] => Array.from(text.matchAll(placeholder), ([, name = ""]) => name);
+export const namesIn = (text: string): string[] => Array.from(text.matchAll(placeholder), ([, name = ""]) => name);
 
 /** The text with a value for each name. */
 export const filled = (text: string, write: (name: string) => string): string =>

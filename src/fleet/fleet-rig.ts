@@ -212,6 +212,11 @@ export class FleetRig {
     return this.#rig;
   }
 
+  /** Its plug; null without one. Only within `exclusively`. */
+  get plug(): Plug | null {
+    return this.#plug;
+  }
+
   /** The next read confirms that it is still the known rig, before a command is sent. */
   doubt(): void {
     this.#doubted = true;

@@ -49,9 +49,10 @@ export class BrokerMessages implements Messages {
     };
   }
 
-  publish(topic: string, payload: string): boolean {
+  publish(topic: string, payload: string, retain = false): boolean {
     if (this.#link?.isOpen !== true) return false;
-    this.#link.publish({ topic, payload, qos: 1, retain: false, expiry: expirySeconds, always: true });
+    const expiry = retain ? {} : { expiry: expirySeconds };
+    this.#link.publish({ topic, payload, qos: 1, retain, always: true, ...expiry });
     return true;
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
+import { reportDisabled } from "./automation/rights.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
@@ -29,8 +30,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const miners = openMiners(options, base);
   const { registry } = miners;
   const commands = openCommands(options, base, miners);
-  const { executor, loops, bulk } = commands;
-  const rules = openAutomation(options, base, miners, options.runs);
+  const { executor, loops, runs } = commands;
+  const rules = openAutomation(options, base, miners, options.runs ?? runs);
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
   const ofMiners = minerOperations(context);
@@ -65,7 +66,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   registry.start(demo);
   // A subscriber of the run before knows nothing of this start.
   events.reset();
-  await bulk.resume();
+  await runs.resume();
+  reportDisabled(store, accessBook, base.setWarning);
   discoveries.start();
   loops.start();
   rules.startRules();
@@ -97,7 +99,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       await discoveries.close();
-      const ending = Promise.all([bulk.close(), loops.close()]);
+      const ending = Promise.all([runs.close(), loops.close()]);
       const commandsEnded = executor.close();
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);

@@ -1,8 +1,10 @@
 import type { Caller } from "../contract/service.ts";
+import { listOf } from "./automation/lists.ts";
+import { refusals, reportDisabled } from "./automation/rights.ts";
 import { ruleOperations } from "./automation/rules/operations.ts";
+import { templateOperations } from "./automation/templates.ts";
 import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
-import { templateOperations } from "./commands/templates.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
 import { notificationOperations } from "./events/notifications.ts";
 import { historyOperations } from "./history/history.ts";
@@ -27,7 +29,7 @@ type ServiceParts = Base &
 /** Every operation but the stream of events, for callers whose access was checked. */
 export function serviceOperations(parts: ServiceParts): Calls {
   const { config, store, now, format, coins, book, accessBook, shares, events, metaData } = parts;
-  const { registry, executor, runOnRig, runOnLoop, bulk, discoveries, automation, ruleNames } = parts;
+  const { registry, executor, runOnRig, runOnLoop, runList, bulk, discoveries, automation, ruleNames } = parts;
   /** The change may show in any miner. */
   const changingAll =
     <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
@@ -36,12 +38,24 @@ export function serviceOperations(parts: ServiceParts): Calls {
       registry.changeAll();
       return reply;
     };
+  /** The limits and the guard of a rule hold for people too. */
+  const runByHand: typeof runList = async (input, caller) => {
+    registry.commandable(input.id, accessBook.of(caller));
+    const list = listOf(input, store);
+    const rule = list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
+    if (rule === undefined) return runList(input, caller);
+    return automation.firing.byHand(rule, input.id, caller, () => runList(input, caller));
+  };
+  const usersChanged = (): void => {
+    events.changed();
+    reportDisabled(store, accessBook, parts.setWarning);
+  };
   return {
     ...parts.ofMiners,
-    ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop),
+    ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
     ...hostOperations(store, coins, accessBook),
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
-    ...templateOperations(store, () => metaData(noNotices)),
+    ...templateOperations(store, accessBook, () => metaData(noNotices)),
     ...groupOperations(
       store,
       accessBook,
@@ -63,7 +77,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     listAlgorithms: coins.listAlgorithms,
     getSummary: async (_input, caller) => parts.summary.of(caller),
     ...commandOperations(registry, store, accessBook, shares, executor),
-    ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: () => events.changed() }),
+    ...userOperations({ store, accessBook, serviceKey: config.http.key, changed: usersChanged }),
     ...historyOperations(
       (id, caller) => registry.entryFor(id, accessBook.of(caller)),
       parts.records.recorderOf,
@@ -78,7 +92,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...ruleOperations({
       ...{ automation, registry, store, accessBook, now },
       names: ruleNames,
-      stepMistakes: () => [],
+      stepMistakes: (steps, maker, path) => refusals(steps, maker, parts.limits, path),
     }),
     getDiscovery: discoveries.getDiscovery,
     cancelDiscovery: discoveries.cancelDiscovery,

@@ -2,14 +2,18 @@ import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
-import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
+import { BulkActions } from "./automation/bulk.ts";
+import type { Effects } from "./automation/effects.ts";
+import { runProgram } from "./automation/programs.ts";
 import { Automation } from "./automation/rules/index.ts";
+import { listRunner } from "./automation/run-list.ts";
 import type { Runs } from "./automation/run-types.ts";
+import { RunExecutor } from "./automation/runs.ts";
+import { StepRunner } from "./automation/step-runner.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
-import { BulkActions } from "./commands/bulk.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
@@ -20,8 +24,10 @@ import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.t
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { isAddressOf } from "./own-address.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
+import { PowerHolds, powerGuard } from "./power/power-holds.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
@@ -45,7 +51,7 @@ export interface ServiceOptions {
   readonly interfaces?: () => Interfaces;
   /** Runs the loops that control power; by default a timer. */
   readonly repeat?: Repeat;
-  /** Runs what rules and schedules do; without it they are stored and do nothing. */
+  /** Runs what rules and schedules do; by default the executor. */
   readonly runs?: Runs;
   /** Runs the turns of rules, once a second; by default a timer. */
   readonly ruleTurns?: Repeat;
@@ -163,36 +169,66 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
   return { power, registry };
 }
 
-/** What writes to rigs: single commands, the loops that control power, and bulk actions. */
-export function openCommands({ repeat = byTimer, messages }: ServiceOptions, base: Base, { power, registry }: Miners) {
+/** What writes to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
+export function openCommands(options: ServiceOptions, base: Base, { power, registry }: Miners) {
+  const { repeat = byTimer, messages } = options;
   const { config, store, log, now, accessBook, book, shares, events, notify } = base;
   const { heating, follow } = config;
   const executor = new CommandExecutor(registry.fleet, store, log);
-  const stepsOf = actionSteps(store, book, power);
-  const runOnRig = rigAction(registry, executor, stepsOf, accessBook);
+  const stepsOf = actionSteps(book, power);
+  const holds = new PowerHolds({ store, power, now });
+  const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
   const loops = new Loops({
-    ...{ registry, store, power, now, log, notify, runOnRig, heating, follow, repeat },
+    ...{ registry, store, power, holds, now, log, notify, runOnRig, heating, follow, repeat },
     messages: messages ?? null,
   });
   const runOnLoop = loopAction(loops, executor);
-  const bulk = new BulkActions({ registry, executor, store, accessBook, stepsOf, loops, runOnLoop, shares, log });
+  const limits = {
+    ownTopics: ownTopics(config.mqtt),
+    programs: config.automation.programs,
+    hasMessages: messages !== undefined,
+    isOwnAddress: isAddressOf(config.http),
+  };
+  const runner = new StepRunner({
+    ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
+    limits,
+    effects: effectsOf(options, base),
+  });
+  const runs = new RunExecutor({ store, runner, now, log });
+  const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
+  const runList = listRunner({ store, registry, accessBook, runs, runner });
   executor.watch((command) => {
+    holds.onCommand(command);
     loops.onCommand(command);
     logEnd(log, command);
     events.command(presentCommand(command));
   });
-  return { executor, runOnRig, runOnLoop, loops, bulk };
+  return { executor, runOnRig, runOnLoop, loops, runs, runner, limits, bulk, runList };
+}
+
+/** What steps do elsewhere than on rigs. */
+function effectsOf({ messages }: ServiceOptions, { store, notify }: Base): Effects {
+  return {
+    notify: ({ minerId, severity, title, text }) => {
+      const minerName = minerId === null ? "" : (store.miners.get(minerId)?.name ?? "");
+      notify({ minerId, minerName, title, source: "Rules", message: text, isWarning: severity !== "info" });
+    },
+    ...(messages === undefined
+      ? {}
+      : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+    program: runProgram,
+  };
 }
 
 /** ms between two turns of rules. */
 const ruleTurnMs = 1_000;
 
 /** Rules, schedules and maintenance windows. */
-export function openAutomation(options: ServiceOptions, base: Base, { registry }: Miners, runs: Runs | undefined) {
+export function openAutomation(options: ServiceOptions, base: Base, { registry }: Miners, runs: Runs) {
   const { config, store, log, now, accessBook, format, prices, records, notify, setWarning } = base;
   const automation = new Automation({
     ...{ registry, store, accessBook, now, format, log },
-    runs: runs ?? noRuns,
+    runs,
     notices: {
       raise: ({ minerId, title, source, message, severity }) => {
         if (minerId === null && title !== null) setWarning(title, message);
@@ -219,7 +255,7 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry }
     ruleNames: ruleNames(config, options.messages),
     startRules: (): void => {
       automation.start();
-      if (runs !== undefined) stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
+      stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
     },
     closeRules: async (): Promise<void> => {
       stop();
@@ -229,23 +265,12 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry }
 }
 
 /** Names of the configuration file that rules over the API may refer to. */
-const ruleNames = (_config: Config, messages: Messages | undefined) => ({
+const ruleNames = (config: Config, messages: Messages | undefined) => ({
   channels: new Set<string>(),
   hooks: new Set<string>(),
   hasMessages: messages !== undefined,
-  programs: false,
+  programs: config.automation.programs,
 });
-
-const noRuns: Runs = {
-  begin: async () => {
-    throw new RigbridgeError("not.yet", "Nothing runs the steps of rules");
-  },
-  ended: async (id) => {
-    throw notFound("run", id);
-  },
-  resume: async () => undefined,
-  close: async () => undefined,
-};
 
 /** What the operations on miners take. */
 export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry }: Miners) {

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import { notFound } from "../contract/problems.ts";
-import type { CommandState } from "../contract/resources.ts";
+import { CommandCause, type CommandState } from "../contract/resources.ts";
 import { unlessFull } from "./deferred-delete.ts";
 import { newestCommands, type WantedCommands } from "./newest-commands.ts";
 import { CommandParameters, type NewCommand, type StoredCommand } from "./resources.ts";
@@ -123,7 +123,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
   };
 
   return {
-    add: async ({ minerId, minerName, actor, action, parameters }) => {
+    add: async ({ minerId, minerName, actor, action, parameters, cause = null }) => {
       if (unwritten.size >= unwrittenLimit) flush();
       const time = now();
       const row: Row = {
@@ -135,6 +135,7 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
         actor,
         action,
         parameters: JSON.stringify(parameters),
+        cause: cause && JSON.stringify(cause),
         state: "queued",
         message: "",
       };
@@ -170,8 +171,9 @@ export const openCommands = async (sqlite: SqliteConnection, mark: RunMark, now:
 
 type Row = Selectable<Tables["command"]>;
 
-const fromRow = ({ miner_id, miner_name, parameters, ...row }: Row): StoredCommand => ({
+const fromRow = ({ miner_id, miner_name, parameters, cause, ...row }: Row): StoredCommand => ({
   ...row,
+  cause: cause === null ? null : CommandCause.parse(JSON.parse(cause)),
   minerId: miner_id,
   minerName: miner_name,
   parameters: CommandParameters.parse(JSON.parse(parameters)),

@@ -128,6 +128,20 @@ const steps: readonly (readonly string[])[] = [
   ],
   ["create table group_energy (group_id integer primary key, energy real not null) strict"],
   [
+    "alter table command add column cause text",
+    "alter table bulk_action add column cause text",
+    "alter table bulk_action add column occurrence text",
+    "alter table bulk_action add column steps text",
+    "alter table bulk_action add column waits real not null default 0",
+    "alter table bulk_action add column ended integer",
+    "alter table bulk_result add column step integer not null default 0",
+    "alter table bulk_result add column past text not null default '[]'",
+    "create unique index bulk_action_occurrence on bulk_action (occurrence) where occurrence is not null",
+    "create index bulk_action_cause on bulk_action (cause ->> 'kind', cause ->> 'id', id) where cause is not null",
+    "create index bulk_action_bulk on bulk_action (id) where cause is null",
+    "create index bulk_action_running on bulk_action (id) where state = 'running'",
+  ],
+  [
     `create table rule_state (
       kind text not null check (kind in ('rule', 'schedule')),
       owner_id integer not null,

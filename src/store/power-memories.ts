@@ -12,6 +12,16 @@ export const PowerMemory = z.object({
   startedAt: z.number().nullable(),
   stoppedAt: z.number().nullable(),
   changes: z.array(z.number()).describe("times of lasting changes in the last hour"),
+  command: z
+    .object({
+      at: z.number(),
+      by: z.enum(["tuning", "loop", "rule", "person", "safety"]),
+      who: z.string(),
+      stops: z.boolean(),
+    })
+    .nullable()
+    .default(null)
+    .describe("the last command about its power that did not fail"),
   range: z
     .object({ min: z.number(), max: z.number() })
     .nullable()

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PlugSettings } from "../contract/plug-settings.ts";
-import { coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
+import { CommandCause, coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
 import { Steps, TemplateSteps } from "../contract/steps.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
@@ -77,7 +77,7 @@ export const StoredRule = z.object({
   do: Steps.nullable().default(null).describe("null: it has only a name"),
   manual: z.boolean().default(true).describe("whether people can run it as an action of a miner"),
   makerId,
-  definition: definition.nullable().default(null).describe("as in the configuration file; null: it has only a name"),
+  definition: definition.nullish().describe("as in the configuration file; null: it has only a name"),
 });
 export type StoredRule = z.infer<typeof StoredRule>;
 
@@ -136,7 +136,13 @@ export interface StoredNotification extends NewNotification {
 export const CommandParameters = z.record(text, z.union([text, z.number(), z.boolean()]));
 export type CommandParameters = z.infer<typeof CommandParameters>;
 
+/** What steps are run for. */
+export const RunCause = CommandCause.omit({ run: true }).extend({ id: z.int() });
+export type RunCause = z.infer<typeof RunCause>;
+
 export interface NewCommand {
+  /** The run that it belongs to; absent for a command that a person or a loop sent. */
+  readonly cause?: CommandCause | null;
   readonly minerId: number;
   readonly minerName: string;
   readonly actor: string;
@@ -146,6 +152,7 @@ export interface NewCommand {
 }
 
 export interface StoredCommand extends NewCommand {
+  readonly cause: CommandCause | null;
   readonly id: number;
   readonly state: (typeof commandStates)[number];
   /** The rig's answer. */

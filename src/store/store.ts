@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
-import { type BulkActionLog, openBulkActions } from "./bulk-actions.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
@@ -29,11 +28,11 @@ import {
 import { openRigMemories, type RigMemories } from "./rig-memories.ts";
 import { openRuleLog, type RuleLog } from "./rule-log.ts";
 import { openRunMark } from "./run-mark.ts";
+import { openRuns, type RunLog } from "./runs.ts";
 import { openSamples, type Samples } from "./samples.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 
 export type { ActivePools } from "./active-pools.ts";
-export type { BulkActionLog, BulkResult, NewBulkAction, StoredBulkAction } from "./bulk-actions.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
@@ -44,6 +43,15 @@ export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
 export type { RuleLog, StoredRuleState, StoredTrace } from "./rule-log.ts";
+export {
+  type NewRun,
+  noCommand,
+  type RunLog,
+  type RunResult,
+  type RunTurn,
+  type StepResult,
+  type StoredRun,
+} from "./runs.ts";
 export type { Samples } from "./samples.ts";
 
 /** Everything that outlives the process. Ids are integers that are never reused; times are epoch ms. */
@@ -63,7 +71,7 @@ export interface Store {
   readonly heatings: Collection<StoredHeating>;
   readonly notifications: NotificationLog;
   readonly commands: CommandLog;
-  readonly bulkActions: BulkActionLog;
+  readonly runs: RunLog;
   readonly activePools: ActivePools;
   readonly memory: RigMemories;
   readonly groupEnergies: GroupEnergies;
@@ -170,7 +178,7 @@ const assemble = async (
   const samples = openSamples(fast);
   const ruleLog = openRuleLog(fast, now);
   // Before the commands, because it reads the state in which the last run left them.
-  const bulkActions = await openBulkActions(fast, mark, now);
+  const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
   const commands = await openCommands(fast, mark, now);
   mark.begin();
@@ -181,7 +189,7 @@ const assemble = async (
     ...declaredRows,
     notifications,
     commands,
-    bulkActions,
+    runs,
     activePools,
     memory,
     groupEnergies,

@@ -46,7 +46,10 @@ export interface Tables {
     parameters: string;
     state: CommandState;
     message: string;
+    /** JSON: the run that it belongs to; null for a command that a person or a loop sent. */
+    cause: string | null;
   };
+  /** Runs of steps on miners. Their first kind, and until version 7 the only one, were bulk actions. */
   bulk_action: {
     id: Generated<number>;
     time: number;
@@ -62,6 +65,15 @@ export interface Tables {
     /** Miners. */
     total: number;
     state: (typeof jobStates)[number];
+    /** JSON; null for a bulk action. */
+    cause: string | null;
+    /** Unique. */
+    occurrence: string | null;
+    /** JSON; null for a bulk action of an older version, whose one step is its action. */
+    steps: string | null;
+    /** s that the steps wait in all. */
+    waits: Generated<number>;
+    ended: number | null;
   };
   bulk_result: {
     bulk_action_id: number;
@@ -72,6 +84,10 @@ export interface Tables {
     command_id: number | null;
     state: (typeof bulkStates)[number];
     message: string;
+    /** The number of steps that are over. */
+    step: Generated<number>;
+    /** JSON: their results, where there are several steps. */
+    past: Generated<string>;
   };
   active_pool: { miner_id: number; id: number; url: string; worker: string; ordinal: number };
   rig_memory: {

@@ -50,6 +50,7 @@ const rooms: Arrows = {
   discovery: ["miners", "users"],
   commands: ["miners", "money", "users"],
   power: ["commands", "miners", "money", "users"],
+  automation: ["commands", "events", "history", "miners", "money", "power", "users"],
 };
 
 /** Edges between siblings that break a rule today. An entry that is no longer needed fails the test: delete it. */

@@ -13,7 +13,7 @@ const open: Readonly<Record<Privilege, string>> = {
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction`,
-  administrator: "addMiner changeMiner deleteMiner listUsers",
+  administrator: "addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate",
 };
 
 test("an operation is open exactly as this list says; all others require an administrator who sees everything", () => {

@@ -41,7 +41,7 @@ test.each([
     ["0: set must be the key of a control: mining, ", '; did you mean "power_target"?'],
   ],
   [{ set: "fan" }, ["0: value is required"]],
-  [{ action: "set_power_limit", wats: 3 }, ["0.watts: is required for set_power_limit", "0.wats: is not known; "]],
+  [{ action: "set_power_limit", wats: 3 }, ["0: has unknown keys: wats", "0.watts: is required for set_power_limit"]],
   [{ action: "stop", orReboot: true }, ["0.orReboot: is only for the action restart"]],
   [{ action: "rule", rule_id: 1 }, ["0: action must be one of reboot, stop, "]],
   [

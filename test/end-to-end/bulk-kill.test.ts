@@ -3,13 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { minersIn } from "../../src/contract/miners-in.ts";
-import { BulkAction, MinerList } from "../../src/contract/resources.ts";
+import { BulkAction, CommandList, JobStarted, MinerList } from "../../src/contract/resources.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
 import { until, within } from "../until.ts";
 
 /** The real program, killed while it sends commands to many rigs, which run here and count them. */
 const rigs = 60;
+const summer = [
+  { set: "frequency", value: 510 },
+  { action: "locate", on: true },
+];
 let folder = "";
 let farm: Farm;
 let service: Running | undefined;
@@ -20,7 +24,8 @@ beforeAll(async () => {
     rigs: Array.from({ length: rigs }, () => ({ kind: "axeos", warm: true })),
   });
   const miners = farm.rigs.map(({ address }) => ({ address, driver: "axeos", interval: 3600 }));
-  await writeFile(join(folder, "farm.yaml"), JSON.stringify({ store: { url: "farm.db" }, miners }));
+  const templates = [{ name: "Summer", do: summer }];
+  await writeFile(join(folder, "farm.yaml"), JSON.stringify({ store: { url: "farm.db" }, miners, templates }));
 });
 afterEach(async () => {
   service?.signal("SIGKILL");
@@ -97,5 +102,40 @@ test("a service that is killed repeatedly sends each rig at most one command, an
   expect(outcomes.filter(({ state, times }) => state === "done" && times !== 1)).toEqual([]);
   expect(open.filter(({ state, times }) => state !== "unknown" || times > 1)).toEqual([]);
   expect(open.every(({ message }) => message === "the service stopped before the rig answered")).toBe(true);
+  expect(open.length).toBeLessThanOrEqual(3 * 5);
+});
+
+test("a service that is killed between the steps of a template takes each step at each rig at most once", async () => {
+  let url = await serve();
+  await until(async () => (await tellable(url)) === rigs, "every rig to be read");
+  for (const { requests } of farm.rigs) requests.writes.length = 0;
+  const action = { action: "apply_template", parameters: { template_id: 1 }, all: true, parallel: 5 };
+  const { id } = JobStarted.parse(await call(`${url}/api/actions`, action));
+  for (const enough of [3, 20, 45]) {
+    await areTold(enough);
+    service?.signal("SIGKILL");
+    await service?.ended;
+    url = await serve();
+  }
+  await until(async () => (await look(url, id)).state !== "running", "the job to end");
+
+  const { results, total } = await look(url, id);
+  expect(total).toBe(rigs);
+  const outcomes = results.map(({ state }, index) => {
+    const writes = farm.rigs[index]?.requests.writes ?? [];
+    const located = writes.filter((write) => write.includes("identify")).length;
+    return { state, set: writes.length - located, located };
+  });
+  expect(outcomes.filter(({ set, located }) => set > 1 || located > 1)).toEqual([]);
+  expect(outcomes.filter(({ state, set, located }) => state === "done" && set + located !== 2)).toEqual([]);
+  const open = outcomes.filter(({ state }) => state !== "done");
+  expect(open.filter(({ state }) => state !== "unknown")).toEqual([]);
+  // Nothing is sent to a rig after a step whose outcome is unknown.
+  const { commandList } = CommandList.parse(await call(`${url}/api/commands`));
+  for (const { minerId, state } of results) {
+    const ofMiner = commandList.filter((command) => command.minerId === minerId && command.cause?.run === id);
+    const [last] = ofMiner;
+    if (state === "unknown") expect(last?.state).toBe("unknown");
+  }
   expect(open.length).toBeLessThanOrEqual(3 * 5);
 });

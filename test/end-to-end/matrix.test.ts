@@ -200,6 +200,7 @@ const made = (path: string, make: () => Promise<{ readonly id: number | string }
   ...(body === undefined ? {} : { body }),
 });
 const group = () => service.addGroup({ name: "new", parentId: 0 }, asService);
+const template = () => service.saveManagedTemplate({ id: 0, name: `template ${next()}` }, asService);
 const user = () => service.saveUser({ id: 0, name: `user ${next()}` }, asService);
 const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, asService);
 const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });
@@ -267,10 +268,12 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deletePoolGroup: made("/api/poolgroups", () => service.savePoolGroup({ id: 0, name: "new" }, asService)),
   deleteHost: made("/api/hosts", () => service.saveHost({ id: 0, hostname: "new", description: "" }, asService)),
   deleteManagedMiner: made("/api/managedminers", () => service.saveManagedMiner(managedMiner, asService)),
-  saveManagedTemplate: { path: "/api/managedtemplates", body: { name: "new" } },
-  deleteManagedTemplate: made("/api/managedtemplates", () =>
-    service.saveManagedTemplate({ id: 0, name: "new" }, asService),
-  ),
+  // One that belongs to the owner.
+  saveManagedTemplate: async () => {
+    const { id } = await template();
+    return { path: "/api/managedtemplates", body: { id, name: `template ${next()}` } };
+  },
+  deleteManagedTemplate: made("/api/managedtemplates", () => template()),
   listUsers: "/api/users",
   saveUser: () => ({ path: "/api/users", body: { name: `user ${next()}`, privilege: "administrator" } }),
   deleteUser: made("/api/users", user),

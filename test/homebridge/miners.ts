@@ -79,6 +79,7 @@ export function miner(changes: Partial<Miner> = {}): Miner {
     controls: [control("mining", { kind: "switch", value: true })],
     money: { revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
     heating: null,
+    power: { heldBy: null, max: null },
     identity: { make: "Bitaxe", model: "Gamma", firmware: "v2.4.1", mac: null, hostname: null, serial: null },
     ...changes,
   };

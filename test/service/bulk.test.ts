@@ -341,7 +341,7 @@ describe("bad input", () => {
     expect(await refusal(bulk(bench, { groups: [0] }))).toBe("input.invalid groups");
   });
 
-  test("what is not there, or not yet, is refused as for one miner, and nothing is kept", async () => {
+  test("what is not there, or has only a name, is refused as for one miner, and nothing is kept", async () => {
     const bench = await openBench({
       rigs: [axeos],
       config: { templates: [{ name: "Night" }], rules: [{ name: "Restart all" }] },
@@ -352,8 +352,8 @@ describe("bad input", () => {
     expect(await asked("add_pool", { pool_id: 9, pool_type: "single" })).toBe("not.found");
     expect(await asked("change_pool", { pool_id: "9", pool_type: "group" })).toBe("not.found");
     expect(await asked("apply_template", { template_id: 9 })).toBe("not.found");
-    expect(await asked("apply_template", { template_id: 1 })).toBe("not.yet");
-    expect(await asked("rule", { rule_id: 1 })).toBe("not.yet");
+    expect(await asked("apply_template", { template_id: 1 })).toBe("nothing.to.do");
+    expect(await asked("rule", { rule_id: 1 })).toBe("nothing.to.do");
     expect(await refusal(look(bench, 1))).toBe("not.found");
   });
 });
@@ -455,12 +455,12 @@ describe("after a restart of the service", () => {
     const store = await openStore({ file: ":memory:", now: Date.now });
     let refused = 0;
     let isFull = true;
-    const claim: typeof store.bulkActions.claim = async (id, minerId) => {
-      if (!isFull) return store.bulkActions.claim(id, minerId);
+    const claim: typeof store.runs.claim = async (id, minerId, commandId) => {
+      if (!isFull) return store.runs.claim(id, minerId, commandId);
       refused += 1;
       throw new RigbridgeError("store.full", "The store cannot be written: the disk is full");
     };
-    const full = { ...store, bulkActions: { ...store.bulkActions, claim } };
+    const full = { ...store, runs: { ...store.runs, claim } };
     const bench = await openBench({ rigs: [axeos], store: full });
     const id = await bench.add(bench.rig(0).address);
     const job = await bulk(bench, { miners: [id] });

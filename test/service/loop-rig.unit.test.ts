@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { heldBy, highestWithin, powerCommandOf, targetValue } from "../../src/service/power/loop-rig.ts";
+import { highestWithin, targetValue } from "../../src/service/power/loop-rig.ts";
+import { powerCommandOf, powerHold } from "../../src/service/power/precedence.ts";
 import type { StoredCommand } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { type Making, PureRig } from "./power-rigs.ts";
@@ -9,9 +10,9 @@ const minute = 60_000;
 const at = 1_800_000_000_000;
 
 describe("a rig is left alone", () => {
-  const person = { at, open: false, byLoop: false, stops: false };
+  const person = { at, open: false, by: "person", who: "anna", stops: false } as const;
   const stop = { ...person, stops: true };
-  const loop = { ...person, byLoop: true };
+  const loop = { ...person, by: "loop", who: "service for Den" } as const;
 
   test.each([
     ["without any command", null, false, 0, null],
@@ -25,7 +26,8 @@ describe("a rig is left alone", () => {
     ["that a person has started long ago, and that does not mine", person, false, 61, "rig"],
     ["that mines as the loop has set it", loop, true, 100_000, null],
   ] as const)("or not: one %s", (_, word, mining, minutes, by) => {
-    expect(heldBy(word, mining, at + minutes * minute)).toBe(by);
+    const wish = { rank: "loop", stops: false } as const;
+    expect(powerHold(word, wish, mining, at + minutes * minute)?.by ?? null).toBe(by);
   });
 });
 
@@ -37,6 +39,7 @@ describe("a command about a rig's power", () => {
     actor: "http",
     action,
     parameters,
+    cause: null,
     state: "done",
     message: "",
     time: at,
@@ -54,7 +57,7 @@ describe("a command about a rig's power", () => {
     ["set", { property: "power_target", value: "700" }, false],
     ["set", { property: "throttle", value: "0" }, false],
   ])("%s %j", (action, parameters, stops) => {
-    expect(powerCommandOf(command(action, parameters))).toEqual({ at, open: false, byLoop: false, stops });
+    expect(powerCommandOf(command(action, parameters))).toEqual({ at, open: false, by: "person", who: "http", stops });
   });
 
   test.each([
@@ -69,8 +72,8 @@ describe("a command about a rig's power", () => {
   test("but not when it failed, and it is not manual when a loop sends it", () => {
     expect(powerCommandOf(command("stop", {}, { state: "failed" }))).toBeNull();
     expect(powerCommandOf(command("stop", {}, { state: "sent" }))?.open).toBe(true);
-    expect(powerCommandOf(command("stop", {}, { actor: "service for Den" }))?.byLoop).toBe(true);
-    expect(powerCommandOf(command("stop", {}, { actor: "http for Den" }))?.byLoop).toBe(false);
+    expect(powerCommandOf(command("stop", {}, { actor: "service for Den" }))?.by).toBe("loop");
+    expect(powerCommandOf(command("stop", {}, { actor: "http for Den" }))?.by).toBe("person");
   });
 });
 

@@ -153,7 +153,8 @@ const modeOf = (options: NonNullable<Control["options"]>, value: string): Contro
 });
 
 function memoriesOf(full: number): PowerMemories {
-  const blank = { modes: {}, before: {}, mining: false, startedAt: null, stoppedAt: null, changes: [], range: null };
+  const times = { startedAt: null, stoppedAt: null, changes: [] };
+  const blank = { modes: {}, before: {}, mining: false, ...times, range: null, command: null };
   let memory: PowerMemory = { full, ...blank };
   return {
     get: () => memory,

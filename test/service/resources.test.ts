@@ -212,8 +212,8 @@ describe("hosts and managed miners", () => {
   });
 });
 
-describe("what is not built yet is never done", () => {
-  test("templates and rules are listed, and their actions are refused", async () => {
+describe("what has only a name", () => {
+  test("is listed, and running it is refused", async () => {
     const bench = await openBench({
       rigs: [{ kind: "axeos", warm: true }],
       config: { templates: [{ name: "t" }], rules: [{ name: "night" }] },
@@ -223,13 +223,17 @@ describe("what is not built yet is never done", () => {
     const saved = await service.saveManagedTemplate({ id: 0, name: "mine" }, caller);
     await service.saveManagedTemplate({ ...saved, name: "renamed" }, caller);
     expect((await service.listManagedTemplates({}, caller)).managedTemplateList).toEqual([
-      { id: 1, name: "t" },
-      { id: 2, name: "renamed" },
+      { id: 1, name: "t", do: null },
+      { id: 2, name: "renamed", do: null },
     ]);
     const list = await service.listMiners({}, caller);
-    expect(list).toMatchObject({ hasManualAction: true, manualActionList: [{ id: 1, name: "night" }] });
-    expect(await refusal(bench.act(id, { action: "apply_template", template_id: 1 }))).toBe("not.yet");
-    expect(await refusal(bench.act(id, { action: "rule", rule_id: 1 }))).toBe("not.yet");
+    expect(list).toMatchObject({
+      hasManualAction: true,
+      canManualAction: false,
+      manualActionList: [{ id: 1, name: "night" }],
+    });
+    expect(await refusal(bench.act(id, { action: "apply_template", template_id: 1 }))).toBe("nothing.to.do");
+    expect(await refusal(bench.act(id, { action: "rule", rule_id: 1 }))).toBe("nothing.to.do");
     expect(bench.rig(0).requests.writes).toEqual([]);
     await service.deleteManagedTemplate({ id: 2 }, caller);
     expect(await refusal(service.deleteManagedTemplate({ id: 2 }, caller))).toBe("not.found");

@@ -121,7 +121,7 @@ describe("a user", () => {
   );
 
   test("cannot be called so by the configuration file either", () => {
-    expect(() => configOf({ users: [{ name: "http" }] })).toThrow("is the name of a front end");
+    expect(() => configOf({ users: [{ name: "http" }] })).toThrow("is reserved for front ends and rules");
   });
 
   test.each(["httpd", "anna", "forhttp"])("can be called %s", (name) => {

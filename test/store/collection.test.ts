@@ -67,8 +67,8 @@ describe("a collection", () => {
       algorithm: "rx/0",
       dualAlgorithm: "",
     });
-    await first.templates.add({ name: "t", do: null, makerId: null });
-    await first.rules.add({ name: "r", do: null, manual: true, makerId: null, definition: null });
+    await first.templates.add({ name: "t", do: [{ set: "fan", value: 40 }], makerId: 1 });
+    await first.rules.add({ name: "r", do: [{ wait: 1 }], manual: true, makerId: null, definition: { key: "r" } });
     await first.schedules.add({ name: "s", makerId: null, definition: { key: "s" } });
     await first.maintenance.add({ name: "m", makerId: 3, definition: { name: "m" } });
     await first.coins.add({

@@ -133,19 +133,19 @@ describe.each(earlier)("the store %s", (fixture) => {
 
   test("resumes nothing that was under way, because it may be a backup", async () => {
     const store = await openStore({ file: storeOf(fixture), now: () => start + 5_000 });
-    expect(await store.bulkActions.running()).toEqual([]);
-    expect(await store.bulkActions.get(3)).toMatchObject({
+    expect(await store.runs.running()).toEqual([]);
+    expect(await store.runs.get(3)).toMatchObject({
       action: "reboot",
       state: "cancelled",
       delay: 1.5,
       userId: 1,
     });
-    expect((await store.bulkActions.results(3)).map(({ minerId, state }) => [minerId, state])).toEqual([
+    expect((await store.runs.results(3)).map(({ minerId, state }) => [minerId, state])).toEqual([
       [one, "unknown"],
       [two, "unknown"],
       [three, "unknown"],
     ]);
-    expect((await store.bulkActions.results(1)).map(({ state }) => state)).toEqual(["done", "cancelled"]);
+    expect((await store.runs.results(1)).map(({ state }) => state)).toEqual(["done", "cancelled"]);
     expect((await store.commands.list()).map(({ id, state }) => [id, state])).toEqual([
       [5, "unknown"],
       [4, "unknown"],

@@ -99,7 +99,7 @@ describe("commands", () => {
     await store.commands.add({ ...command, minerId: 6, actor: "Bob" });
     await store.commands.move(id, "done", "OK");
     expect(await store.commands.list({ minerIds: [5] })).toEqual([
-      { ...command, id, state: "done", message: "OK", time: start, updated: start + 1_000 },
+      { ...command, cause: null, id, state: "done", message: "OK", time: start, updated: start + 1_000 },
     ]);
     expect((await store.commands.list()).map(({ actor }) => actor)).toEqual(["Bob", "Ann"]);
     expect(await store.commands.list({ actor: "Bob", since: start + 1_000 })).toHaveLength(1);
@@ -160,7 +160,7 @@ describe("commands", () => {
     await (await openStore({ file, now })).close();
     const raw = new DatabaseSync(file);
     raw.exec(`with recursive n(id) as (select 1 union all select id + 1 from n limit ${count})
-      insert into command select id, ${start}, ${start}, 1, '', '', 'stop', '{}', 'done', '' from n`);
+      insert into command select id, ${start}, ${start}, 1, '', '', 'stop', '{}', 'done', '', null from n`);
     raw.close();
   };
 

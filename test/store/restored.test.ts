@@ -11,7 +11,7 @@ const [minute, hour, month] = [60_000, 3_600_000, 30 * 86_400_000];
 const job = { actor: "Ann", userId: null, action: "reboot", parameters: {}, parallel: 1, delay: 0, dryRun: false };
 const command = { minerId: 1, minerName: "Rig", actor: "Ann", action: "reboot", parameters: {} };
 const states = async (store: Store, id: number) =>
-  (await store.bulkActions.results(id)).map(({ minerId, state }) => `${minerId} ${state}`);
+  (await store.runs.results(id)).map(({ minerId, state }) => `${minerId} ${state}`);
 
 /** A service that has begun to tell four rigs something, and goes on with it by `tell`. */
 async function begun(options: { readonly delay?: number } = {}) {
@@ -19,14 +19,14 @@ async function begun(options: { readonly delay?: number } = {}) {
   const clock = { now: start };
   const store = await openStore({ file, now: () => clock.now });
   const queued = [1, 2, 3, 4].map((minerId) => ({ minerId, state: "queued", message: "" }) as const);
-  const { id } = await store.bulkActions.add({ ...job, ...options }, queued);
+  const { id } = await store.runs.add({ ...job, ...options }, queued);
   const tell = async (minerId: number) => {
-    await store.bulkActions.claim(id, minerId);
+    await store.runs.claim(id, minerId);
     const row = await store.commands.add({ ...command, minerId });
-    await store.bulkActions.bind(id, minerId, row.id);
+    await store.runs.bind(id, minerId, row.id);
     await store.commands.move(row.id, "sent", "");
     await store.commands.move(row.id, "done", "OK");
-    await store.bulkActions.end(id, { minerId, state: "done", message: "OK" });
+    await store.runs.end(id, { minerId, state: "done", message: "OK" });
   };
   await tell(1);
   return { file, clock, store, id, tell };
@@ -58,25 +58,25 @@ describe("a backup that was made while a bulk action was under way", () => {
     async (_, later, elsewhere) => {
       const { file, clock, store, id, tell } = await begun();
       // One is on its way, one has a command that has not left.
-      await store.bulkActions.claim(id, 2);
+      await store.runs.claim(id, 2);
       const sent = await store.commands.add(command);
-      await store.bulkActions.bind(id, 2, sent.id);
+      await store.runs.bind(id, 2, sent.id);
       await store.commands.move(sent.id, "sent", "");
-      await store.bulkActions.claim(id, 3);
-      await store.bulkActions.bind(id, 3, (await store.commands.add(command)).id);
+      await store.runs.claim(id, 3);
+      await store.runs.bind(id, 3, (await store.commands.add(command)).id);
       const backup = backUp(file);
       await tell(4);
-      await store.bulkActions.finish(id);
+      await store.runs.finish(id);
       await store.close();
       clock.now += later;
       const target = elsewhere === null ? file : join(folder(), elsewhere);
       restore(backup, target);
       const restored = await openStore({ file: target, now: () => clock.now });
-      expect(await restored.bulkActions.running()).toEqual([]);
-      expect(await restored.bulkActions.get(id)).toMatchObject({ state: "cancelled" });
+      expect(await restored.runs.running()).toEqual([]);
+      expect(await restored.runs.get(id)).toMatchObject({ state: "cancelled" });
       expect(await states(restored, id)).toEqual(["1 done", "2 unknown", "3 unknown", "4 unknown"]);
       expect((await restored.commands.list()).map(({ state }) => state)).toEqual(["unknown", "unknown", "done"]);
-      expect((await restored.bulkActions.results(id))[3]?.message).toContain("restored from a backup");
+      expect((await restored.runs.results(id))[3]?.message).toContain("restored from a backup");
       // Ids that were given since the backup are not given again.
       expect((await restored.commands.add(command)).id).toBeGreaterThan(4);
       await restored.close();
@@ -103,7 +103,7 @@ describe("a backup that was made while a bulk action was under way", () => {
     await (await openStore({ file, now: () => start })).close();
     restore(backup, file);
     const restored = await openStore({ file, now: () => start });
-    expect(await restored.bulkActions.running()).toEqual([]);
+    expect(await restored.runs.running()).toEqual([]);
     expect(await states(restored, id)).toEqual(["1 done", "2 unknown", "3 unknown", "4 unknown"]);
     await restored.close();
   });
@@ -121,11 +121,10 @@ describe("a store whose service stopped while a bulk action was under way", () =
     await store.close();
     clock.now += away;
     const next = await openStore({ file, now: () => clock.now });
-    expect((await next.bulkActions.running()).map((each) => each.id)).toEqual(goesOn ? [id] : []);
+    expect((await next.runs.running()).map((each) => each.id)).toEqual(goesOn ? [id] : []);
     const rest = goesOn ? "queued" : "cancelled";
     expect(await states(next, id)).toEqual(["1 done", `2 ${rest}`, `3 ${rest}`, `4 ${rest}`]);
-    if (!goesOn)
-      expect((await next.bulkActions.results(id))[1]?.message).toContain("did not start again within an hour");
+    if (!goesOn) expect((await next.runs.results(id))[1]?.message).toContain("did not start again within an hour");
     await next.close();
   });
 });

@@ -1,12 +1,9 @@
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
+import type { RunCause } from "../../store/index.ts";
 
-/** What a run is begun for. */
-export interface RunCause {
-  readonly kind: "rule" | "schedule" | "manual" | "template" | "bulk";
-  readonly key: string;
-  readonly id: number;
-}
+/** What a run is begun for; `safety` rules come before people. */
+export type { RunCause } from "../../store/index.ts";
 
 /** A list of steps to run, on some miners or on none. */
 export interface RunRequest {
@@ -17,8 +14,8 @@ export interface RunRequest {
   readonly caller: Caller;
   readonly minerIds: readonly number[];
   readonly steps: readonly RunStep[];
-  /** Fills in a text that names fields of `miner`, `reading` and `rule`. */
-  readonly texts: (minerId: number | null, text: string) => string;
+  /** Fills in a text that names fields of `miner`, `reading` and `rule`; by default those of the miner then. */
+  readonly texts?: ((minerId: number | null, text: string) => string) | undefined;
 }
 
 export const runStates = ["running", "done", "failed", "unknown", "cancelled"] as const;

@@ -1,9 +1,8 @@
-import { notFound, notYet, RigbridgeError } from "../../contract/problems.ts";
+import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, Reading } from "../../link/driver.ts";
-import type { Store } from "../../store/index.ts";
-import { done, find } from "../crud.ts";
+import { done } from "../crud.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
@@ -41,12 +40,18 @@ export const isForLoop = (action: Action["action"]): boolean =>
 
 /** Runs an action on the rig of a miner. */
 export const rigAction =
-  (registry: MinerRegistry, executor: CommandExecutor, stepsOf: StepsOf, accessBook: AccessBook) =>
-  ({ id, ...request }: Input<"minerAction">, caller: Caller): Promise<ActionReply> => {
+  (registry: MinerRegistry, executor: CommandExecutor, stepsOf: StepsOf, accessBook: AccessBook, guard: PowerGuard) =>
+  async ({ id, ...request }: Input<"minerAction">, caller: Caller): Promise<ActionReply> => {
     const access = accessBook.of(caller);
     const entry = registry.commandable(id, access);
-    return executor.run(entry.rig, commandSpec(entry, request), caller, stepsOf(request, access)(id));
+    const spec = commandSpec(entry, request);
+    const steps = stepsOf(request, access)(id);
+    guard(entry, spec, caller);
+    return executor.run(entry.rig, spec, caller, steps);
   };
+
+/** Throws `not.possible` if another, who comes before the caller, controls the power that this command would change. */
+export type PowerGuard = (entry: Entry, spec: CommandSpec, caller: Caller) => void;
 
 /** The actions of a single miner. */
 export function actionOperations(
@@ -55,10 +60,11 @@ export function actionOperations(
   runOnRig: ReturnType<typeof rigAction>,
   accessBook: AccessBook,
   runOnLoop: RunOnLoop,
+  runList: (input: Input<"minerAction">, caller: Caller) => Promise<ActionReply | undefined>,
 ): ActionOperations {
   return {
     minerAction: async (input, caller) => {
-      if (!isForLoop(input.action)) return runOnRig(input, caller);
+      if (!isForLoop(input.action)) return (await runList(input, caller)) ?? runOnRig(input, caller);
       const access = accessBook.of(caller);
       const { id, ...request } = input;
       return done(await runOnLoop(registry.commandable(id, access), request, caller, access));
@@ -104,7 +110,7 @@ export function commandSpec(
  */
 export type StepsOf = (action: Action, access: Access) => (minerId: number) => Step[];
 
-export function actionSteps({ templates, rules }: Store, book: PoolBook, power: PowerSteps): StepsOf {
+export function actionSteps(book: PoolBook, power: PowerSteps): StepsOf {
   const loginsOf = ({ pool_id = 0, pool_type = "single" }: Action, access: Access): PoolLogin[] =>
     book.logins(pool_id, pool_type, access);
   const stepsOf: StepsOf = (action, access) => {
@@ -135,11 +141,8 @@ export function actionSteps({ templates, rules }: Store, book: PoolBook, power: 
         return sameForAll(...changePool(first, others));
       }
       case "apply_template":
-        find(templates, action.template_id ?? 0, "managed template");
-        throw notYet("Applying a managed template");
       case "rule":
-        find(rules, action.rule_id ?? 0, "rule");
-        throw notYet("Running a rule");
+        throw new RigbridgeError("internal", "A list of steps is run step by step");
       // Nothing is written to the rig.
       case "set_target_temperature":
       case "set_room_temperature":

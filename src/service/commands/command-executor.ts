@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { ActionReply } from "../../contract/resources.ts";
+import type { ActionReply, CommandCause } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
@@ -35,6 +35,8 @@ export interface CommandSpec {
   readonly action: string;
   /** Without secrets. */
   readonly parameters: Record<string, string | number | boolean>;
+  /** The run that it belongs to. */
+  readonly cause?: CommandCause;
 }
 
 /** A stored command that is being sent. */
@@ -102,6 +104,21 @@ export class CommandExecutor {
 
   /** Sends a stored command in its turn. */
   send(rig: FleetRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
+    return this.#begin(rig, id, (progress) => this.#execute(rig, steps, progress));
+  }
+
+  /** The same for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug. */
+  sendUnread(rig: FleetRig, { id }: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
+    return this.#begin(rig, id, (progress) =>
+      this.#settled(progress, async () => {
+        await progress.markSent();
+        const signal = AbortSignal.any([AbortSignal.timeout(this.#timeouts.answerMs), this.#closing.signal]);
+        return { answer: await write(signal), restart: null };
+      }),
+    );
+  }
+
+  #begin(rig: FleetRig, id: number, execute: (progress: CommandProgress) => Promise<Outcome>): BegunCommand {
     const progress = new CommandProgress(id, async (state, message) =>
       this.#moved(await this.#store.commands.move(id, state, message)),
     );
@@ -109,7 +126,7 @@ export class CommandExecutor {
     const { queueMs } = this.#timeouts;
     const expiry = setTimeout(() => void progress.withdraw(expired(queueMs)).catch(this.#logUnexpected(id)), queueMs);
     rig.makeWay();
-    const turn = rig.exclusively(() => this.#execute(rig, steps, progress));
+    const turn = rig.exclusively(() => execute(progress));
     const settledTurn = Promise.race([turn, progress.withdrawn]).finally(() => {
       clearTimeout(expiry);
       this.#open.delete(id);
@@ -152,14 +169,19 @@ export class CommandExecutor {
   }
 
   /** One command's turn with a rig. */
-  async #execute(rig: FleetRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
-    progress.check();
+  #execute(rig: FleetRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
     const session = new Session(this.#fleet, rig, progress, {
       timeouts: this.#timeouts,
       closing: this.#closing.signal,
     });
+    return this.#settled(progress, () => session.take(steps));
+  }
+
+  /** Does the work of a command, and moves the command to the state in which that leaves it. */
+  async #settled(progress: CommandProgress, work: () => Promise<Outcome>): Promise<Outcome> {
+    progress.check();
     try {
-      const outcome = await session.take(steps);
+      const outcome = await work();
       if (outcome.restart === null) await progress.move("done", outcome.answer);
       else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.answer);
       return outcome;

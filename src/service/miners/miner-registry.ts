@@ -75,8 +75,17 @@ export interface ReadingChange {
   readonly state: RigState;
 }
 
+/** Who keeps a rig's power as it is. */
+export interface PowerHolder {
+  /** A user, a front end, a rule or a loop. */
+  readonly what: string;
+  /** Epoch ms; null: without an end. */
+  readonly until: number | null;
+}
+
 /** Power control as the registry uses it. */
 export interface PowerControl {
+  holder(minerId: number, state: Pick<RigState, "reading">): PowerHolder | null;
   /** Called with every good read before the miner is shown. */
   observe(minerId: number, reading: Reading): void;
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
@@ -107,7 +116,7 @@ export interface MinerRegistryOptions {
 
 /** The ids of demo miners start here, far from those of the store. */
 const firstDemoId = 1_900_000_001;
-const noLoop: LoopStatus = { heating: null, stoppedBy: null };
+const noLoop: LoopStatus = { heating: null, stoppedBy: null, loop: null };
 
 export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
 
@@ -436,6 +445,7 @@ export class MinerRegistry {
       energy,
       poolIds: this.#poolIds(id, reading?.pools ?? []),
       powerTarget: this.#options.power.control(id, { controls: currentControls(rig.state), reading }),
+      holder: this.#options.power.holder(id, rig.state),
     };
     return presentMiner(facts, rig, extras, this.#options.presentation);
   }

@@ -7,7 +7,7 @@ import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done, enabled, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import type { Access, AccessBook } from "../users/access.ts";
+import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
@@ -47,7 +47,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       if (preparing !== undefined) await preparing;
       const access = accessBook.of(caller);
       const { sections, sums } = listed(context, access, filterOf(input, context, access));
-      return { ...listHead(context, sums), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
+      return { ...listHead(context, sums, access), groupList: groupsOf(registry, sections), metaData: metaData(sums) };
     },
     getMiner: async ({ id }, caller) => {
       registry.entryFor(id, accessBook.of(caller));
@@ -128,7 +128,7 @@ export function encodedMiners(context: MinerContext) {
     },
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const access = accessBook.of(caller);
-      const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums)).slice(1, -1);
+      const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums, access)).slice(1, -1);
       if (isWhole(input)) {
         const sums = totals(access);
         return registry.jsonCache.list(headOf(sums), tail(sums), access);
@@ -179,12 +179,17 @@ function listed({ registry, totals }: MinerContext, access: Access, isShown: Fil
   return { sections: requested, sums: totalsOf(registry.jsonCache.figures(minersInSections(requested))) };
 }
 
-function listHead({ store, format }: MinerContext, { hashrate }: Totals): Omit<MinerList, "groupList" | "metaData"> {
-  const manualActionList = enabled(store.rules).map(({ id, name }) => ({ id, name }));
+function listHead(
+  { store, format }: MinerContext,
+  { hashrate }: Totals,
+  access: Access,
+): Omit<MinerList, "groupList" | "metaData"> {
+  const manual = enabled(store.rules).filter((rule) => rule.manual);
+  const manualActionList = manual.map(({ id, name }) => ({ id, name }));
   return {
     totalHashrate5s: format.hashrate(hashrate),
     hasManualAction: manualActionList.length > 0,
-    canManualAction: false,
+    canManualAction: mayAct(access) && manual.some((rule) => rule.do !== null),
     hasPoolOperations: true,
     manualActionList,
   };

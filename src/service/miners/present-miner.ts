@@ -56,6 +56,8 @@ export interface LoopStatus {
   readonly heating: Heating | null;
   /** The loop, if the last command about the miner's power came from it and stopped the miner. */
   readonly stoppedBy: string | null;
+  /** The name of the loop. */
+  readonly loop: string | null;
 }
 
 /** What a miner shows beside the state of its rig. */
@@ -66,6 +68,8 @@ export interface MinerExtras extends LoopStatus {
   readonly poolIds: readonly number[];
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   readonly powerTarget: readonly Control[];
+  /** Who holds its power against loops. */
+  readonly holder: { readonly what: string; readonly until: number | null } | null;
 }
 
 /** A miner's part of the totals. */
@@ -198,9 +202,20 @@ export function presentMiner(
     controls: [...controls, ...extras.powerTarget],
     money: { revenuePerDay, costPerDay, profitPerDay, currency },
     heating: extras.heating,
+    power: presentPower(extras),
     identity: state.identity,
   };
   return { miner, figures };
+}
+
+/** A loop steers the power unless somebody holds it. */
+function presentPower({ holder, loop, powerTarget: [control] }: MinerExtras): Miner["power"] {
+  const owner = holder ?? (loop === null ? null : { what: loop, until: null });
+  const watts = control?.options?.flatMap((option) => (typeof option === "string" ? [] : option.watts)) ?? [];
+  return {
+    heldBy: owner && { what: owner.what, until: owner.until === null ? null : new Date(owner.until).toISOString() },
+    max: control?.max ?? (watts.length === 0 ? null : Math.max(...watts)),
+  };
 }
 
 /** A miner's part of the totals, without presenting it. */
@@ -257,7 +272,7 @@ export function presentFailed(
 ): PresentedMiner {
   const { uid, driver } = rig.state;
   const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
-  const extras = { energy, poolIds: [], powerTarget: [], heating: null, stoppedBy: null };
+  const extras = { energy, poolIds: [], powerTarget: [], heating: null, stoppedBy: null, loop: null, holder: null };
   return presentMiner(facts, { state, declared: rig.declared }, extras, to);
 }
 

@@ -87,7 +87,7 @@ export class Heating {
 
   /** One turn of the loop over the rigs that heat the room. */
   async turn(entries: readonly Entry[]): Promise<void> {
-    await Promise.all([this.#room.poll(), this.#rigs.loadLastCommands(entries)]);
+    await Promise.all([this.#room.poll(), this.#context.holds.load(entries)]);
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.aborted || (last === null && !isOld)) return;

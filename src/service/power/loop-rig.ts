@@ -1,4 +1,3 @@
-import type { StoredCommand } from "../../store/index.ts";
 import type { PowerLadder } from "./power-ladder.ts";
 
 /** A rig as loops see it. */
@@ -39,65 +38,4 @@ export function targetValue(ladder: PowerLadder, watts: number): number {
   const whole = Math.ceil(watts);
   const isSame = whole === watts || (whole <= ladder.highest && ladder.choose(whole).watts === watts);
   return isSame ? whole : Math.ceil(watts * 1000) / 1000;
-}
-
-/** The last command about the power of a rig. */
-export interface PowerCommand {
-  /** Epoch ms. */
-  readonly at: number;
-  readonly open: boolean;
-  /** Sent by a loop, not by a person or a person's automation. */
-  readonly byLoop: boolean;
-  readonly stops: boolean;
-}
-
-/** ms for which a manual setting holds. */
-const overrideMs = 3_600_000;
-/** ms after which a rig that should mine and does not counts as stopped at the rig itself. */
-const startTimeoutMs = 600_000;
-
-/**
- * Why loops leave a rig alone, or null. If a person stops a rig, it stays stopped until a person starts it; other
- * manual settings hold for an hour. A rig that was stopped at the rig itself, or that stopped on its own, is left alone
- * until it mines again.
- */
-export function heldBy(last: PowerCommand | null, mining: boolean, now: number): "person" | "rig" | null {
-  if (last === null) return null;
-  if (!last.byLoop) {
-    if (last.stops) return mining && now > last.at + overrideMs ? null : "person";
-    if (now < last.at + overrideMs) return "person";
-  }
-  return !last.stops && !mining && now > last.at + startTimeoutMs ? "rig" : null;
-}
-
-const actorsOfLoops = "service for ";
-
-/** The actor of a loop's commands, as the audit shows it; no other actor may have such a name. */
-export const actorFor = (loop: string): string => `${actorsOfLoops}${loop}`;
-
-/** What a command says about a rig's power; null if it is about something else or failed. */
-export function powerCommandOf({ action, parameters, actor, state, updated }: StoredCommand): PowerCommand | null {
-  if (state === "failed") return null;
-  const stops = stopsBy(action, parameters);
-  if (stops === null) return null;
-  return { at: updated, open: state === "queued" || state === "sent", byLoop: actor.startsWith(actorsOfLoops), stops };
-}
-
-const powerControls: readonly unknown[] = ["mining", "power_target", "power_limit", "throttle", "mode"];
-
-/** Whether it stops the rig; null if it is not about power. */
-function stopsBy(action: string, { property, value }: StoredCommand["parameters"]): boolean | null {
-  switch (action) {
-    case "stop":
-      return true;
-    case "start":
-    case "set_power_limit":
-    case "set_mode":
-      return false;
-    case "set":
-      if (!powerControls.includes(property)) return null;
-      return ["mining", "power_target"].some((key) => key === property) && /^(false|off|0)$/i.test(String(value));
-    default:
-      return null;
-  }
 }

@@ -3,18 +3,21 @@ import { type BackOff, backOffMs } from "../../async/index.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
-import type { NewNotification, Store, StoredCommand } from "../../store/index.ts";
+import type { NewNotification, Store } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
-import { actorFor, type Demand, heldBy, type PowerCommand, powerCommandOf, targetValue } from "./loop-rig.ts";
+import { type Demand, targetValue } from "./loop-rig.ts";
+import type { PowerHolds } from "./power-holds.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
+import { actorFor, type PowerHold } from "./precedence.ts";
 
 export interface LoopContext {
   readonly registry: MinerRegistry;
   readonly store: Store;
   readonly power: PowerTargets;
+  readonly holds: PowerHolds;
   /** Epoch ms. */
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];
@@ -41,9 +44,6 @@ const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreac
 export class LoopRigs {
   readonly #context: LoopContext;
   readonly #closing = new AbortController();
-  readonly #lastCommands = new Map<number, PowerCommand | null>();
-  /** The command about its power that is still open, by rig. */
-  readonly #openCommands = new Map<number, number>();
   readonly #failures = new Map<number, { readonly count: number; readonly until: number }>();
   /** Problems that were notified, until they are over. */
   readonly #notified = new Set<string>();
@@ -52,26 +52,12 @@ export class LoopRigs {
     this.#context = context;
   }
 
-  /** Takes every command of every actor when its state changes. */
-  onCommand(command: StoredCommand): void {
-    const last = powerCommandOf(command);
-    const { minerId, id } = command;
-    if (last?.open) this.#openCommands.set(minerId, id);
-    else if (this.#openCommands.get(minerId) === id) this.#openCommands.delete(minerId);
-    if (last?.open === false) this.#lastCommands.set(minerId, last);
-  }
-
   /**
    * Those of these rigs whose power can be set. `returnedAt`: epoch ms up to which manual settings no longer count.
    */
   async followers(loop: string, entries: readonly Entry[], returnedAt = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
-    await this.loadLastCommands(entries);
+    await this.#context.holds.load(entries);
     return entries.flatMap((entry) => this.#follower(loop, entry, returnedAt));
-  }
-
-  /** Loads the last commands about the power of these rigs from the store, unless they are known. */
-  async loadLastCommands(entries: readonly Entry[]): Promise<void> {
-    for (const { facts } of entries) await this.#loadLastCommand(facts.id);
   }
 
   /** Whether a rig is left alone now; `returnedAt` as in `followers`. */
@@ -81,8 +67,8 @@ export class LoopRigs {
 
   /** Whether the last command about the power of a rig came from a loop and stopped the rig. */
   isStoppedByLoop(minerId: number): boolean {
-    const last = this.#lastCommands.get(minerId) ?? null;
-    return last?.byLoop === true && last.stops;
+    const last = this.#context.holds.last(minerId);
+    return last?.by === "loop" && last.stops;
   }
 
   /** Reads the rigs again whose readings are too old. */
@@ -112,20 +98,8 @@ export class LoopRigs {
     return runPaced(items, { parallel: atOnce, delayMs: 0, signal: this.#closing.signal, wait }, work);
   }
 
-  async #loadLastCommand(minerId: number): Promise<void> {
-    if (this.#lastCommands.has(minerId)) return;
-    const commands = await this.#context.store.commands.list({ minerIds: [minerId] });
-    // A command that came meanwhile is newer.
-    if (!this.#lastCommands.has(minerId))
-      this.#lastCommands.set(minerId, commands.map(powerCommandOf).find((last) => last !== null) ?? null);
-  }
-
-  #heldBy({ facts, rig: { state } }: Entry, returnedAt = Number.NEGATIVE_INFINITY): ReturnType<typeof heldBy> {
-    if (state.reading === null) return null;
-    const { controls, readings } = state.reading;
-    const last = this.#lastCommands.get(facts.id) ?? null;
-    const isBefore = last !== null && last.at <= returnedAt;
-    return heldBy(isBefore ? null : last, isMining(controls, readings.mining) !== false, this.#context.now());
+  #heldBy(entry: Entry, returnedAt?: number): PowerHold["by"] | null {
+    return this.#context.holds.holdFor(entry, { rank: "loop", stops: false }, returnedAt)?.by ?? null;
   }
 
   #follower(loop: string, entry: Entry, returnedAt: number): Follower[] {
@@ -147,7 +121,7 @@ export class LoopRigs {
         ladder,
         mining,
         draw: reading.readings.power ?? (mining ? (ladder.present ?? 0) : 0),
-        free: held === null && !waits && !this.#openCommands.has(id),
+        free: held === null && !waits && !this.#context.holds.isOpen(id),
         permits: (watts) => power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
         mayRise: mayRise(counted, now()),

@@ -68,7 +68,6 @@ export class Loops implements ActionLoops {
   }
 
   onCommand(command: StoredCommand): void {
-    this.#rigs.onCommand(command);
     const loop = this.#loopOf.get(command.minerId);
     if (loop !== undefined) this.#publish(loop);
   }
@@ -115,8 +114,8 @@ export class Loops implements ActionLoops {
 
   #turn(loop: Loop): Promise<void> {
     const members = this.#members.get(loop) ?? [];
-    const turning = this.#rigs
-      .loadLastCommands(members)
+    const turning = this.#options.holds
+      .load(members)
       .then(() => loop.turn(members))
       .then(() => this.#publish(loop))
       .catch((error: unknown) => this.#options.log.error({ err: error }, `the loop ${loop.settings.name} failed`))
@@ -169,7 +168,8 @@ export class Loops implements ActionLoops {
       const published = `${shared} ${held} ${stoppedBy}`;
       const changed = (this.#published.get(id) ?? nothingPublished) !== published;
       this.#published.set(id, published);
-      this.#options.registry.setLoopStatus(id, { heating: heating && { ...heating, held }, stoppedBy }, changed);
+      const status = { heating: heating && { ...heating, held }, stoppedBy, loop: loop.settings.name };
+      this.#options.registry.setLoopStatus(id, status, changed);
     }
   }
 }

@@ -10,8 +10,9 @@ import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.
 import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
 import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
-import type { PowerControl } from "../miners/miner-registry.ts";
+import type { PowerControl, PowerHolder } from "../miners/miner-registry.ts";
 import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
+import { type PowerCommand, powerHold } from "./precedence.ts";
 
 /** Limits on how often the power of a rig changes; s. */
 export interface PowerRules {
@@ -77,6 +78,26 @@ export class PowerTargets implements PowerControl, PowerSteps {
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
     const ladder = this.ladder(minerId, state);
     return powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
+  }
+
+  /** The last command about a rig's power; null if it is older than what is remembered. */
+  lastCommand(minerId: number): PowerCommand | null {
+    const { command } = this.#memory(minerId);
+    return command && { ...command, open: false };
+  }
+
+  rememberCommand(minerId: number, { at, by, who, stops }: PowerCommand): void {
+    const memory = { ...this.#memory(minerId), command: { at, by, who, stops } };
+    this.#options.memoriesOf(minerId).save(minerId, memory);
+  }
+
+  /** Who holds a rig's power against loops. */
+  holder(minerId: number, { reading }: Pick<RigState, "reading">): PowerHolder | null {
+    const last = this.lastCommand(minerId);
+    if (last === null || reading === null) return null;
+    const wish = { rank: "loop", stops: false } as const;
+    const hold = powerHold(last, wish, miningOf(reading) !== false, this.#options.now());
+    return hold === null || hold.by === "rig" ? null : { what: last.who, until: hold.until };
   }
 
   /** Takes a new reading of a rig. */
@@ -286,6 +307,7 @@ const blank: PowerMemory = {
   startedAt: null,
   stoppedAt: null,
   changes: [],
+  command: null,
   range: null,
 };
 

@@ -7,6 +7,7 @@ import { openRuleBench } from "./rule-bench.ts";
 /** What every rig but the first does; with 20 rigs no guard holds one of them. */
 const miners = 20;
 const day = 86_400;
+const plain = (_: number | null, text: string): string => text;
 
 const opened = async (use: string, given: object = {}) => openRuleBench({ rules: [{ use, ...given }], miners });
 
@@ -123,7 +124,7 @@ test("daily-summary tells once a day", async () => {
   for (let id = 1; id <= 19; id += 1) bench.read(id, { hashrate: 1e12, power: 100 });
   bench.read(20, null);
   await bench.pass(3 * day, 60);
-  const texts = bench.runs.requests.map(({ steps, minerIds, texts: fill }) => [
+  const texts = bench.runs.requests.map(({ steps, minerIds, texts: fill = plain }) => [
     minerIds.length,
     fill(null, String(Reflect.get(steps[0] ?? {}, "text"))),
   ]);

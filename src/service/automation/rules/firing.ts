@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { durationText } from "../../../contract/duration.ts";
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
-import type { RunRecord, RunRequest, Runs } from "../run-types.ts";
+import type { RunRequest, Runs } from "../run-types.ts";
 import { actsOnRigs } from "./compile.ts";
 import type { FiringActs, RuleEngine } from "./engine.ts";
 import { allowedBy, type Cell, dayMs, guardWord, isGuarded, type LiveRule, retryMs } from "./live-rule.ts";
@@ -90,43 +89,35 @@ export class Firing implements FiringActs {
   }
 
   /**
-   * Runs its steps for these miners, whatever its conditions say. Throws `nothing.to.do`, and `not.possible` if its guard
-   * or its limits hold it back.
+   * A person runs it for a miner, whatever its conditions say; `run` does so. Throws `not.possible` if its limits hold it
+   * back.
    */
-  async manual(rule: LiveRule, minerIds: readonly number[], caller: Caller): Promise<RunRecord> {
+  async byHand<T extends { readonly message: string }>(
+    rule: LiveRule,
+    minerId: number,
+    { actor }: Caller,
+    run: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     const { engine, traces } = this.#options;
-    const { do: steps, key, name } = rule.settings;
-    if (steps === undefined)
-      throw new RigbridgeError("nothing.to.do", `The rule ${name} has nothing to do; give it steps`);
-    const now = engine.now;
-    if (minerIds.length > allowedBy(rule))
+    const { now } = engine;
+    const cell = engine.cell(rule, minerId);
+    const hold = this.#limit(rule, cell, now) ?? this.#guardHold(rule, 1, now);
+    if (hold !== null)
       throw new RigbridgeError(
         "not.possible",
-        `The guard of the rule ${name} allows at most ${allowedBy(rule)} miners at once`,
+        `The rule ${rule.settings.name} is held back by ${hold.text}; nothing was done`,
       );
-    for (const minerId of minerIds) {
-      const limit = this.#limit(rule, engine.cell(rule, minerId), now);
-      if (limit !== null) throw new RigbridgeError("not.possible", `The rule ${name} is held back by ${limit.text}`);
+    this.#count(rule, cell, now);
+    const trace = traces.add("rule", rule.id, minerId, { outcome: "running", message: `run by ${actor}` });
+    try {
+      const reply = await run();
+      traces.end(trace, { outcome: "done", message: `run by ${actor}: ${reply?.message ?? ""}` });
+      return reply;
+    } catch (error) {
+      const why = error instanceof RigbridgeError ? error.message : "it failed";
+      traces.end(trace, { outcome: "failed", message: `run by ${actor}: ${why}` });
+      throw error;
     }
-    for (const minerId of minerIds) this.#count(rule, engine.cell(rule, minerId), now);
-    const trace = traces.add("rule", rule.id, minerIds.length === 1 ? (minerIds[0] ?? 0) : 0, {
-      outcome: "running",
-      message: `by ${caller.actor}`,
-    });
-    const record = await this.#options.runs.begin({
-      cause: { kind: "manual", key, id: rule.id },
-      occurrence: `manual:${rule.id}:${randomUUID()}`,
-      caller,
-      minerIds,
-      steps,
-      texts: this.#options.texts(rule),
-    });
-    if (record === "seen") throw new RigbridgeError("internal", "A run of its own name was begun before");
-    this.#options.runs.ended(record.id).then(
-      (ended) => traces.end(trace, endOf(ended)),
-      () => traces.end(trace, { outcome: "unknown", message: "its end is not known" }),
-    );
-    return record;
   }
 
   #holdOf(rule: LiveRule, minerId: number, cell: Cell, now: Instant): Hold | null {
@@ -135,13 +126,15 @@ export class Firing implements FiringActs {
     if (window !== null) return { text: `maintenance: ${window}`, retryAt: soon };
     const inhibitor = this.#inhibitor(rule, minerId);
     if (inhibitor !== undefined) return { text: `the rule ${inhibitor.settings.key}`, retryAt: soon };
-    const affected = this.#affectedBy(rule, now);
-    if (affected > allowedBy(rule)) {
-      const text = `${guardWord}: ${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")} miners at once`;
-      this.#warn(rule, affected);
-      return { text, retryAt: soon };
-    }
-    return this.#limit(rule, cell, now);
+    const guarded = this.#guardHold(rule, this.#affectedBy(rule, now), now);
+    if (guarded !== null) this.#warn(rule, this.#affectedBy(rule, now));
+    return guarded ?? this.#limit(rule, cell, now);
+  }
+
+  #guardHold(rule: LiveRule, affected: number, now: Instant): Hold | null {
+    if (affected <= allowedBy(rule)) return null;
+    const text = `${guardWord}: ${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")} miners at once`;
+    return { text, retryAt: now.monotonic + retryMs };
   }
 
   #warn(rule: LiveRule, affected: number): void {
@@ -255,7 +248,7 @@ export class Firing implements FiringActs {
     if (onRigs) cell.deafUntil = Number.POSITIVE_INFINITY;
     runs
       .begin({
-        cause: { kind: "rule", key, id: rule.id },
+        cause: { kind: "rule", key, id: rule.id, ...(rule.settings.safety === true ? { safety: true } : {}) },
         occurrence: `rule:${rule.id}:${minerId}:${cell.count}${why === "cleared" ? ":clear" : ""}`,
         caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
         ...{ minerIds, steps, texts: this.#options.texts(rule) },

@@ -71,7 +71,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations {
   const isVisible = ({ makerId }: Made, caller: Caller): boolean =>
     accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
 
-  function found<T extends Made & { readonly definition: object | null }>(
+  function found<T extends Made & { readonly definition?: object | null | undefined }>(
     collection: Collection<T>,
     id: string,
     what: string,
@@ -83,7 +83,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations {
     return row;
   }
 
-  function own<T extends Made & { readonly definition: object | null }>(
+  function own<T extends Made & { readonly definition?: object | null | undefined }>(
     collection: Collection<T>,
     id: string,
     what: string,
@@ -343,9 +343,17 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations {
 }
 
 /** Of a row of the file, or of one that was made over the API. */
-function keyOf({ key, name, definition }: { key: string | null; name: string; definition: object | null }): string {
+function keyOf({
+  key,
+  name,
+  definition,
+}: {
+  key: string | null;
+  name: string;
+  definition?: object | null | undefined;
+}): string {
   const own: unknown[] =
-    definition === null
+    definition == null
       ? []
       : [Reflect.get(definition, "key"), Reflect.get(definition, "name"), Reflect.get(definition, "use")];
   return key ?? own.find((each) => typeof each === "string") ?? name;

@@ -2,11 +2,11 @@ import { bulkAction } from "../../contract/inputs.ts";
 import { invalidAll, type Mistake, namedMistakes, RigbridgeError } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Store } from "../../store/index.ts";
+import type { Action } from "../commands/actions.ts";
 import { groupFinder, minersInSections } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { walkGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
-import type { Action } from "./actions.ts";
 
 type Body = Input<"startBulkAction">;
 
@@ -28,24 +28,6 @@ export function bulkRequest(
   const { minerIds, mistaken } = targetsOf(body, registry, store, access);
   if (action === null || mistaken.named.length > 0) throw invalidAll([...mistakes, ...mistaken.named], mistaken.more);
   return { action: withReboot(action, body.orReboot === true), minerIds: [...new Set(minerIds)] };
-}
-
-interface StoredAction {
-  readonly action: string;
-  readonly parameters: Body["parameters"];
-}
-
-/** An action as the store keeps it: `orReboot` is one of its parameters there. */
-export const actionToStore = ({ action, parameters, orReboot }: Body): StoredAction => ({
-  action,
-  parameters: orReboot ? { ...parameters, orReboot } : parameters,
-});
-
-/** An action from the store. Throws `input.invalid` if this version does not take it. */
-export function storedAction({ action: name, parameters: { orReboot, ...parameters } }: StoredAction): Action {
-  const { action, mistakes } = bulkAction({ action: name, parameters });
-  if (action === null) throw invalidAll(mistakes);
-  return withReboot(action, orReboot === true);
 }
 
 const withReboot = (action: Action, orReboot: boolean): Action => (orReboot ? { ...action, orReboot } : action);

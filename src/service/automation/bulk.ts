@@ -1,0 +1,178 @@
+import { setImmediate as yieldToOthers } from "node:timers/promises";
+import { notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { BulkAction, BulkJob } from "../../contract/resources.ts";
+import type { Caller, Input, MiningService } from "../../contract/service.ts";
+import { type RunStep, Step } from "../../contract/steps.ts";
+import type { RunResult, Store, StoredRun } from "../../store/index.ts";
+import type { StepsOf } from "../commands/actions.ts";
+import { done } from "../crud.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { AccessBook } from "../users/access.ts";
+import { costs, type ReadShares } from "../users/read-shares.ts";
+import { bulkRequest } from "./bulk-request.ts";
+import { expanded } from "./expand.ts";
+import { listOf, type StepList } from "./lists.ts";
+import type { RunCause } from "./run-types.ts";
+import type { RunExecutor } from "./runs.ts";
+import { messageOf, type StepRunner } from "./step-runner.ts";
+
+type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
+
+export interface BulkContext {
+  readonly registry: MinerRegistry;
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  readonly stepsOf: StepsOf;
+  readonly runs: RunExecutor;
+  readonly runner: StepRunner;
+  readonly shares: ReadShares;
+}
+
+/** Jobs at once: in all, of one user, and reserved for callers that are not users, such as the owner. */
+const mostJobs = 20;
+const mostJobsOfUser = 5;
+const jobsReserved = 4;
+/** Miners that a dry run checks before other work gets its turn. */
+const rehearsedAtOnce = 1_000;
+
+/** Actions for many miners: runs whose steps are the action, or those of a template or a manual rule. */
+export class BulkActions implements BulkOperations {
+  readonly #context: BulkContext;
+  /** Callers of jobs that are being stored. */
+  readonly #starting = new Set<Caller>();
+
+  constructor(context: BulkContext) {
+    this.#context = context;
+  }
+
+  readonly startBulkAction: MiningService["startBulkAction"] = async (body, caller) => {
+    const { registry, store, accessBook, stepsOf, runs, runner } = this.#context;
+    const access = accessBook.of(caller);
+    const { action, minerIds } = bulkRequest(body, registry, store, access);
+    this.#context.shares.take(caller, minerIds.length * costs.result);
+    const list = listOf(action, store);
+    // Refuses what the action names that does not exist.
+    if (list === null) stepsOf(action, access);
+    const steps = list?.steps ?? [stepOf(body)];
+    const cause: RunCause = { kind: "bulk", key: body.action, id: list?.id ?? 0 };
+    runner.check(cause, caller);
+    const { parallel, delay, dryRun } = body;
+    const request = { actor: caller.actor, userId: caller.userId ?? null, action: body.action };
+    const newJob = { ...request, parameters: { ...parametersOf(body), ...idOf(body, list) }, parallel, delay, dryRun };
+    if (dryRun) {
+      const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store));
+      return { id: (await store.runs.add(newJob, results)).id };
+    }
+    this.#checkCapacity(caller);
+    const starting = { ...caller };
+    this.#starting.add(starting);
+    try {
+      return { id: (await runs.start(newJob, minerIds, steps, caller)).id };
+    } finally {
+      this.#starting.delete(starting);
+    }
+  };
+
+  readonly listBulkActions: MiningService["listBulkActions"] = async (_input, caller) => {
+    const { store, accessBook, shares } = this.#context;
+    shares.take(caller, 0);
+    const jobs = accessBook.of(caller).all ? await store.runs.list() : await store.runs.list(caller.userId ?? 0);
+    shares.charge(caller, jobs.length * costs.result);
+    return jobs.map(presentJob);
+  };
+
+  readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) => {
+    const job = await this.#visible(id, caller);
+    this.#context.shares.take(caller, job.total * costs.result);
+    return presentAction(job, await this.#context.store.runs.results(id));
+  };
+
+  readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
+    const { state } = await this.#visible(id, caller);
+    if (state !== "running")
+      throw new RigbridgeError("not.possible", `Bulk action ${id} cannot be cancelled: it is ${state}`);
+    const count = await this.#context.runs.cancel(id, "Cancelled before it was sent");
+    return done(`Bulk action ${id} is cancelled; nothing was sent to ${count} of its miners`);
+  };
+
+  /** Users cannot take all the capacity. Throws `too.many`. */
+  #checkCapacity({ userId }: Caller): void {
+    const jobs = [...this.#context.runs.jobs()].filter(({ cause }) => cause.kind === "bulk");
+    const running = [...jobs.map(({ caller }) => caller), ...this.#starting];
+    const ofUsers = running.filter((each) => each.userId !== undefined);
+    const own = ofUsers.filter((each) => each.userId === userId);
+    if (running.length >= mostJobs) throw noCapacity(`${mostJobs} bulk actions`);
+    if (userId === undefined) return;
+    if (own.length >= mostJobsOfUser) throw noCapacity(`${mostJobsOfUser} bulk actions of this user`);
+    if (ofUsers.length >= mostJobs - jobsReserved) throw noCapacity(`${mostJobs - jobsReserved} bulk actions of users`);
+  }
+
+  /** Throws `not.found`, also for another user's job. */
+  async #visible(id: number, caller: Caller): Promise<StoredRun> {
+    const job = await this.#context.store.runs.get(id);
+    const mine = caller.userId !== undefined && job?.userId === caller.userId;
+    if (job?.cause !== null || !(mine || this.#context.accessBook.of(caller).all)) throw notFound("bulk action", id);
+    return job;
+  }
+
+  /** What the steps would do, by each miner's last reading. */
+  async #rehearseAll(
+    minerIds: readonly number[],
+    cause: RunCause,
+    caller: Caller,
+    steps: readonly RunStep[],
+  ): Promise<RunResult[]> {
+    const results: RunResult[] = [];
+    for (const minerId of minerIds) {
+      if (results.length % rehearsedAtOnce === rehearsedAtOnce - 1) await yieldToOthers();
+      try {
+        const message = this.#context.runner.rehearse(cause, caller, minerId, steps);
+        results.push({ minerId, state: "possible", message });
+      } catch (error) {
+        results.push({ minerId, state: "failed", message: messageOf(error) });
+      }
+    }
+    return results;
+  }
+}
+
+type Body = Input<"startBulkAction">;
+
+/** `orReboot` is one of the parameters in the store. */
+const parametersOf = ({ parameters, orReboot }: Body): Body["parameters"] =>
+  orReboot ? { ...parameters, orReboot } : parameters;
+
+/** A rule by its id, though it was named by its key. */
+const idOf = ({ action }: Body, list: StepList | null): Body["parameters"] =>
+  list === null ? {} : { [action === "rule" ? "rule_id" : "template_id"]: list.id };
+
+/** The action as a step. Its parameters were checked. */
+const stepOf = (body: Body): RunStep => Step.parse({ ...parametersOf(body), action: body.action });
+
+const noCapacity = (running: string): RigbridgeError =>
+  new RigbridgeError(
+    "too.many",
+    `${running} are running already; wait for one to end, or cancel one (GET /api/actions lists them)`,
+  );
+
+function presentAction(job: StoredRun, results: RunResult[]): BulkAction {
+  const count = (...states: readonly RunResult["state"][]) =>
+    results.filter((result) => states.includes(result.state)).length;
+  return {
+    ...presentJob(job),
+    done: count("done", "possible"),
+    failed: count("failed"),
+    unknown: count("unknown"),
+    results,
+  };
+}
+
+const presentJob = ({ id, action, state, dryRun, actor, time, total }: StoredRun): BulkJob => ({
+  id,
+  action,
+  state,
+  dryRun,
+  actor,
+  time: new Date(time).toISOString(),
+  total,
+});

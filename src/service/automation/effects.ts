@@ -1,0 +1,82 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { RunStep, Severity } from "../../contract/steps.ts";
+
+export interface Notice {
+  /** Null where no miner is concerned. */
+  readonly minerId: number | null;
+  readonly channel: string;
+  readonly severity: Severity;
+  readonly title: string | null;
+  readonly text: string;
+}
+
+export interface WebRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** Whether its maker may not reach every address: a name must not lead to a forbidden one either. */
+  readonly isGuarded: boolean;
+}
+
+/** What steps do elsewhere than on rigs. Each throws why it failed; absent: this service cannot do it. */
+export interface Effects {
+  notify?(notice: Notice): void | Promise<void>;
+  /** False without a connection to the broker. */
+  publish?(topic: string, payload: string, retain: boolean): boolean;
+  /** Resolves with what the server answered. */
+  post?(request: WebRequest, signal: AbortSignal): Promise<string>;
+  /** W of the most profitable power; null if it is not known. */
+  best?(minerId: number): number | null;
+  program?(argv: readonly string[], signal: AbortSignal): Promise<string>;
+}
+
+export interface EffectTurn {
+  readonly minerId: number | null;
+  /** Fills in the names of a text. */
+  readonly text: (text: string) => string;
+  readonly isGuarded: boolean;
+}
+
+/** Does a step that concerns no rig; resolves with its result. */
+export async function takeEffect(
+  step: RunStep,
+  { minerId, text, isGuarded }: EffectTurn,
+  effects: Effects,
+  signal: AbortSignal,
+): Promise<string> {
+  if ("notify" in step) {
+    const { notify: channel, severity, title } = step;
+    if (effects.notify === undefined) throw unavailable("notify");
+    const notice = { minerId, channel, severity, title: title === undefined ? null : text(title) };
+    await effects.notify({ ...notice, text: text(step.text) });
+    return `Notified ${channel}`;
+  }
+  if ("publish" in step) {
+    const { publish: topic, payload, retain } = step;
+    if (effects.publish === undefined) throw unavailable("publish");
+    if (!effects.publish(topic, text(payload), retain))
+      throw new RigbridgeError("service.unreachable", "There is no connection to the MQTT broker");
+    return `Published to ${topic}`;
+  }
+  if ("webhook" in step) {
+    const { webhook: url, method, headers, body } = step;
+    if (effects.post === undefined) throw unavailable("webhook");
+    return effects.post({ url, method, headers, body: body === undefined ? null : text(body), isGuarded }, signal);
+  }
+  if ("run" in step) {
+    if (effects.program === undefined) throw unavailable("run");
+    return effects.program(step.run.map(text), signal);
+  }
+  throw new RigbridgeError("internal", "This step is for a rig");
+}
+
+const unavailable = (kind: string): RigbridgeError =>
+  new RigbridgeError("service.unsupported", `This service does not offer the step ${kind}`);
+
+/** The texts of a step that concerns no rig. */
+export const textsOf = (step: RunStep): string[] =>
+  Object.entries(step).flatMap(([key, value]: [string, unknown]) => {
+    const values: unknown[] = Array.isArray(value) ? value : [value];
+    return key === "headers" ? [] : values.filter((each) => typeof each === "string");
+  });

@@ -1,0 +1,39 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { RunStep } from "../../contract/steps.ts";
+import type { Store } from "../../store/index.ts";
+import type { Action } from "../commands/actions.ts";
+import { enabled, find } from "../crud.ts";
+
+/** The list of steps that an action runs. */
+export interface StepList {
+  readonly kind: "template" | "manual";
+  readonly id: number;
+  /** Its key in texts and in the audit: its name where it has none. */
+  readonly key: string;
+  readonly steps: readonly RunStep[];
+}
+
+/** The template or manual rule that an action runs; null for other actions. Throws `not.found`, `nothing.to.do`. */
+export function listOf({ action, template_id = 0, rule_id = 0 }: Action, store: Store): StepList | null {
+  if (action !== "apply_template" && action !== "rule") return null;
+  const isTemplate = action === "apply_template";
+  const what = isTemplate ? "managed template" : "rule";
+  const row = isTemplate ? find(store.templates, template_id, what) : manualRule(rule_id, store);
+  const { id, key, name, do: steps } = row;
+  if (steps === null)
+    throw new RigbridgeError(
+      "nothing.to.do",
+      `The ${what} ${name} has only a name; give it steps to do (nothing was done)`,
+    );
+  return { kind: isTemplate ? "template" : "manual", id, key: key ?? name, steps };
+}
+
+/** By its id, or by its key, or its name where it has none. Throws `not.found` also for a rule that people cannot run. */
+function manualRule(given: number | string, store: Store) {
+  const rules = enabled(store.rules).filter(({ manual }) => manual);
+  const found =
+    rules.find(({ id }) => id === given) ??
+    rules.find(({ key, definition }) => (key ?? definition?.key) === given) ??
+    rules.find(({ name }) => name === given);
+  return found ?? find(store.rules, -1, "rule");
+}

@@ -1,0 +1,130 @@
+import { type OwnTopics, refusedTopic, reservedTopic } from "../../config/plug-topics.ts";
+import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { Caller } from "../../contract/service.ts";
+import type { RunStep } from "../../contract/steps.ts";
+import { isForbidden } from "../../link/forbidden-addresses.ts";
+import type { Store } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+
+/** What the configuration allows rules to do outside of the service. */
+export interface StepLimits {
+  readonly ownTopics: OwnTopics;
+  /** Whether rules may run programs. */
+  readonly programs: boolean;
+  /** Whether there is a broker. */
+  readonly hasMessages: boolean;
+  /** The addresses and ports at which the service itself listens. */
+  isOwnAddress(url: URL): boolean;
+}
+
+/** A rule, schedule or template: the user who made it; null for the configuration file, and for the owner. */
+export interface Made {
+  readonly makerId: number | null;
+}
+
+/**
+ * The access of the one who made a rule, schedule or template: everything for the file and the owner. Throws
+ * `user.forbidden` if that user no longer exists or is no longer an administrator.
+ */
+export function makerAccess({ makerId }: Made, accessBook: AccessBook, what: string): Access {
+  if (makerId === null) return accessBook.of({ actor: "service" });
+  const access = accessIfAny(makerId, accessBook);
+  if (access?.privilege === "administrator") return access;
+  const now = access === undefined ? "was removed" : "is no longer an administrator";
+  throw new RigbridgeError("user.forbidden", `${what} is disabled: the user who made it ${now}`);
+}
+
+function accessIfAny(userId: number, accessBook: AccessBook): Access | undefined {
+  try {
+    return accessBook.of({ actor: "service", userId });
+  } catch (error) {
+    if (error instanceof RigbridgeError && error.code === "not.found") return undefined;
+    throw error;
+  }
+}
+
+/** Throws `not.found` to callers who do not see what another user made, `user.forbidden` if they may not change it. */
+export function checkOwner({ makerId }: Made, caller: Caller, accessBook: AccessBook, what: string, id: number): void {
+  if (accessBook.of(caller).all || (makerId !== null && makerId === caller.userId)) return;
+  throw new RigbridgeError("user.forbidden", `${what} ${id} belongs to another user`);
+}
+
+/**
+ * Notifies of rules and templates whose maker may no longer make any, once for each; the notification is acknowledged
+ * when that is over. Call it at the start, and when users have changed.
+ */
+export function reportDisabled(
+  { rules, templates }: Store,
+  accessBook: AccessBook,
+  setWarning: (title: string, message: string | null) => void,
+): void {
+  const made = [
+    ...enabled(rules).map((row) => ({ row, title: `Rule ${row.name}` })),
+    ...enabled(templates).map((row) => ({ row, title: `Template ${row.name}` })),
+  ];
+  for (const { row, title } of made) {
+    if (row.makerId === null) continue;
+    try {
+      makerAccess(row, accessBook, title);
+      setWarning(title, null);
+    } catch (error) {
+      if (!(error instanceof RigbridgeError)) throw error;
+      setWarning(title, error.message);
+    }
+  }
+}
+
+/** What both accesses allow. */
+export const both = (one: Access, other: Access): Access =>
+  one === other
+    ? one
+    : {
+        privilege: one.privilege,
+        all: one.all && other.all,
+        seesGroup: (id) => one.seesGroup(id) && other.seesGroup(id),
+        seesPool: (id) => one.seesPool(id) && other.seesPool(id),
+      };
+
+/**
+ * Why a step must not be run, null if it may. `maker`: the access of the one who made it; null for the configuration
+ * file. Checked when it is saved and when it is run: rights and the configuration change in between.
+ */
+export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimits): string | null {
+  if ("publish" in step) {
+    if (!limits.hasMessages) return "publish needs the MQTT bridge: set mqtt in the configuration";
+    const refusal = (maker === null ? reservedTopic : refusedTopic)(step.publish, limits.ownTopics);
+    return refusal && `publish ${refusal}`;
+  }
+  if ("webhook" in step) {
+    const url = new URL(step.webhook);
+    if (limits.isOwnAddress(url)) return "webhook must not be the address of this service";
+    return maker !== null && isForbidden(bareHost(url)) ? "webhook is an address that nothing is ever sent to" : null;
+  }
+  if ("run" in step) {
+    if (!limits.programs) return "run is off: set automation.programs to true in the configuration file";
+    return maker === null || maker.all ? null : "run needs a user with access to all groups and pools";
+  }
+  return null;
+}
+
+/** The mistakes of steps that are to be saved, each at its path. */
+export const refusals = (
+  steps: readonly RunStep[],
+  maker: Access | null,
+  limits: StepLimits,
+  path: string,
+): Mistake[] =>
+  steps.flatMap((step, index) => {
+    const message = refusalOf(step, maker, limits);
+    return message === null ? [] : [{ path: `${path}[${index}]`, message }];
+  });
+
+const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+/** The rule or template of a cause. Throws `not.found`. */
+export function madeFor(store: Store, kind: "rule" | "template", id: number) {
+  const row = (kind === "rule" ? store.rules : store.templates).get(id);
+  if (row === undefined || row.disabled) throw notFound(kind, id);
+  return row;
+}

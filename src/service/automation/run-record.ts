@@ -1,0 +1,52 @@
+import type { RunStep } from "../../contract/steps.ts";
+import type { RunTurn, StepResult, StoredRun } from "../../store/index.ts";
+import { joinMessages } from "../commands/steps.ts";
+import type { RunCause, RunRecord, RunState, StepRecord, StepState } from "./run-types.ts";
+
+/** A run as its record shows it. Headers of web hooks are secret, and left out. */
+export function recordOf(run: StoredRun, steps: readonly RunStep[], turns: readonly RunTurn[]): RunRecord {
+  const miners = turns.map((turn) => ({
+    minerId: turn.minerId === 0 ? null : turn.minerId,
+    steps: steps.map((step, index) => stepRecord(step, index, turn)),
+  }));
+  const { id, occurrence, time: startedAt, ended: endedAt } = run;
+  const states = miners.flatMap((miner) => miner.steps.map(({ state }) => state));
+  const state = run.state === "done" ? stateOf(states) : run.state;
+  return { id, cause: causeOf(run), occurrence: occurrence ?? "", startedAt, endedAt, state, miners };
+}
+
+export const causeOf = ({ cause, action, parameters }: StoredRun): RunCause =>
+  cause ?? { kind: "bulk", key: action, id: Number(parameters.template_id ?? parameters.rule_id ?? 0) };
+
+function stepRecord(step: RunStep, index: number, { past, state, message, commandId }: RunTurn): StepRecord {
+  const shown = "webhook" in step ? { ...step, headers: {} } : step;
+  const result: StepResult | undefined =
+    past[index] ?? (index === past.length ? { state, message, commandId } : undefined);
+  if (result !== undefined)
+    return {
+      step: shown,
+      state: stepState(result.state),
+      message: result.message,
+      commandId: result.commandId || null,
+    };
+  const isOver = state !== "queued" && state !== "sent";
+  return { step: shown, state: isOver ? "skipped" : "queued", message: isOver ? message : "", commandId: null };
+}
+
+/** A step that was not sent is skipped. */
+const stepState = (state: StepResult["state"]): StepState =>
+  state === "cancelled" || state === "possible" ? "skipped" : state;
+
+/** Of a run that has ended. */
+function stateOf(states: readonly StepState[]): RunState {
+  if (states.includes("unknown")) return "unknown";
+  return states.every((state) => state === "done") ? "done" : "failed";
+}
+
+/** What came of all steps of a miner together. */
+export function together(results: readonly StepResult[]): Pick<StepResult, "state" | "message"> {
+  const states = results.map(({ state }) => state);
+  const message = joinMessages(results.map((result) => result.message));
+  const [worst] = (["unknown", "failed", "cancelled"] as const).filter((state) => states.includes(state));
+  return { state: worst ?? "done", message };
+}

@@ -1,0 +1,293 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Caller } from "../../contract/service.ts";
+import { needsMiner, type RunStep } from "../../contract/steps.ts";
+import { namesIn } from "../../contract/texts.ts";
+import type { Store, StepResult as StoredResult } from "../../store/index.ts";
+import {
+  type Action,
+  type ActionLoops,
+  commandSpec,
+  isForLoop,
+  type RunOnLoop,
+  type StepsOf,
+} from "../commands/actions.ts";
+import { type CommandExecutor, type CommandSpec, requireReading } from "../commands/command-executor.ts";
+import { joinMessages, rehearse } from "../commands/steps.ts";
+import { given } from "../crud.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { PoolBook } from "../money/pool-book.ts";
+import type { PowerHolds } from "../power/power-holds.ts";
+import { stopsBy } from "../power/precedence.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import { isDisabled } from "./bulk-request.ts";
+import { type Effects, takeEffect, textsOf } from "./effects.ts";
+import { notExpanded } from "./expand.ts";
+import { actionFor } from "./rig-steps.ts";
+import { both, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
+import type { RunCause, RunRequest } from "./run-types.ts";
+import { render } from "./text.ts";
+
+export type StepResult = StoredResult;
+
+interface StepRunnerOptions {
+  readonly store: Store;
+  readonly registry: MinerRegistry;
+  readonly executor: CommandExecutor;
+  readonly accessBook: AccessBook;
+  readonly book: PoolBook;
+  readonly stepsOf: StepsOf;
+  readonly loops: ActionLoops;
+  readonly runOnLoop: RunOnLoop;
+  readonly holds: PowerHolds;
+  readonly limits: StepLimits;
+  readonly effects: Effects;
+}
+
+/** The run that a step belongs to. */
+export interface StepRun {
+  readonly id: number;
+  readonly cause: RunCause;
+  readonly caller: Caller;
+  readonly texts: RunRequest["texts"] | undefined;
+}
+
+interface StepContext {
+  readonly closing: AbortSignal;
+  /** Repeats a write to the store until it succeeds. */
+  stored<T>(write: () => Promise<T>): Promise<T>;
+}
+
+/** "requeued": nothing was sent because the service stops. A promise: the rig restarts, and confirms it later. */
+type Outcome = StepResult | "requeued" | Promise<StepResult>;
+
+/** s that a rig may take from power to an answer. */
+const bootSeconds = 240;
+
+/** Runs single steps, with the rights of those who ask for them and of those who made them. */
+export class StepRunner {
+  readonly #options: StepRunnerOptions;
+
+  constructor(options: StepRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Throws why a run must not be begun or go on. */
+  check(cause: RunCause, caller: Caller): void {
+    this.#rights(cause, caller);
+  }
+
+  /** Whether a step that concerns no rig differs by miner; else it is taken once for all miners of a run. */
+  isOfOneMiner(step: RunStep): boolean {
+    return textsOf(step).some((text) => namesIn(text).some((name) => !name.startsWith("rule.")));
+  }
+
+  /** Who holds a rig's power against this step; null if nobody does. */
+  heldBack({ cause, caller }: StepRun, minerId: number, step: RunStep): string | null {
+    const { registry, accessBook, holds } = this.#options;
+    const entry = minerId === 0 ? undefined : registry.visible(minerId, accessBook.of(caller));
+    const stops = stopsBySteps(step);
+    if (entry === undefined || stops === null) return null;
+    return holds.refusal(entry, stops, { actor: caller.actor, cause: { ...cause, run: 0 } });
+  }
+
+  /** What steps would do to a miner by its last reading. Throws as the rig would refuse them. */
+  rehearse(cause: RunCause, caller: Caller, minerId: number, steps: readonly RunStep[]): string {
+    const { registry, stepsOf, book, effects, loops } = this.#options;
+    const { access, maker } = this.#rights(cause, caller);
+    const visible = both(access, maker);
+    const entry = registry.visible(minerId, visible);
+    if (entry === undefined) throw notPossible(this.#absence(minerId, access));
+    const messages = steps.map((step) => {
+      const refusal = notExpanded(step, this.#options.store);
+      if (refusal !== null) throw notPossible(refusal);
+      if ("plug" in step && entry.rig.plug === null) throw notPossible(withoutPlug);
+      const action = actionFor(step, minerId, { book, access: visible, best: bestOf(effects) });
+      if (action === null) return "";
+      if (!isForLoop(action.action))
+        return rehearse(stepsOf(action, visible)(minerId), requireReading(entry.rig.state));
+      loops.addressed(action, minerId, access);
+      return "";
+    });
+    return joinMessages(messages);
+  }
+
+  /** Runs a step that was claimed. Never rejects, but with errors of the store. */
+  async run(run: StepRun, minerId: number, step: RunStep, context: StepContext): Promise<Outcome> {
+    try {
+      const rights = this.#rights(run.cause, run.caller);
+      const refusal =
+        notExpanded(step, this.#options.store) ??
+        refusalOf(step, rights.isFile ? null : rights.maker, this.#options.limits);
+      if (refusal !== null) return failed(refusal);
+      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, rights.isFile, context);
+      if (minerId === 0) return failed("This step needs a miner");
+      return await this.#onMiner(run, minerId, step, rights, context);
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code === "store.full") throw error;
+      return failed(messageOf(error));
+    }
+  }
+
+  async #elsewhere(
+    run: StepRun,
+    minerId: number,
+    step: RunStep,
+    isFile: boolean,
+    { closing }: StepContext,
+  ): Promise<StepResult> {
+    const texts = run.texts ?? this.#texts(run.cause);
+    const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
+    const turn = { minerId: minerId === 0 ? null : minerId, text, isGuarded: !isFile };
+    try {
+      return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
+    } catch (error) {
+      const isUnknown = error instanceof RigbridgeError && unanswered.has(error.code);
+      return { state: isUnknown ? "unknown" : "failed", message: messageOf(error), commandId: null };
+    }
+  }
+
+  async #onMiner(
+    run: StepRun,
+    minerId: number,
+    step: RunStep,
+    { access, maker }: Rights,
+    context: StepContext,
+  ): Promise<Outcome> {
+    const { registry, executor, stepsOf, runOnLoop, book, effects } = this.#options;
+    const entry = registry.visible(minerId, both(access, maker));
+    if (entry === undefined) return failed(this.#absence(minerId, access));
+    if ("plug" in step) return this.#onPlug(run, entry, step.plug === "on", context);
+    const action = actionFor(step, minerId, { book, access: both(access, maker), best: bestOf(effects) });
+    if (action === null) return failed("This step is not for a miner");
+    if (isForLoop(action.action)) return { ...done(await runOnLoop(entry, action, run.caller, access)) };
+    const rigSteps = stepsOf(action, both(access, maker))(minerId);
+    return this.#send(run, entry, specFor(run, entry, action), context, (row) =>
+      executor.send(entry.rig, row, rigSteps),
+    );
+  }
+
+  async #onPlug(run: StepRun, entry: Entry, on: boolean, context: StepContext): Promise<Outcome> {
+    const { rig } = entry;
+    if (rig.plug === null) return failed(withoutPlug);
+    const spec = { ...commandSpec(entry, { action: "plug", plug: on ? "on" : "off" }), cause: commandCause(run) };
+    return this.#send(run, entry, spec, context, (row) =>
+      this.#options.executor.sendUnread(rig, row, async (signal) => {
+        await switched(rig, on, signal);
+        if (on) rig.restarts(bootSeconds);
+        return `The plug has switched the rig ${on ? "on" : "off"}`;
+      }),
+    );
+  }
+
+  /** Stores a command, binds it to the run, and sends it. */
+  async #send(
+    run: StepRun,
+    { facts }: Entry,
+    spec: CommandSpec,
+    { stored, closing }: StepContext,
+    send: (row: Awaited<ReturnType<CommandExecutor["enqueue"]>>) => ReturnType<CommandExecutor["send"]>,
+  ): Promise<Outcome> {
+    const { executor, store } = this.#options;
+    const row = await stored(() => executor.enqueue(spec, run.caller));
+    await stored(() => store.runs.bind(run.id, facts.id, row.id));
+    const command = send(row);
+    const message = await command.taken.catch(messageOf);
+    const { state, sent } = command.progress;
+    const commandId = row.id;
+    if (state === "sent")
+      return command.ended
+        .catch(messageOf)
+        .then((ended) => ({ state: command.progress.state, message: ended, commandId }));
+    if (closing.aborted && !sent && state === "failed") return "requeued";
+    return { state, message, commandId };
+  }
+
+  /** The access of the caller now, and of the maker of what is run. Throws why it must not be run. */
+  #rights({ kind, key, id }: RunCause, caller: Caller): Rights {
+    const { accessBook, store } = this.#options;
+    if (kind === "rule" || kind === "schedule") {
+      const isFile = caller.userId === undefined;
+      const access = makerAccess({ makerId: caller.userId ?? null }, accessBook, `The ${kind} ${key}`);
+      return { access, maker: access, isFile };
+    }
+    accessBook.check("startBulkAction", caller);
+    const access = accessBook.of(caller);
+    const made = kind === "template" || key === "apply_template" ? "template" : "rule";
+    if (kind === "bulk" && key !== "apply_template" && key !== "rule")
+      return { access, maker: access, isFile: access.all };
+    const row = madeFor(store, made, id);
+    const maker = makerAccess(row, accessBook, `The ${made} ${row.name}`);
+    return { access, maker, isFile: row.makerId === null };
+  }
+
+  /** Texts of a run that brings no values of its own: those of the miner now. */
+  #texts({ key, id, kind }: RunCause): NonNullable<RunRequest["texts"]> {
+    const { registry, store } = this.#options;
+    const name = kind === "rule" || kind === "manual" ? store.rules.get(id)?.name : undefined;
+    return (minerId, text) => {
+      const miner = minerId === null ? null : registry.present(minerId).miner;
+      const group = miner === null ? null : (store.groups.get(miner.groupId)?.name ?? null);
+      return render(text, { miner, group, rule: { key, name: name ?? key } });
+    };
+  }
+
+  #absence(minerId: number, access: Access): string {
+    return isDisabled(minerId, this.#options.store, access)
+      ? "This miner is disabled"
+      : `Miner ${minerId} no longer exists`;
+  }
+}
+
+interface Rights {
+  readonly access: Access;
+  /** Of the one who made what is run. */
+  readonly maker: Access;
+  /** Whether that was the configuration file or the owner. */
+  readonly isFile: boolean;
+}
+
+/** Errors after which an effect elsewhere may have been taken. */
+const unanswered: ReadonlySet<string> = new Set(["service.garbled", "rig.timeout", "rig.unconfirmed"]);
+
+/** A plug that cannot be reached has done nothing, so the command has failed for certain. */
+async function switched({ plug }: Entry["rig"], on: boolean, signal: AbortSignal): Promise<void> {
+  try {
+    await plug?.switch(on, signal);
+  } catch (error) {
+    if (!(error instanceof RigbridgeError)) throw error;
+    // What answers may not be a plug, so its words are left out.
+    if (error.code !== "rig.unreachable") throw new RigbridgeError(error.code, error.unquoted);
+    throw new RigbridgeError("rig.refused", `The plug cannot be reached: ${error.unquoted}`);
+  }
+}
+
+const commandCause = ({ id, cause: { kind, key, safety } }: StepRun) => ({
+  ...{ kind, key, run: id },
+  ...(safety === true ? { safety } : {}),
+});
+
+/** A bulk action is in the audit as its caller's command. */
+const specFor = (run: StepRun, entry: Entry, action: Action): CommandSpec => ({
+  ...commandSpec(entry, action),
+  cause: commandCause(run),
+});
+
+/** Whether a step stops the rig; null if it is not about its power. */
+function stopsBySteps(step: RunStep): boolean | null {
+  if ("plug" in step) return step.plug !== "on";
+  if ("set" in step) return stopsBy("set", { property: step.set, value: step.value });
+  if (!("action" in step)) return null;
+  const { action, orReboot: _, ...parameters } = step;
+  return stopsBy(action, given(parameters));
+}
+
+const bestOf = (effects: Effects) => effects.best && ((id: number) => effects.best?.(id) ?? null);
+
+const withoutPlug = "This miner has no plug: set its supply";
+const notPossible = (message: string): RigbridgeError => new RigbridgeError("not.possible", message);
+
+const done = (message: string): StepResult => ({ state: "done", message, commandId: null });
+const failed = (message: string): StepResult => ({ state: "failed", message, commandId: null });
+
+export const messageOf = (error: unknown): string =>
+  error instanceof RigbridgeError ? error.message : "Internal error; see the service's log";

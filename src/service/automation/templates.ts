@@ -1,0 +1,48 @@
+import { invalid } from "../../contract/problems.ts";
+import type { MetaData } from "../../contract/resources.ts";
+import type { Caller, MiningService } from "../../contract/service.ts";
+import type { ManagedTemplate } from "../../contract/templates.ts";
+import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
+import { done, enabled, findOwn, given } from "../crud.ts";
+import type { AccessBook } from "../users/access.ts";
+import { checkOwner } from "./rights.ts";
+
+type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
+
+/** Managed templates: named lists of steps. One that was made over the API belongs to its maker. */
+export function templateOperations(
+  { templates }: Store,
+  accessBook: AccessBook,
+  metaData: () => MetaData,
+): TemplateOperations {
+  /** Its steps name pools, which others need not see. */
+  const presentTemplate = (template: Stored<StoredTemplate>, caller: Caller): ManagedTemplate => {
+    const { id, name, do: steps, makerId } = template;
+    const isOwn = accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
+    return { id, name, ...(isOwn ? { do: steps } : {}) };
+  };
+  return {
+    listManagedTemplates: async (_input, caller) => ({
+      managedTemplateList: enabled(templates).map((template) => presentTemplate(template, caller)),
+      metaData: metaData(),
+    }),
+    saveManagedTemplate: async ({ id, name, do: steps }, caller) => {
+      const existing = id === 0 ? undefined : findOwn(templates, id, "managed template");
+      if (existing !== undefined) checkOwner(existing, caller, accessBook, "managed template", id);
+      if (enabled(templates).some((other) => other.id !== id && other.name === name))
+        throw invalid("name", "is the name of another managed template");
+      const fields = { name, ...given({ do: steps }) };
+      const saved =
+        existing === undefined
+          ? await templates.add({ do: null, ...fields, makerId: caller.userId ?? null })
+          : await templates.change(id, fields);
+      return presentTemplate(saved, caller);
+    },
+    deleteManagedTemplate: async ({ id }, caller) => {
+      const template = findOwn(templates, id, "managed template");
+      checkOwner(template, caller, accessBook, "managed template", id);
+      await templates.remove(id);
+      return done(`Managed template ${template.name} removed`);
+    },
+  };
+}

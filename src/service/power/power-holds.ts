@@ -1,0 +1,93 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Store, StoredCommand } from "../../store/index.ts";
+import type { PowerGuard } from "../commands/actions.ts";
+import type { Entry } from "../miners/miner-registry.ts";
+import { isMining } from "./power-ladder.ts";
+import type { PowerTargets } from "./power-targets.ts";
+import {
+  type PowerCommand,
+  type PowerHold,
+  type PowerWish,
+  powerCommandOf,
+  powerHold,
+  rankOf,
+  stopsBy,
+} from "./precedence.ts";
+
+interface PowerHoldsOptions {
+  readonly store: Store;
+  readonly power: PowerTargets;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Who set the power of each rig last, and who is therefore held back from setting it. */
+export class PowerHolds {
+  readonly #options: PowerHoldsOptions;
+  /** Of rigs whose memory does not say it: their last commands are older than this version. */
+  readonly #loaded = new Map<number, PowerCommand | null>();
+  /** The command about its power that is still open, by rig. */
+  readonly #open = new Map<number, number>();
+
+  constructor(options: PowerHoldsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes every command of every actor when its state changes. */
+  onCommand(command: StoredCommand): void {
+    const last = powerCommandOf(command);
+    const { minerId, id } = command;
+    if (last?.open) this.#open.set(minerId, id);
+    else if (this.#open.get(minerId) === id) this.#open.delete(minerId);
+    if (last?.open === false) this.#options.power.rememberCommand(minerId, last);
+  }
+
+  /** Loads the last commands about the power of these rigs from the store, unless they are known. */
+  async load(entries: readonly Entry[]): Promise<void> {
+    for (const { facts } of entries) await this.#load(facts.id);
+  }
+
+  last(minerId: number): PowerCommand | null {
+    return this.#options.power.lastCommand(minerId) ?? this.#loaded.get(minerId) ?? null;
+  }
+
+  /** Whether a command about the power of a rig is under way. */
+  isOpen(minerId: number): boolean {
+    return this.#open.has(minerId);
+  }
+
+  /** What holds back a caller; null if nothing does. `returnedAt`: epoch ms up to which settings no longer count. */
+  holdFor({ facts, rig }: Entry, wish: PowerWish, returnedAt = Number.NEGATIVE_INFINITY): PowerHold | null {
+    const { reading } = rig.state;
+    if (reading === null) return null;
+    const last = this.last(facts.id);
+    const isBefore = last !== null && last.at <= returnedAt;
+    const mining = isMining(reading.controls, reading.readings.mining) !== false;
+    return powerHold(isBefore ? null : last, wish, mining, this.#options.now());
+  }
+
+  /** Why a sender is held back, in a sentence; null if nothing does it. */
+  refusal(entry: Entry, stops: boolean, sender: Parameters<typeof rankOf>[0]): string | null {
+    const hold = this.holdFor(entry, { rank: rankOf(sender), stops });
+    if (hold === null) return null;
+    const who = this.last(entry.facts.id)?.who ?? hold.by;
+    const until = hold.until === null ? "until it is started again" : `until ${new Date(hold.until).toISOString()}`;
+    return `Held back: ${who} controls the power of this miner ${until}`;
+  }
+
+  async #load(minerId: number): Promise<void> {
+    if (this.#options.power.lastCommand(minerId) !== null || this.#loaded.has(minerId)) return;
+    const commands = await this.#options.store.commands.list({ minerIds: [minerId] });
+    this.#loaded.set(minerId, commands.map(powerCommandOf).find((last) => last !== null) ?? null);
+  }
+}
+
+/** Holds people back where a safety rule controls the power; loops judge for themselves. */
+export const powerGuard =
+  (holds: PowerHolds): PowerGuard =>
+  (entry, { action, parameters }, { actor }) => {
+    const stops = stopsBy(action, parameters);
+    const sender = { actor, cause: null };
+    const refusal = stops === null || rankOf(sender) !== "person" ? null : holds.refusal(entry, stops, sender);
+    if (refusal !== null) throw new RigbridgeError("not.possible", refusal);
+  };

@@ -1,0 +1,97 @@
+import type { StoredCommand } from "../../store/index.ts";
+
+/**
+ * Who comes before whom on a rig's power, the lowest first: tuning, the loops that heat or follow a surplus, rules and
+ * schedules, people, and safety rules.
+ */
+export const powerRanks = ["tuning", "loop", "rule", "person", "safety"] as const;
+export type PowerRank = (typeof powerRanks)[number];
+
+/** The last command about the power of a rig. */
+export interface PowerCommand {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly open: boolean;
+  readonly by: PowerRank;
+  /** Its actor. */
+  readonly who: string;
+  readonly stops: boolean;
+}
+
+/** What keeps a caller from setting a rig's power. `rig`: it was stopped at the rig itself, or on its own. */
+export interface PowerHold {
+  readonly by: PowerRank | "rig";
+  /** Epoch ms; null: until the rig is started by one of that rank or a higher one. */
+  readonly until: number | null;
+}
+
+/** What a caller wants with a rig's power. */
+export interface PowerWish {
+  readonly rank: PowerRank;
+  readonly stops: boolean;
+}
+
+/** ms for which a setting holds against lower ranks. */
+const settingHoldMs = 3_600_000;
+/** ms for which people do not undo what a safety rule did; they may always stop a rig. */
+export const safetyHoldMs = 600_000;
+/** ms after which a rig that should mine and does not counts as stopped at the rig itself. */
+const startTimeoutMs = 600_000;
+
+/**
+ * What holds a caller back from setting a rig's power, null if nothing does. Against lower ranks a stop holds until the
+ * rig is started, any other setting for an hour. Loops also leave a rig alone that does not mine though it should.
+ */
+export function powerHold(last: PowerCommand | null, wish: PowerWish, mining: boolean, now: number): PowerHold | null {
+  if (last === null || wish.rank === "safety") return null;
+  const { by, at, stops } = last;
+  if (wish.rank === "person")
+    return by === "safety" && !wish.stops && now < at + safetyHoldMs ? { by, until: at + safetyHoldMs } : null;
+  if (powerRanks.indexOf(by) > powerRanks.indexOf(wish.rank)) {
+    if (stops && !(mining && now > at + settingHoldMs)) return { by, until: null };
+    if (!stops && now < at + settingHoldMs) return { by, until: at + settingHoldMs };
+  }
+  const isAutomatic = wish.rank === "loop" || wish.rank === "tuning";
+  return isAutomatic && !stops && !mining && now > at + startTimeoutMs ? { by: "rig", until: null } : null;
+}
+
+const actorsOfLoops = "service for ";
+
+/** The actor of a loop's commands, as the audit shows it; no other actor may have such a name. */
+export const actorFor = (loop: string): string => `${actorsOfLoops}${loop}`;
+
+/** What a command says about a rig's power; null if it is about something else or failed. */
+export function powerCommandOf(command: StoredCommand): PowerCommand | null {
+  const { action, parameters, actor, state, updated } = command;
+  if (state === "failed") return null;
+  const stops = stopsBy(action, parameters);
+  if (stops === null) return null;
+  return { at: updated, open: state === "queued" || state === "sent", by: rankOf(command), who: actor, stops };
+}
+
+/** The rank of a command: that of its cause, else that of its actor. */
+export function rankOf({ actor, cause }: Pick<StoredCommand, "actor" | "cause">): PowerRank {
+  if (cause?.kind === "rule" || cause?.kind === "schedule") return cause.safety === true ? "safety" : "rule";
+  return actor.startsWith(actorsOfLoops) ? "loop" : "person";
+}
+
+const powerControls: readonly unknown[] = ["mining", "power_target", "power_limit", "throttle", "mode"];
+
+/** Whether an action stops the rig; null if it is not about power. */
+export function stopsBy(action: string, { property, value, plug }: Readonly<Record<string, unknown>>): boolean | null {
+  switch (action) {
+    case "stop":
+      return true;
+    case "start":
+    case "set_power_limit":
+    case "set_mode":
+      return false;
+    case "plug":
+      return plug === "off";
+    case "set":
+      if (!powerControls.includes(property)) return null;
+      return ["mining", "power_target"].some((key) => key === property) && /^(false|off|0)$/i.test(String(value));
+    default:
+      return null;
+  }
+}

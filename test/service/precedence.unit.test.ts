@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { type PowerRank, powerHold, powerRanks, rankOf, safetyHoldMs } from "../../src/service/power/precedence.ts";
+
+const at = 1_800_000_000_000;
+const minute = 60_000;
+
+/** Whether each rank of the columns may set the power after the one of the row, ten minutes and an hour later. */
+const table = `
+last      after   tuning loop rule person safety
+tuning    1       yes    yes  yes  yes    yes
+loop      1       held   yes  yes  yes    yes
+rule      1       held   held yes  yes    yes
+person    1       held   held held yes    yes
+safety    1       held   held held held   yes
+safety    11      held   held held yes    yes
+person    59      held   held held yes    yes
+loop      61      yes    yes  yes  yes    yes
+rule      61      yes    yes  yes  yes    yes
+person    61      yes    yes  yes  yes    yes
+safety    61      yes    yes  yes  yes    yes
+`;
+
+const isRank = (word: string): word is PowerRank => powerRanks.some((rank) => rank === word);
+
+const rows = table
+  .trim()
+  .split("\n")
+  .slice(1)
+  .flatMap((line) => {
+    const [last = "", after = "", ...cells] = line.split(/\s+/);
+    return powerRanks.map((rank, index) => [last, Number(after), rank, cells[index]] as const);
+  });
+
+test("there is a cell for each two ranks", () => {
+  expect(rows).toHaveLength(11 * powerRanks.length);
+});
+
+describe("a setting", () => {
+  test.each(rows)("by %s, after %d min, for %s: %s", (by, after, rank, cell) => {
+    if (!isRank(by)) throw new Error(`there is no rank ${by}`);
+    const last = { at, open: false, by, who: by, stops: false };
+    const hold = powerHold(last, { rank, stops: false }, true, at + after * minute);
+    expect(hold === null ? "yes" : "held").toBe(cell);
+    if (hold !== null) expect(hold).toEqual({ by, until: at + (rank === "person" ? safetyHoldMs : 60 * minute) });
+  });
+});
+
+describe("a stop", () => {
+  const stop = (by: PowerRank) => ({ at, open: false, by, who: by, stops: true });
+
+  test.each([
+    ["person", "rule", null],
+    ["person", "loop", null],
+    ["rule", "loop", null],
+    ["safety", "rule", null],
+    ["safety", "person", at + safetyHoldMs],
+  ] as const)("by %s holds against %s until the rig is started", (by, rank, until) => {
+    expect(powerHold(stop(by), { rank, stops: false }, false, at + minute)).toEqual({ by, until });
+  });
+
+  test("holds for days against lower ranks, but not against a rig that was started at the rig itself", () => {
+    const wish = { rank: "rule", stops: false } as const;
+    expect(powerHold(stop("person"), wish, false, at + 10_000 * minute)?.by).toBe("person");
+    expect(powerHold(stop("person"), wish, true, at + 61 * minute)).toBeNull();
+  });
+
+  test("is never refused to a person, nor anything to a safety rule", () => {
+    expect(powerHold(stop("safety"), { rank: "person", stops: true }, true, at + 1)).toBeNull();
+    for (const by of powerRanks)
+      expect(powerHold(stop(by), { rank: "safety", stops: false }, false, at + 1)).toBeNull();
+  });
+});
+
+test("a rig that does not mine though it should is left alone by loops alone", () => {
+  const started = { at, open: false, by: "loop", who: "service for Den", stops: false } as const;
+  const hold = (rank: PowerRank) => powerHold(started, { rank, stops: false }, false, at + 11 * minute)?.by ?? null;
+  expect(powerRanks.map(hold)).toEqual(["loop", "rig", null, null, null]);
+});
+
+test("the rank of a command is that of its cause, else that of its actor", () => {
+  const cause = (kind: "rule" | "schedule" | "manual" | "template" | "bulk", safety?: boolean) => ({
+    ...{ kind, key: "x", run: 1 },
+    ...(safety === undefined ? {} : { safety }),
+  });
+  expect(rankOf({ actor: "anna", cause: null })).toBe("person");
+  expect(rankOf({ actor: "service for Den", cause: null })).toBe("loop");
+  expect(rankOf({ actor: "rule:x", cause: cause("rule") })).toBe("rule");
+  expect(rankOf({ actor: "rule:x", cause: cause("rule", true) })).toBe("safety");
+  expect(rankOf({ actor: "schedule:x", cause: cause("schedule") })).toBe("rule");
+  for (const kind of ["manual", "template", "bulk"] as const)
+    expect(rankOf({ actor: "anna", cause: cause(kind) })).toBe("person");
+});

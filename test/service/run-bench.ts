@@ -1,0 +1,113 @@
+import { pino } from "pino";
+import type { RunStep } from "../../src/contract/steps.ts";
+import { Steps } from "../../src/contract/steps.ts";
+import type { RunRecord, RunRequest } from "../../src/service/automation/run-types.ts";
+import type { MinerRegistry } from "../../src/service/miners/miner-registry.ts";
+import { openBase, openCommands, openMiners, type ServiceOptions } from "../../src/service/parts.ts";
+import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { ownHost } from "../own-host.ts";
+import { configOf } from "./bench.ts";
+
+export interface RunBenchOptions {
+  readonly rigs: readonly RigSpec[];
+  readonly clock?: () => number;
+  readonly config?: Record<string, unknown>;
+  readonly messages?: ServiceOptions["messages"];
+}
+
+/** The runs of a service, without its operations, over virtual rigs on real sockets. */
+export interface RunBench {
+  readonly farm: Farm;
+  readonly store: Store;
+  readonly ids: readonly number[];
+  readonly commands: ReturnType<typeof openCommands>;
+  /** The requests that changed something at a rig. */
+  writes(index: number): string[];
+  /** Begins a run for a rule, and waits for its end. */
+  run(steps: readonly object[], more?: Partial<RunRequest>): Promise<RunRecord>;
+  begin(steps: readonly object[], more?: Partial<RunRequest>): Promise<RunRecord>;
+  /** Takes in a miner that was changed in the store. */
+  put(miner: Parameters<MinerRegistry["put"]>[0]): void;
+  /** Another start of the service over the same store and rigs. */
+  restart(): Promise<void>;
+}
+
+const open: (() => Promise<void>)[] = [];
+
+export async function closeRunBenches(): Promise<void> {
+  for (const close of open.splice(0).reverse()) await close();
+}
+
+let occurrences = 0;
+
+/** "done done skipped" for each miner of a run. */
+export const statesOf = ({ miners }: RunRecord): string[] =>
+  miners.map(({ steps }) => steps.map(({ state }) => state).join(" "));
+
+export const messagesOf = ({ miners }: RunRecord): string[] =>
+  miners.flatMap(({ steps }) => steps.map(({ message }) => message));
+
+export async function openRunBench({ rigs, clock = Date.now, config, messages }: RunBenchOptions): Promise<RunBench> {
+  const host = ownHost();
+  const farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })), clock });
+  const store = await openStore({ file: ":memory:", now: clock });
+  const miners = farm.rigs.map(({ address, kind }, index) => ({ address, driver: kind, name: `rig ${index}` }));
+  const log = pino({ level: "silent" });
+  const start = async () => {
+    const options = { config: configOf({ ...config, miners }), store, log, now: clock, ...(messages && { messages }) };
+    const base = await openBase(options);
+    const opened = openMiners(options, base);
+    const commands = openCommands(options, base, opened);
+    opened.registry.start([]);
+    for (const { rig } of opened.registry.all()) await opened.registry.fleet.poll(rig);
+    await commands.runs.resume();
+    const close = async () => {
+      const ending = commands.runs.close();
+      await commands.executor.close();
+      opened.registry.close();
+      await ending;
+      await base.records.close();
+    };
+    return { commands, close, registry: opened.registry };
+  };
+  let service = await start();
+  open.push(async () => {
+    await service.close();
+    await store.close();
+    await farm.close();
+  });
+  const begin: RunBench["begin"] = async (steps, more = {}) => {
+    occurrences += 1;
+    const parsed: RunStep[] = Steps.parse(steps);
+    const request: RunRequest = {
+      cause: { kind: "rule", key: "too-hot", id: 1 },
+      occurrence: `test ${occurrences}`,
+      caller: { actor: "rule:too-hot" },
+      minerIds: farm.rigs.map((_, index) => firstMiner + index),
+      steps: parsed,
+      ...more,
+    };
+    const record = await service.commands.runs.begin(request);
+    if (record === "seen") throw new Error("this occurrence was begun before");
+    return record;
+  };
+  return {
+    farm,
+    store,
+    ids: farm.rigs.map((_, index) => firstMiner + index),
+    get commands() {
+      return service.commands;
+    },
+    writes: (index) => farm.rigs[index]?.requests.writes ?? [],
+    begin,
+    run: async (steps, more) => service.commands.runs.ended((await begin(steps, more)).id),
+    put: (miner) => service.registry.put(miner),
+    restart: async () => {
+      await service.close();
+      service = await start();
+    },
+  };
+}
+
+const firstMiner = 1_000_000_001;
