@@ -126,12 +126,13 @@ function cronFindings(pattern: string, timeZone: string | undefined, path: Path)
 export function ruleLoops(
   rules: readonly Pick<ResolvedRule, "key" | "do" | "onClear">[],
 ): { key: string; path: string }[] {
-  const runs = new Map(
-    rules.map(({ key, do: steps = [], onClear = [] }) => [
-      key,
-      [...steps, ...onClear].flatMap((step) => (kindOf(step) === "rule" && "rule" in step ? [String(step.rule)] : [])),
-    ]),
-  );
+  const runs = new Map<string, string[]>();
+  for (const { key, do: steps = [], onClear = [] } of rules) {
+    const named = [...steps, ...onClear].flatMap((step) =>
+      kindOf(step) === "rule" ? [String(Reflect.get(step, "rule"))] : [],
+    );
+    runs.set(key, [...(runs.get(key) ?? []), ...named]);
+  }
   const found: { key: string; path: string }[] = [];
   const done = new Set<string>();
   const visit = (key: string, above: readonly string[]): void => {

@@ -256,7 +256,8 @@ const needsOne = "needs exactly one of all and any";
 /** Conditions inside conditions. */
 const Inner = z
   .strictObject({ all: list.optional().describe("all of these"), any: list.optional().describe("one of these") })
-  .refine(oneList, needsOne);
+  // Else zod would report the keys of a condition as unknown keys of this one.
+  .refine(oneList, { error: needsOne, abort: true });
 const entry = z.union([Condition, Inner], {
   error: ({ input, errors = [] }) => {
     const isInner = typeof input === "object" && input !== null && ("all" in input || "any" in input);

@@ -91,7 +91,31 @@ test("names every mistake at once, with its place", () => {
       ],
       maintenance: [{ name: "m", groups: ["Hall"], until: "2026-05-01T18:00:00Z" }],
     }).map((each) => each.slice(0, 150)),
-  ).toMatchInlineSnapshot();
+  ).toEqual([
+    "rules[6].when.all[0]: reading must be one of hashrate, hashrateAverage, hashrateExpected, power, powerLimit, efficiency, energy, temperature, chipTemp",
+    "rules[7].when.all[0]: load is not available yet: this version runs nothing on the hosts of miners",
+    "rules[8].when.all[0]: any[0] is not a known condition; there are reading, rate, state, offline, reason, pool, device, event, topic, hook, weekly, time",
+    'rules[9].when.all[0].of: is required for a share, like "80%": hashrateExpected, median1h or another reading',
+    "rules[13].do: is required: a rule with conditions does something",
+    "rules[14].when.all[0].clear: must not be higher than above",
+    "rules[15].do[0]: set must be the key of a control: mining, power_limit, power_target, throttle, mode, frequency, voltage, fan, temperature_target, loc",
+    "schedules[1].weekly: needs exactly one of weekly, cron and price",
+    "rules[3].key: is also the key of rules[0]",
+    'rules[1].do[1]: there is no pool "Mian"',
+    'rules[4].scope.groups[0]: there is no group "Hall"',
+    'rules[4].scope.miners[0]: there is no miner "rig 9"',
+    'rules[4].when: there is no web hook "door"',
+    'rules[4].inhibitedBy[0]: there is no rule "nobody"',
+    'rules[4].do[0]: there is no channel "phone"',
+    'rules[4].do[1]: there is no managed template "T"',
+    "rules[4].do[2]: run needs automation: {programs: true} in the configuration",
+    'rules[5].when: "0 0 30 2 *" never comes: there is no such day',
+    'rules[10].when.where: "reading.powr" is not known (at character 1); did you mean "power"?',
+    'rules[11].use: there is no ready-made rule "sleep-when-hot"; did you mean "sleep-when-too-hot"?',
+    "rules[12].with.pool: is required for back-to-the-wanted-pool",
+    'schedules[0].cron: "61 * * * *" is not a cron pattern: Invalid value for minute: 61',
+    'maintenance[0].groups[0]: there is no group "Hall"',
+  ]);
 });
 
 test("an expression is refused with the place of what is wrong in it", () => {
@@ -108,5 +132,16 @@ test("an expression is refused with the place of what is wrong in it", () => {
       Array.from({ length: 200 }, () => "true").join(" && "),
       'miner.location.rack == "r1" && "air" in miner.tags && rule.key == "x"',
     ].map(expressionMistakes),
-  ).toMatchInlineSnapshot();
+  ).toEqual([
+    ["matches() is not allowed (at character 1); use contains(), startsWith() or endsWith()"],
+    ['"reading.temprature" is not known (at character 1); did you mean "temperature"?'],
+    ['"b.chip" is not known (at character 26); did you mean "chips"?'],
+    ['"foo" is not known (at character 1); there are miner, reading and rule'],
+    ["is not a valid expression: Unexpected token: EOF (at character 16)"],
+    ["must be true or false, and is of the type double"],
+    ["map() is nested too deeply (at character 23)"],
+    ["is not a valid expression: Exceeded maxDepth (20) (at character 21)"],
+    ["is not a valid expression: Exceeded maxAstNodes (200) (at character 1)"],
+    [],
+  ]);
 });

@@ -2,7 +2,7 @@ import { type Logger, pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
-import { type DemoMiner, startService } from "../../src/service/index.ts";
+import { type DemoMiner, type ServiceOptions, startService } from "../../src/service/index.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
@@ -24,6 +24,8 @@ export interface BenchOptions {
   readonly messages?: Messages;
   readonly eventsKept?: number;
   readonly monotonicNow?: () => number;
+  readonly runs?: ServiceOptions["runs"];
+  readonly ruleTurns?: ServiceOptions["ruleTurns"];
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -70,6 +72,8 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.demoLeft === undefined ? {} : { demoLeft: options.demoLeft }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
+      ...(options.runs === undefined ? {} : { runs: options.runs }),
+      ...(options.ruleTurns === undefined ? {} : { ruleTurns: options.ruleTurns }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
     });
   let service = await start();

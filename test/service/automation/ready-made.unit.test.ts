@@ -113,7 +113,7 @@ test("tell-me-when-down tells once when a rig is down and once when it is back",
   bench.read(1, null);
   await bench.pass(day, 60);
   await bench.pass(day, 60, () => bench.read(1, {}));
-  const texts = bench.runs.requests.map(({ steps, texts: fill }) =>
+  const texts = bench.runs.requests.map(({ steps, texts: fill = plain }) =>
     fill(1, String(Reflect.get(steps[0] ?? {}, "text"))),
   );
   expect(texts).toEqual(["rig 1 cannot be reached", "rig 1 is back"]);

@@ -1,0 +1,251 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { problem as refusal } from "../../errors.ts";
+import { until } from "../../until.ts";
+import { caller, closeBenches, openBench } from "../bench.ts";
+import { RecordedRuns, twoClocks } from "./rule-bench.ts";
+
+afterEach(closeBenches);
+
+const restart = [{ action: "restart" as const }];
+
+describe("rules over the API", () => {
+  test("are added, changed, listed with the ready-made ones, and removed; an id is never given again", async () => {
+    const { service } = await openBench();
+    const added = await service.addRule(
+      { key: "hot", when: { all: [{ offline: true }], for: 120 }, do: restart },
+      caller,
+    );
+    expect(added).toMatchObject({
+      id: 1,
+      key: "hot",
+      name: "hot",
+      enabled: true,
+      owner: "store",
+      manual: false,
+      makerId: null,
+    });
+    const changed = await service.changeRule({ id: "hot", name: "Hot", enabled: false }, caller);
+    expect(changed).toMatchObject({
+      id: 1,
+      key: "hot",
+      name: "Hot",
+      enabled: false,
+      definition: { when: { for: 120 } },
+    });
+    const list = await service.listRules({}, caller);
+    expect(list.rules).toEqual([changed]);
+    expect(list.readyMade.map(({ key }) => key)).toContain("daily-summary");
+    await service.deleteRule({ id: "1" }, caller);
+    expect((await service.listRules({}, caller)).rules).toEqual([]);
+    expect(await service.addRule({ key: "hot", do: restart }, caller)).toMatchObject({ id: 2 });
+  });
+
+  test("that refer to nothing, to each other in a loop, or to a key that is taken are refused with every mistake", async () => {
+    const { service } = await openBench({ config: { rules: [{ key: "a", do: [{ action: "restart" }] }] } });
+    await service.addRule({ key: "b", do: [{ rule: "a" }] }, caller);
+    const refused = await refusal(
+      service.addRule(
+        {
+          key: "a",
+          scope: { groups: ["Hall"] },
+          inhibitedBy: ["x"],
+          when: { all: [{ offline: true }] },
+          do: [{ rule: "a" }],
+        },
+        caller,
+      ),
+    );
+    expect(refused.errors).toEqual([
+      { path: "key", message: '"a" is the key of rule 1 already' },
+      { path: "scope.groups[0]", message: 'there is no group "Hall"' },
+      { path: "inhibitedBy[0]", message: 'there is no rule "x"' },
+      { path: "do", message: "the rules run each other in a loop: a → a" },
+    ]);
+    const loop = await refusal(service.changeRule({ id: "b", do: [{ rule: "b" }] }, caller));
+    expect(loop.errors).toEqual([{ path: "do", message: "the rules run each other in a loop: b → b" }]);
+    expect((await service.listRules({}, caller)).rules).toHaveLength(2);
+  });
+
+  test("of the configuration file belong to it", async () => {
+    const { service } = await openBench({
+      config: { rules: [{ name: "Night shift" }], schedules: [{ key: "s", cron: "0 3 * * *", do: restart }] },
+    });
+    for (const change of [
+      service.changeRule({ id: "1", enabled: false }, caller),
+      service.deleteRule({ id: "Night shift" }, caller),
+      service.changeSchedule({ id: "s", enabled: false }, caller),
+      service.deleteSchedule({ id: "s" }, caller),
+    ])
+      expect((await refusal(change)).code).toBe("owned.by-file");
+  });
+
+  test("keep their ids when the file changes them", async () => {
+    const bench = await openBench({ config: { rules: [{ name: "First" }, { key: "second", name: "Second" }] } });
+    const ids = async () =>
+      (await bench.service.listRules({}, caller)).rules.map(({ id, key, name }) => `${id} ${key} ${name}`);
+    expect(await ids()).toEqual(["1 First First", "2 second Second"]);
+    await bench.restart({ rules: [{ key: "second", name: "Renamed" }, { use: "daily-summary" }] });
+    expect(await ids()).toEqual(["2 second Renamed", "3 daily-summary Daily summary"]);
+    await bench.restart({ rules: [{ name: "First" }, { key: "second" }] });
+    expect(await ids()).toEqual(["1 First First", "2 second second"]);
+  });
+
+  test("do not show the secrets of web hooks", async () => {
+    const { service } = await openBench();
+    const step = {
+      webhook: "http://192.0.2.1/hook",
+      method: "POST" as const,
+      headers: { authorization: "Bearer word-of-mine" },
+    };
+    await service.addRule({ key: "tell", do: [step] }, caller);
+    await service.addSchedule({ key: "tell", cron: "0 3 * * *", do: [step] }, caller);
+    const answers = JSON.stringify([await service.listRules({}, caller), await service.listSchedules({}, caller)]);
+    expect(answers).toContain("authorization");
+    expect(answers).not.toContain("word-of-mine");
+  });
+
+  test("show what comes in the next days", async () => {
+    const { service } = await openBench({ clock: () => Date.UTC(2026, 2, 2, 12) });
+    await service.addSchedule(
+      { key: "night", weekly: { from: "22:00", to: "06:00", timeZone: "UTC" }, do: restart },
+      caller,
+    );
+    const upcoming = await service.upcomingSchedules({ days: 2 }, caller);
+    expect(upcoming).toEqual([
+      {
+        scheduleId: 1,
+        key: "night",
+        name: "night",
+        start: "2026-03-02T22:00:00.000Z",
+        end: "2026-03-03T06:00:00.000Z",
+      },
+      {
+        scheduleId: 1,
+        key: "night",
+        name: "night",
+        start: "2026-03-03T22:00:00.000Z",
+        end: "2026-03-04T06:00:00.000Z",
+      },
+    ]);
+  });
+});
+
+describe("a rule on a virtual rig", () => {
+  /** Rigs on real sockets; time passes for the rules when the test says so. */
+  async function farmWith(rules: readonly object[], rigs = 1) {
+    const clocks = twoClocks();
+    const runs = new RecordedRuns();
+    let turn = async (): Promise<void> => undefined;
+    const bench = await openBench({
+      rigs: Array.from({ length: rigs }, () => ({ kind: "axeos", warm: true }) as const),
+      clock: clocks.now,
+      monotonicNow: clocks.monotonicNow,
+      runs,
+      ruleTurns: (work) => {
+        turn = work;
+        return () => undefined;
+      },
+      config: { rules },
+    });
+    const ids: number[] = [];
+    for (let index = 0; index < rigs; index += 1) ids.push(await bench.add(bench.rig(index).address));
+    const pass = async (seconds: number) => {
+      for (let passed = 0; passed < seconds; passed += 30) {
+        clocks.pass(30_000);
+        for (const id of ids) await bench.poll(id);
+        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
+      }
+    };
+    return { bench, runs, ids, pass };
+  }
+
+  test("fires when it is too hot, and its trace says why and what was done", async () => {
+    const { bench, runs, ids, pass } = await farmWith([
+      {
+        key: "warm",
+        when: { all: [{ reading: "temperature", above: 20 }, { state: "mining" }], for: "1m" },
+        do: restart,
+      },
+    ]);
+    await pass(600);
+    expect(runs.told).toEqual([`warm: ${ids[0]}: action restart`]);
+    const { runs: traces } = await bench.service.listRuleRuns({ id: "warm" }, caller);
+    expect(traces).toMatchObject([
+      {
+        minerId: ids[0],
+        outcome: "done",
+        conditions: [
+          { condition: "temperature above 20", holds: true },
+          { condition: "state mining", value: "mining", holds: true },
+        ],
+        actions: [{ action: "restart", minerId: ids[0], state: "done" }],
+      },
+    ]);
+    expect((await bench.service.listRules({}, caller)).rules[0]).toMatchObject({ firing: 1, pending: 0, held: 0 });
+  });
+
+  test("that dies is noticed once, and again when it is back", async () => {
+    const { bench, runs, pass } = await farmWith([
+      {
+        key: "down",
+        when: { all: [{ offline: true }], for: "1m" },
+        do: [{ notify: "all", text: "{{ miner.name }} is away" }],
+        onClear: [{ notify: "all", text: "{{ miner.name }} is back" }],
+      },
+    ]);
+    await pass(60);
+    bench.rig(0).fault = "off";
+    await pass(300);
+    expect(runs.requests).toHaveLength(1);
+    bench.rig(0).fault = null;
+    await pass(120);
+    expect(runs.requests.map(({ occurrence }) => occurrence)).toHaveLength(2);
+  });
+
+  test("is tried over its history, and nothing is done", async () => {
+    const { bench, runs, ids, pass } = await farmWith([]);
+    await pass(900);
+    await bench.service.addRule(
+      {
+        key: "warm",
+        when: {
+          all: [
+            { reading: "temperature", above: 20 },
+            { reading: "fanRpm", above: 0 },
+          ],
+          for: 120,
+        },
+        do: restart,
+      },
+      caller,
+    );
+    await bench.service.addRule(
+      { key: "strong", when: { all: [{ reading: "temperature", above: 20 }], for: 120 }, do: restart },
+      caller,
+    );
+    const tried = await bench.service.tryRule({ id: "strong" }, caller);
+    expect(tried.firings).toMatchObject([{ minerId: ids[0], clearedAt: null, limited: false }]);
+    const unknown = await bench.service.tryRule({ id: "warm" }, caller);
+    expect([unknown.firings, unknown.notes]).toEqual([
+      [],
+      ["the history does not hold fanRpm: conditions on it are unknown"],
+    ]);
+    const three = await Promise.allSettled([1, 2, 3].map(() => bench.service.tryRule({ id: "strong" }, caller)));
+    expect(three.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+    expect(runs.requests).toEqual([]);
+  });
+
+  test("is held by its limit when a person runs it, too", async () => {
+    const { bench, ids } = await farmWith([
+      { key: "locate", limit: { repeat: "1h" }, do: [{ action: "locate", on: true }] },
+    ]);
+    await bench.act(ids[0] ?? 0, { action: "rule", rule_id: 1 });
+    const refused = await refusal(bench.act(ids[0] ?? 0, { action: "rule", rule_id: 1 }));
+    expect([refused.code, refused.message]).toEqual([
+      "not.possible",
+      "The rule locate is held back by its limit: once in 1h; nothing was done",
+    ]);
+    await until(async () => (await bench.commands(ids[0] ?? 0)).length === 1, "one command");
+  });
+});
