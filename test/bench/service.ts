@@ -22,6 +22,8 @@ export const ServiceSettings = z.object({
   file: z.string().nullable(),
   /** The broker that a bridge goes to; null = none. */
   mqtt: z.string().nullable(),
+  /** As in the configuration. */
+  rules: z.array(z.unknown()),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
@@ -51,7 +53,7 @@ const firstId = 1_000_000_001;
 
 answering({
   start: async (input) => {
-    const { miners, interval, key, file, mqtt } = ServiceSettings.parse(input);
+    const { miners, interval, key, file, mqtt, rules } = ServiceSettings.parse(input);
     reads = new Uint32Array(miners.length);
     const store = await openStore({ file: file ?? ":memory:", now: Date.now });
     const append = store.samples.append.bind(store.samples);
@@ -62,6 +64,7 @@ answering({
     const config = Config.parse({
       http: { host: "127.0.0.1", port: 0, ...(key === null ? {} : { key }) },
       poll: { interval },
+      rules,
       miners: miners.map(({ address, token }) => (token === null ? { address } : { address, token })),
     });
     const log = pino({ level: "silent" });

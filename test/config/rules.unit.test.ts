@@ -113,6 +113,7 @@ test("names every mistake at once, with its place", () => {
     'rules[10].when.where: "reading.powr" is not known (at character 1); did you mean "power"?',
     'rules[11].use: there is no ready-made rule "sleep-when-hot"; did you mean "sleep-when-too-hot"?',
     "rules[12].with.pool: is required for back-to-the-wanted-pool",
+    "rules[0].do: the rules run each other in a loop: a → b → c → a",
     'schedules[0].cron: "61 * * * *" is not a cron pattern: Invalid value for minute: 61',
     'maintenance[0].groups[0]: there is no group "Hall"',
   ]);

@@ -120,6 +120,6 @@ describe("a schedule", () => {
     });
     await bench.pass(120);
     expect(bench.runs.told).toEqual(["night: 3: set power_target"]);
-    expect(bench.scheduleTraces(1)).toEqual(["done: "]);
+    expect(bench.scheduleTraces(1)).toEqual(["done: begins; 2 miners are in maintenance"]);
   });
 });

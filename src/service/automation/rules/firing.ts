@@ -256,7 +256,10 @@ export class Firing implements FiringActs {
       .then(async (record) => {
         if (record === "seen")
           traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
-        else traces.end(trace, endOf(await runs.ended(record.id)));
+        else {
+          const end = endOf(await runs.ended(record.id));
+          traces.end(trace, why === "cleared" && end.outcome === "done" ? { ...end, outcome: "cleared" } : end);
+        }
       })
       .catch((error: unknown) => {
         const message =

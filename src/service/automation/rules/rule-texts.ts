@@ -72,7 +72,7 @@ const at = (value: unknown, path: readonly string[]): unknown =>
   );
 
 function written(path: readonly string[], value: unknown, format: Format): string {
-  if (value === null || value === undefined) return "unknown";
+  if (value === null || value === undefined) return "–";
   if (typeof value === "number")
     return path[0]?.startsWith("hashrate") ? format.hashrate(value) : String(Number(value.toFixed(2)));
   if (typeof value === "boolean") return value ? "yes" : "no";

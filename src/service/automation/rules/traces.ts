@@ -118,7 +118,7 @@ export const endOf = (record: RunRecord): Partial<Trace> => {
   const failed = actions.find(({ state }) => state === "failed" || state === "unknown");
   return {
     outcome: record.state === "done" ? "done" : record.state === "unknown" ? "unknown" : "failed",
-    message: failed === undefined ? "" : `${failed.action}: ${failed.message}`,
+    ...(failed === undefined ? {} : { message: `${failed.action}: ${failed.message}` }),
     actions: actions.slice(0, listedActions),
   };
 };
