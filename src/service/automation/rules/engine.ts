@@ -12,9 +12,10 @@ import type { MedianBook, RateBook } from "./history-books.ts";
 import {
   Cell,
   cellOf,
-  dayMs,
   delaysOf,
+  firingsOf,
   isGuarded,
+  keptFirings,
   type LiveRule,
   liveRule,
   nextDue,
@@ -108,7 +109,7 @@ export class RuleEngine {
   }
 
   get now(): Instant {
-    return { monotonic: this.#options.monotonicNow(), wall: this.#options.now() };
+    return { monotonic: Math.round(this.#options.monotonicNow()), wall: this.#options.now() };
   }
 
   find(idOrKey: number | string): LiveRule | undefined {
@@ -240,7 +241,7 @@ export class RuleEngine {
       if (rule.compiled?.test(subject, false) !== true) return;
       const cell = this.cell(rule, minerId);
       const now = this.now;
-      if (now.monotonic < cell.deafUntil) return;
+      if (now.monotonic < (cell.deafUntil ?? 0)) return;
       this.#firing?.fire(rule, minerId, cell, now);
       this.#mark(rule, minerId);
     });
@@ -294,9 +295,9 @@ export class RuleEngine {
     if (before === "idle" && cell.phase !== "idle") cell.began = now.monotonic;
     if (turn === "fire") this.#firing?.fire(rule, minerId, cell, now);
     else if (turn === "clear") this.#firing?.clear(rule, minerId, cell, now);
-    else if (truth === true && cell.phase === "firing" && cell.held !== null && now.monotonic >= cell.retryAt)
+    else if (truth === true && cell.phase === "firing" && cell.held !== null && now.monotonic >= (cell.retryAt ?? 0))
       this.#firing?.fire(rule, minerId, cell, now);
-    else if (truth === false && cell.phase === "idle" && cell.owesClear && now.monotonic >= cell.retryAt)
+    else if (truth === false && cell.phase === "idle" && cell.owesClear && now.monotonic >= (cell.retryAt ?? 0))
       this.#firing?.clear(rule, minerId, cell, now);
     if (cell.phase !== before || turn !== null) this.#mark(rule, minerId);
     if (cell.isBlank) this.#forget(rule, minerId);
@@ -304,9 +305,9 @@ export class RuleEngine {
   }
 
   #schedule(rule: LiveRule, minerId: number, cell: Cell, due: number): void {
-    if (due === cell.due) return;
-    cell.due = due;
-    if (due < Number.POSITIVE_INFINITY) this.#due.add(due, { rule, minerId });
+    if (due === (cell.due ?? Number.POSITIVE_INFINITY)) return;
+    cell.due = due < Number.POSITIVE_INFINITY ? due : null;
+    if (cell.due !== null) this.#due.add(due, { rule, minerId });
   }
 
   #forget(rule: LiveRule, minerId: number): void {
@@ -337,10 +338,10 @@ export class RuleEngine {
     for (let next = this.#due.take(now.monotonic); next !== undefined; next = this.#due.take(now.monotonic)) {
       const { rule, minerId } = next;
       const cell = rule.cells.get(minerId);
-      if (cell === undefined || cell.due > now.monotonic || !this.#rules.includes(rule)) continue;
+      if (cell?.due == null || cell.due > now.monotonic || !this.#rules.includes(rule)) continue;
       this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
       // Unchanged, it is due again only when something changes.
-      if (cell.due <= now.monotonic) cell.due = Number.POSITIVE_INFINITY;
+      if (cell.due !== null && cell.due <= now.monotonic) cell.due = null;
     }
     for (const minerId of this.#options.medians.turn()) {
       const slot = this.#slots.get(minerId);
@@ -368,8 +369,7 @@ export class RuleEngine {
       [...ids].flatMap((minerId) => {
         const cell = rule.cells.get(minerId);
         if (cell === undefined) return [];
-        if (cell.fired !== null) cell.fired = cell.fired.filter((at) => now.monotonic - at < dayMs);
-        if (cell.fired?.length === 0) cell.fired = null;
+        if (cell.fired !== null) cell.fired = keptFirings(firingsOf(cell), now.monotonic);
         return [rowOf(rule, minerId, cell, now)];
       }),
     );
@@ -478,12 +478,12 @@ const isCurrent = ({ reading, missed }: RigState): boolean => reading !== null &
 /** While its own action is under way, and while the rig restarts from it, a rule hears nothing. */
 const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boolean =>
   cell !== undefined &&
-  now.monotonic < cell.deafUntil &&
+  now.monotonic < (cell.deafUntil ?? 0) &&
   (cell.deafUntil === Number.POSITIVE_INFINITY || state?.restarting === true);
 
 function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
   if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
-    return cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
+    return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
   return nextDue(cell, rule.delays);
 }
 

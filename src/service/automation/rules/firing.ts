@@ -5,7 +5,17 @@ import type { RunStep } from "../../../contract/steps.ts";
 import type { RunRequest, Runs } from "../run-types.ts";
 import { actsOnRigs } from "./compile.ts";
 import type { FiringActs, RuleEngine } from "./engine.ts";
-import { allowedBy, type Cell, dayMs, guardWord, isGuarded, type LiveRule, retryMs } from "./live-rule.ts";
+import {
+  allowedBy,
+  type Cell,
+  dayMs,
+  firingsOf,
+  guardWord,
+  isGuarded,
+  keptFirings,
+  type LiveRule,
+  retryMs,
+} from "./live-rule.ts";
 import type { Instant } from "./machine.ts";
 import type { MaintenanceWindows } from "./maintenance.ts";
 import { endOf, type Traces } from "./traces.ts";
@@ -185,7 +195,7 @@ export class Firing implements FiringActs {
     for (const cell of rule.cells.values())
       if (
         cell.phase !== "idle" &&
-        (isGuarded(cell) || now.monotonic - cell.began <= guard.withinMs + rule.delays.forMs)
+        (isGuarded(cell) || now.monotonic - (cell.began ?? 0) <= guard.withinMs + rule.delays.forMs)
       )
         count += 1;
     this.#affected.set(rule, { at: now.monotonic, count });
@@ -196,8 +206,8 @@ export class Firing implements FiringActs {
     const { repeat, perDay, per } = rule.settings.limit ?? {};
     const fired =
       per === "rule"
-        ? [...rule.cells.values()].flatMap((each) => each.fired ?? []).sort((a, b) => a - b)
-        : (cell.fired ?? []);
+        ? [...rule.cells.values()].flatMap((each) => firingsOf(each)).sort((a, b) => a - b)
+        : firingsOf(cell);
     const last = fired.at(-1);
     const repeatAt = last === undefined || repeat === undefined ? 0 : last + repeat * 1000;
     if (repeat !== undefined && repeatAt > now.monotonic)
@@ -227,8 +237,10 @@ export class Firing implements FiringActs {
 
   #count(rule: LiveRule, cell: Cell, { monotonic }: Instant): void {
     cell.count += 1;
-    const kept = rule.settings.limit === undefined ? [] : (cell.fired ?? []);
-    cell.fired = [...kept.filter((at) => monotonic - at < dayMs), monotonic];
+    const { limit } = rule.settings;
+    if (limit === undefined) return;
+    // `repeat` needs the last one alone.
+    cell.fired = keptFirings(limit.perDay === undefined ? [monotonic] : [...firingsOf(cell), monotonic], monotonic);
   }
 
   #act(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {

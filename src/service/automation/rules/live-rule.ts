@@ -13,7 +13,10 @@ export const guardWord = "its guard";
 
 export const isGuarded = ({ held }: { readonly held: string | null }): boolean => held?.startsWith(guardWord) === true;
 
-/** Where a rule is at one miner; miner 0 for a rule that concerns no single one. */
+/**
+ * Where a rule is at one miner; miner 0 for a rule that concerns no single one. There may be 200,000: times are whole ms
+ * of the monotonic clock or null, which V8 keeps inside the object.
+ */
 export class Cell implements MachineState {
   phase: Phase = "idle";
   since = 0;
@@ -21,26 +24,36 @@ export class Cell implements MachineState {
   at: number | null = null;
   /** Firings so far. */
   count = 0;
-  /** Of the last day, by the monotonic clock; null if there are none. */
-  fired: number[] | null = null;
+  /** Those of the last day, if there is a limit. */
+  fired: number | number[] | null = null;
   /** Why it is held back; null if it is not. */
   held: string | null = null;
   /** Its `onClear` is held back. */
   owesClear = false;
-  /** When its conditions began to hold, by the monotonic clock. */
-  began = 0;
-  /** By the monotonic clock: until then it does not hear of what its own actions change. */
-  deafUntil = 0;
+  /** When its conditions began to hold. */
+  began: number | null = null;
+  /** Until then it does not hear of what its own actions change; Infinity while they are under way. */
+  deafUntil: number | null = null;
   /** When it may act again after it was held back. */
-  retryAt = 0;
+  retryAt: number | null = null;
   /** When it is stepped although nothing changes. */
-  due = Number.POSITIVE_INFINITY;
+  due: number | null = null;
 
   /** Without anything to remember. */
   get isBlank(): boolean {
     return this.phase === "idle" && this.count === 0 && !this.owesClear;
   }
 }
+
+/** Its firings of the last day, oldest first. */
+export const firingsOf = ({ fired }: Pick<Cell, "fired">): readonly number[] =>
+  typeof fired === "number" ? [fired] : (fired ?? []);
+
+/** What is kept of them. */
+export const keptFirings = (fired: readonly number[], now: number): Cell["fired"] => {
+  const kept = fired.filter((at) => now - at < dayMs);
+  return kept.length > 1 ? kept : (kept[0] ?? null);
+};
 
 export interface LiveRule {
   readonly id: number;
@@ -121,7 +134,7 @@ export const rowOf = (rule: LiveRule, minerId: number, cell: Cell, now: Instant)
   since: cell.since,
   elapsed: cell.elapsed + (cell.at === null ? 0 : Math.max(0, now.monotonic - cell.at)),
   count: cell.count,
-  fired: (cell.fired ?? []).map((at) => Math.round(now.wall - (now.monotonic - at))),
+  fired: firingsOf(cell).map((at) => Math.round(now.wall - (now.monotonic - at))),
   held: cell.held,
 });
 
@@ -135,7 +148,10 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   cell.began = now.monotonic;
   cell.held = row.held;
   // A time in the future means that the clock was set back; then it has only just fired.
-  if (row.fired.length > 0) cell.fired = row.fired.map((time) => now.monotonic - Math.max(0, now.wall - time));
+  cell.fired = keptFirings(
+    row.fired.map((time) => now.monotonic - Math.max(0, now.wall - time)),
+    now.monotonic,
+  );
   return cell;
 }
 
