@@ -206,11 +206,11 @@ const bulk = () => service.startBulkAction({ ...dryRun, miners: [bravoAnt] }, as
 const poolOfAnt = (query = "") => ({ path: `/api/miners/${ant}/pools/${activePool}${query}` });
 
 const steps = [{ action: "restart" as const }];
-const newRule = () => ({ key: `rule-${next()}`, scope: { groups: ["alpha farm"] }, do: steps });
+const newRule = () => ({ key: `rule-${next()}`, scope: { racks: ["r1"] }, do: steps });
 const newSchedule = () => ({
   key: `schedule-${next()}`,
   cron: "0 3 * * *",
-  scope: { groups: ["alpha farm"] },
+  scope: { racks: ["r1"] },
   do: steps,
 });
 const newWindow = { name: "new", until: "2100-01-01T00:00:00Z", racks: ["r1"] };
@@ -300,7 +300,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deleteSchedule: made("/api/schedules", () => service.addSchedule(newSchedule(), asService)),
   listScheduleRuns: made("/api/schedules", () => service.addSchedule(newSchedule(), asService).then(runsOf)),
   listMaintenance: "/api/maintenance",
-  addMaintenance: { path: "/api/maintenance", body: { ...newWindow, groups: ["alpha farm"] } },
+  addMaintenance: { path: "/api/maintenance", body: newWindow },
   deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
 };
 
@@ -374,13 +374,13 @@ cancelBulkAction       401  401   409  403  404  409  404  403  404
 watchEvents            401  401   200  200  200  200  200  200  404
 getHistory             401  401   200  200  404  200  404  200  404
 listRules              401  401   200  200  200  200  200  200  404
-addRule                401  401   201  403  403  201  400  403  404
+addRule                401  401   201  403  403  201  201  403  404
 changeRule             401  401   200  403  403  200  404  403  404
 deleteRule             401  401   200  403  403  200  404  403  404
 listRuleRuns           401  401   200  404  404  200  404  404  404
 tryRule                401  401   200  403  403  200  404  403  404
 listSchedules          401  401   200  200  200  200  200  200  404
-addSchedule            401  401   201  403  403  201  400  403  404
+addSchedule            401  401   201  403  403  201  201  403  404
 upcomingSchedules      401  401   200  200  200  200  200  200  404
 changeSchedule         401  401   200  403  403  200  404  403  404
 deleteSchedule         401  401   200  403  403  200  404  403  404
@@ -445,22 +445,9 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
 /** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
-    (
-      [
-        "miners",
-        "groups",
-        "pools",
-        "poolGroups",
-        "templates",
-        "coins",
-        "users",
-        "hosts",
-        "managedMiners",
-        "rules",
-        "schedules",
-        "maintenance",
-      ] as const
-    ).map((name) => [name, store[name].all()]),
+    (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners"] as const).map(
+      (name) => [name, store[name].all()],
+    ),
   ),
   notifications: store.notifications.list().filter(({ minerName }) => minerName !== "bravo ant"),
 });

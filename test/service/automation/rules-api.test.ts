@@ -48,7 +48,7 @@ describe("rules over the API", () => {
         {
           key: "a",
           scope: { groups: ["Hall"] },
-          inhibitedBy: ["x"],
+          inhibitedBy: ["nobody"],
           when: { all: [{ offline: true }] },
           do: [{ rule: "a" }],
         },
@@ -58,7 +58,7 @@ describe("rules over the API", () => {
     expect(refused.errors).toEqual([
       { path: "key", message: '"a" is the key of rule 1 already' },
       { path: "scope.groups[0]", message: 'there is no group "Hall"' },
-      { path: "inhibitedBy[0]", message: 'there is no rule "x"' },
+      { path: "inhibitedBy[0]", message: 'there is no rule "nobody"' },
       { path: "do", message: "the rules run each other in a loop: a → a" },
     ]);
     const loop = await refusal(service.changeRule({ id: "b", do: [{ rule: "b" }] }, caller));

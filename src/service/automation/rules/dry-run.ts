@@ -29,9 +29,9 @@ const mostFirings = 1_000;
 const dayMs = 86_400_000;
 /** The history is read in pieces of so many ms. */
 const pieceMs = 6 * 3_600_000;
-/** A miner without a sample for longer than this was away, ms; hourly means come once an hour. */
+/** A miner without a sample for longer than this was away, ms, and for longer than so many of its intervals. */
 const awayMs = 120_000;
-const hourlyMs = 3_700_000;
+const awayIntervals = 4;
 
 const medianMs = 300_000;
 
@@ -92,6 +92,7 @@ export class DryRuns {
           if (time >= from && time < to) samples.push({ time, hashrate, power, temperature });
         });
         samples.sort((a, b) => a.time - b.time);
+        trial.learnInterval(samples);
         for (const sample of samples) {
           trial.take(sample);
           if (breath.isDue) await breath.take();
@@ -150,6 +151,7 @@ class Trial {
   readonly #machine: MachineState = { phase: "idle", since: 0, elapsed: 0, at: null };
   #state: RigState;
   #last: number | null = null;
+  #awayMs = awayMs;
 
   constructor(rule: ResolvedRule, compiled: CompiledConditions, past: Past, minerId: number, known: RigState) {
     this.#rule = rule;
@@ -160,6 +162,13 @@ class Trial {
     this.#state = { ...known, reading: null, missed: 0, trouble: null };
     this.#delays = { forMs: (rule.when?.for ?? 0) * 1000, clearForMs: (rule.when?.clearFor ?? 0) * 1000 };
     past.forget();
+  }
+
+  /** Samples come at the interval of its reads, or once an hour where only means are left. */
+  learnInterval(samples: readonly Sample[]): void {
+    const gaps = samples.slice(1).map(({ time }, index) => time - (samples[index]?.time ?? time));
+    const usual = median(gaps);
+    if (usual !== null) this.#awayMs = Math.max(awayMs, awayIntervals * usual);
   }
 
   take(sample: Sample): void {
@@ -174,7 +183,7 @@ class Trial {
   waitUntil(time: number): void {
     const last = this.#last;
     if (last === null) return;
-    const awayAt = last + (time - last < hourlyMs && time % 3_600_000 === 0 ? hourlyMs : awayMs);
+    const awayAt = last + this.#awayMs;
     this.#timers(Math.min(time, awayAt));
     if (awayAt >= time || this.#state.reading === null) return;
     this.#state = { ...this.#state, reading: null, missed: missesUntilDisconnected };

@@ -39,8 +39,6 @@ export interface RuleEngineOptions {
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly log: Logger;
-  /** The maker of a rule has left, or is no administrator any more. */
-  readonly disowned: (rule: LiveRule, problem: string) => void;
 }
 
 /** What happens when a rule fires or clears. */
@@ -152,6 +150,7 @@ export class RuleEngine {
       before.delete(row.id);
       if (old === undefined) return rule;
       if (JSON.stringify(old.settings) === JSON.stringify(rule.settings) && old.makerId === rule.makerId) return old;
+      this.#firing?.closed(old);
       // Its conditions are others now; only the number of its firings goes on.
       for (const [minerId, cell] of old.cells) {
         const fresh = new Cell();
@@ -450,9 +449,8 @@ export class RuleEngine {
       if (this.#accesses.get(rule) === access) continue;
       changed = true;
       this.#accesses.set(rule, access);
-      if (access !== null) continue;
-      rule.problem = "its maker is no administrator any more";
-      this.#options.disowned(rule, rule.problem);
+      if (access === null) rule.problem = disowned;
+      else if (rule.problem === disowned) rule.problem = null;
     }
     for (const rule of this.#accesses.keys()) if (!this.#rules.includes(rule)) this.#accesses.delete(rule);
     return changed;
@@ -471,6 +469,7 @@ export class RuleEngine {
   }
 }
 
+const disowned = "its maker is no longer an administrator";
 const ofNoMiner: Subject = { id: 0, state: null, disabled: false };
 
 const isCurrent = ({ reading, missed }: RigState): boolean => reading !== null && missed === 0;

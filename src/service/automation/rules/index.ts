@@ -11,10 +11,9 @@ import { DryRuns } from "./dry-run.ts";
 import { RuleEngine } from "./engine.ts";
 import { Firing, type RuleNotices } from "./firing.ts";
 import { MedianBook, RateBook } from "./history-books.ts";
-import type { LiveRule } from "./live-rule.ts";
 import { MaintenanceWindows } from "./maintenance.ts";
 import { expressionNames, textsOf } from "./rule-texts.ts";
-import { type LiveSchedule, Schedules } from "./schedules.ts";
+import { Schedules } from "./schedules.ts";
 import { RuleSurroundings, type RuleValues } from "./surroundings.ts";
 import { Traces } from "./traces.ts";
 
@@ -67,25 +66,16 @@ export class Automation {
     this.#around = new RuleSurroundings({
       ...{ values, medians, rates, messages, now, monotonicNow, zone },
       pools: store.pools,
-      topicChanged: (topic) => this.engine.reconsider((each) => "topic" in each && each.topic === topic),
+      topicChanged: (topic) =>
+        this.#safely(() => this.engine.reconsider((each) => "topic" in each && each.topic === topic)),
       names: expressionNames(naming),
     });
     this.traces = new Traces(store, now);
     this.maintenance = new MaintenanceWindows(store, now);
-    const disowned = (what: string) => (owned: LiveRule | LiveSchedule, problem: string) =>
-      notices.raise({
-        key: `${what}:${owned.id}:maker`,
-        minerId: null,
-        title: owned.settings.name ?? owned.settings.key,
-        source: "Rules",
-        message: `The ${what} ${owned.settings.key} is off: ${problem}`,
-        severity: "warning",
-      });
     this.engine = new RuleEngine({
       ...{ registry, store, accessBook, medians, rates, now, monotonicNow, log },
       around: this.#around,
       traces: this.traces,
-      disowned: disowned("rule"),
     });
     const texts = textsOf(naming);
     this.firing = new Firing({
@@ -104,7 +94,15 @@ export class Automation {
         const { key, name = key } = schedule.settings;
         return texts({ key, name }, () => this.schedules.members(schedule).ids);
       },
-      disowned: disowned("schedule"),
+      disowned: ({ id, settings }, problem) =>
+        notices.raise({
+          key: `schedule:${id}:maker`,
+          minerId: null,
+          title: settings.name ?? settings.key,
+          source: "Rules",
+          message: `The schedule ${settings.key} is off: ${problem}`,
+          severity: "warning",
+        }),
     });
     this.dryRuns = new DryRuns({
       each: (minerId, from, to, take) => options.each(minerId, from, to, take),
@@ -118,17 +116,22 @@ export class Automation {
   start(): void {
     this.engine.load();
     this.schedules.load();
-    this.#unwatch = this.#options.registry.watchReadings(this.engine.take);
+    this.#unwatch = this.#options.registry.watchReadings((changes) => this.#safely(() => this.engine.take(changes)));
   }
 
-  /** One turn, once a second. A failure is logged and ends nothing. */
+  /** One turn, once a second. */
   turn(): void {
-    for (const work of [() => this.engine.turn(), () => this.schedules.turn()])
-      try {
-        work();
-      } catch (error) {
-        this.#options.log.error({ err: error }, "a turn of the rules failed");
-      }
+    this.#safely(() => this.engine.turn());
+    this.#safely(() => this.schedules.turn());
+  }
+
+  /** A failure is logged and ends nothing. */
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.error({ err: error }, "the rules failed");
+    }
   }
 
   /** The rules, schedules or windows of the store have changed. */
@@ -139,7 +142,9 @@ export class Automation {
 
   /** A web hook has come in. */
   hook(name: string): void {
-    this.engine.happen({ hook: name }, (condition) => "hook" in condition && condition.hook === name);
+    this.#safely(() =>
+      this.engine.happen({ hook: name }, (condition) => "hook" in condition && condition.hook === name),
+    );
   }
 
   /** Call it after the executor of runs has been closed, whose last results are kept. */

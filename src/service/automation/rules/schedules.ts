@@ -12,7 +12,7 @@ import type { MaintenanceWindows } from "./maintenance.ts";
 import { scopeTest } from "./scope.ts";
 import type { RuleValues } from "./surroundings.ts";
 import { endOf, type Traces } from "./traces.ts";
-import { cronWindows, type Span, type Windows, weeklyWindows } from "./windows.ts";
+import { changeAfter, cronWindows, type Span, type Windows, weeklyWindows } from "./windows.ts";
 
 export interface LiveSchedule {
   readonly id: number;
@@ -23,6 +23,8 @@ export interface LiveSchedule {
   /** The beginning that was dealt with last, epoch ms; null: none yet. */
   handled: number | null;
   active: Span | null;
+  /** When it next begins or ends, epoch ms. */
+  changesAt: number;
   problem: string | null;
 }
 
@@ -106,7 +108,7 @@ export class Schedules {
         : settings.cron === undefined
           ? null
           : cronWindows(settings.cron, settings.timeZone ?? zone, lasts);
-    return { id, settings, makerId, windows, handled: null, active: null, problem: null };
+    return { id, settings, makerId, windows, handled: null, active: null, changesAt: 0, problem: null };
   }
 
   /** One turn, once a second. */
@@ -130,6 +132,8 @@ export class Schedules {
 
   #byTime(schedule: LiveSchedule, windows: Windows, now: number, jumped: boolean): void {
     const { active } = schedule;
+    if (!jumped && now < schedule.changesAt) return;
+    schedule.changesAt = changeAfter(windows, now);
     if (active?.end != null && now >= active.end) this.#end(schedule, active);
     const last = windows.last(now);
     if (last === null) return;

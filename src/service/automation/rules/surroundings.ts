@@ -8,7 +8,7 @@ import type { ExpressionNames } from "./compile.ts";
 import type { Subject, Surroundings, Value } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
 import type { Truth } from "./machine.ts";
-import { cronOf, dailyPattern, isInside, type Windows, weeklyWindows } from "./windows.ts";
+import { changeAfter, cronOf, dailyPattern, isInside, type Windows, weeklyWindows } from "./windows.ts";
 
 /** Values of money, for a miner; 0 = for none in particular. */
 export interface RuleValues {
@@ -44,6 +44,8 @@ interface TopicValue {
 interface WeeklyValue {
   readonly windows: Windows;
   holds: Truth;
+  /** When the hours next begin or end, epoch ms. */
+  changesAt: number;
 }
 
 /** Longer messages are not values. */
@@ -83,7 +85,7 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     for (const each of conditions) {
       if ("weekly" in each && !this.#weekly.has(each)) {
         const windows = weeklyWindows(each.weekly, this.#options.zone);
-        this.#weekly.set(each, { windows, holds: isInside(windows, now) });
+        this.#weekly.set(each, { windows, holds: isInside(windows, now), changesAt: 0 });
       }
       if (("time" in each || "cron" in each) && !this.#times.has(each))
         this.#times.set(each, this.#nextTime(each, now));
@@ -99,18 +101,19 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     const changed = new Set<Condition>();
     const come = new Set<Condition>();
     for (const [condition, value] of this.#weekly) {
+      if (!jumped && value.holds !== null && now < value.changesAt) continue;
       const holds = isInside(value.windows, now);
       if (jumped && holds !== value.holds) value.holds = null;
       else if (!jumped && value.holds !== null && holds !== value.holds) {
         value.holds = holds;
         changed.add(condition);
       } else if (!jumped && value.holds === null) this.#settle(value, now);
+      value.changesAt = changeAfter(value.windows, now);
     }
     for (const [condition, at] of this.#times) {
-      const next = this.#nextTime(condition, now);
-      if (now < at && !(jumped && next !== at)) continue;
-      if (!jumped && now >= at) come.add(condition);
-      this.#times.set(condition, next);
+      if (now < at && !jumped) continue;
+      if (!jumped) come.add(condition);
+      this.#times.set(condition, this.#nextTime(condition, now));
     }
     return { changed, come };
   }

@@ -63,3 +63,11 @@ export function isInside(windows: Windows, now: number): boolean {
   const last = windows.last(now);
   return last !== null && (last.end === null || now < last.end);
 }
+
+/** When one next begins or ends, epoch ms; Infinity if never. */
+export function changeAfter(windows: Windows, now: number): number {
+  const last = windows.last(now);
+  const end = last?.end ?? null;
+  const start = windows.next(now)?.start ?? Number.POSITIVE_INFINITY;
+  return end !== null && end > now ? Math.min(end, start) : start;
+}
