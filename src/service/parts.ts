@@ -184,7 +184,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
       hasMessages: messages !== undefined,
       isOwnAddress: isAddressOf(config.http),
     },
-    effects: effectsOf(options, base),
+    effects: effectsOf(options, base, registry),
   });
   const runs = new RunExecutor({ store, runner, now, log });
   const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
@@ -199,10 +199,12 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
 }
 
 /** What steps do elsewhere than on rigs. */
-function effectsOf({ messages }: ServiceOptions, { store, notify }: Base): Effects {
+function effectsOf({ messages }: ServiceOptions, { accessBook, notify }: Base, registry: MinerRegistry): Effects {
   return {
-    notify: ({ minerId, severity, title, text }) => {
-      const minerName = minerId === null ? "" : (store.miners.get(minerId)?.name ?? "");
+    notify: ({ minerId: id, severity, title, text }) => {
+      const entry = id === null ? undefined : registry.visible(id, accessBook.of({ actor: "service" }));
+      const minerId = id === null || isDemo(id) ? null : id;
+      const minerName = entry?.facts.name ?? "";
       notify({ minerId, minerName, title, source: "Rules", message: text, isWarning: severity !== "info" });
     },
     ...(messages === undefined

@@ -124,12 +124,6 @@ export class RunExecutor implements Runs {
     return recordOf(run, stepsOf(run), await runs.turns(id));
   }
 
-  /** Of a rule, schedule or template, newest first. */
-  async records(kind: RunCause["kind"], causeId: number, limit: number): Promise<RunRecord[]> {
-    const runs = await this.#options.store.runs.ofCause(kind, causeId, limit);
-    return Promise.all(runs.map(({ id }) => this.record(id)));
-  }
-
   async ended(id: number): Promise<RunRecord> {
     await this.#jobs.get(id)?.over;
     return this.record(id);
@@ -270,7 +264,7 @@ export class RunExecutor implements Runs {
     const queued = isCancelled
       ? ({ state: "cancelled", message: "Cancelled before it was sent" } as const)
       : ({ state: "queued", message: "" } as const);
-    await this.#stored(() => runs.next(job.id, minerId, result, isLast ? together(lane.past) : queued));
+    await this.#stored(() => runs.next(job.id, minerId, result, isLast ? together(job.steps, lane.past) : queued));
     return !isLast;
   }
 
