@@ -11,6 +11,7 @@ import { runProgram } from "./automation/programs.ts";
 import { listRunner } from "./automation/run-list.ts";
 import { RunExecutor } from "./automation/runs.ts";
 import { StepRunner } from "./automation/step-runner.ts";
+import { sendWebHook } from "./automation/web-hook.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
@@ -199,7 +200,11 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
 }
 
 /** What steps do elsewhere than on rigs. */
-function effectsOf({ messages }: ServiceOptions, { accessBook, notify }: Base, registry: MinerRegistry): Effects {
+function effectsOf(
+  { messages }: ServiceOptions,
+  { config, accessBook, notify }: Base,
+  registry: MinerRegistry,
+): Effects {
   return {
     notify: ({ minerId: id, severity, title, text }) => {
       const entry = id === null ? undefined : registry.visible(id, accessBook.of({ actor: "service" }));
@@ -210,6 +215,7 @@ function effectsOf({ messages }: ServiceOptions, { accessBook, notify }: Base, r
     ...(messages === undefined
       ? {}
       : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+    post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
     program: runProgram,
   };
 }

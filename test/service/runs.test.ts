@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller } from "../../src/contract/service.ts";
@@ -293,6 +296,49 @@ describe("rights", () => {
     const { id } = await bench.store.groups.add({ name: "Hall", parentId: 0 });
     const limited = await bench.run([print], { caller: await user(bench, { groups: [id] }) });
     expect(messagesOf(limited)).toEqual(["run needs a user with access to all groups and pools"]);
+  });
+});
+
+describe("a web hook", () => {
+  async function server(answer: (response: ServerResponse) => void) {
+    const requests: string[] = [];
+    const listening = createServer(async (request, response) => {
+      const { method, url, headers } = request;
+      requests.push(`${method} ${url} ${headers["content-type"]} ${headers["x-key"]} ${await text(request)}`);
+      answer(response);
+    });
+    listening.listen(0, "127.0.0.1");
+    await once(listening, "listening");
+    const address = listening.address();
+    if (address === null || typeof address === "string") throw new Error("it listens on a port");
+    return { requests, port: address.port, close: () => listening.close() };
+  }
+
+  test("is one request with its text, which is done when it is answered", async () => {
+    const bench = await openRunBench({ rigs: [axeos] });
+    const { requests, port, close } = await server((response) => response.writeHead(204).end());
+    const hook = { webhook: `http://localhost:${port}/a?token=hidden`, headers: { "x-key": "k" } };
+    const record = await bench.run([{ ...hook, body: '{"text": "{{ miner.name }}"}' }]);
+    expect([record.state, messagesOf(record)]).toEqual(["done", [`localhost:${port} answered 204`]]);
+    expect(requests).toEqual(['POST /a?token=hidden application/json k {"text": "rig 0"}']);
+    close();
+  });
+
+  test("that is refused, not answered or not reached says so, and is not repeated", async () => {
+    const bench = await openRunBench({ rigs: [axeos] });
+    const { requests, port, close } = await server((response) =>
+      requests.length === 1 ? response.writeHead(302, { location: "http://127.0.0.1/" }).end() : response.destroy(),
+    );
+    const hook = { webhook: `http://127.0.0.1:${port}/token`, method: "GET" };
+    const record = await bench.run([hook, { ...hook, method: "PUT", body: "on" }, { webhook: "http://127.0.0.1:1/" }]);
+    expect(statesOf(record)).toEqual(["failed unknown failed"]);
+    expect(messagesOf(record)).toEqual([
+      `127.0.0.1:${port} answered 302`,
+      `127.0.0.1:${port} was sent the request and did not answer it`,
+      "127.0.0.1:1 cannot be reached",
+    ]);
+    expect(requests.map((request) => request.split(" ")[0])).toEqual(["GET", "PUT"]);
+    close();
   });
 });
 

@@ -99,7 +99,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   if ("webhook" in step) {
     const url = new URL(step.webhook);
     if (limits.isOwnAddress(url)) return "webhook must not be the address of this service";
-    return maker !== null && isForbidden(bareHost(url)) ? "webhook is an address that nothing is ever sent to" : null;
+    return isForbidden(bareHost(url)) ? "webhook is an address that nothing is ever sent to" : null;
   }
   if ("run" in step) {
     if (!limits.programs) return "run is off: set automation.programs to true in the configuration file";

@@ -119,7 +119,7 @@ export class StepRunner {
         notExpanded(step, this.#options.store) ??
         refusalOf(step, rights.isFile ? null : rights.maker, this.#options.limits);
       if (refusal !== null) return failed(refusal);
-      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, rights.isFile, context);
+      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, context);
       if (minerId === 0) return failed("This step needs a miner");
       return await this.#onMiner(run, minerId, step, rights, context);
     } catch (error) {
@@ -128,16 +128,10 @@ export class StepRunner {
     }
   }
 
-  async #elsewhere(
-    run: StepRun,
-    minerId: number,
-    step: RunStep,
-    isFile: boolean,
-    { closing }: StepContext,
-  ): Promise<StepResult> {
+  async #elsewhere(run: StepRun, minerId: number, step: RunStep, { closing }: StepContext): Promise<StepResult> {
     const texts = run.texts ?? this.#texts(run.cause);
     const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
-    const turn = { minerId: minerId === 0 ? null : minerId, text, isGuarded: !isFile };
+    const turn = { minerId: minerId === 0 ? null : minerId, text };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
     } catch (error) {
