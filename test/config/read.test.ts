@@ -225,7 +225,7 @@ describe("each mistake is reported with its path and line", () => {
       [
         '4: templates[0].do[0].pool: there is no pool "Mian"',
         "5: templates[0].do[1].speed: is not a known key; known here: pool, poolGroup, set, value, action, orReboot, pool_id, " +
-          "pool_type, property, watts, mode, on, temperature, surplus",
+          "pool_type, property, watts, mode, on, surplus, temperature",
         "6: templates[0].do[2]: is not a known step; there are pool, poolGroup, set, action",
       ],
     ],

@@ -162,13 +162,26 @@ describe("after a restart of the service", () => {
     expect(told(bench)).toEqual(["locate", "set"]);
   });
 
-  test("a run that nobody expects any more is not resumed", async () => {
+  test("each of several waits lasts as long as it says", async () => {
+    const clock = stoppedClock();
+    const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
+    const { id } = await bench.begin([{ wait: "1h" }, locate, { wait: "1h" }, frequency]);
+    const notes = async () => messagesOf(await bench.commands.runs.record(id)).map((message) => message.slice(0, 11));
+    await until(async () => (await notes())[0] === "Waits until", "the first wait");
+    clock.pass(3601);
+    await bench.restart();
+    await until(async () => (await notes())[2] === "Waits until", "the second wait");
+    expect(told(bench)).toEqual(["locate"]);
+    await bench.commands.runs.cancel(id, "enough");
+    expect(statesOf(await bench.commands.runs.ended(id))).toEqual(["done done skipped skipped"]);
+  });
+
+  test("a run that is cancelled while it waits sends nothing more", async () => {
     const clock = stoppedClock();
     const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
     const { id } = await bench.begin([{ wait: "10m" }, locate]);
     await until(async () => messagesOf(await bench.commands.runs.record(id))[0] !== "", "the run to wait");
-    // The store settles what is open when it is opened, which a store in memory never is again.
-    await bench.commands.runs.cancel(id, "too late");
+    await bench.commands.runs.cancel(id, "not any more");
     expect((await bench.commands.runs.ended(id)).state).toBe("cancelled");
     expect(statesOf(await bench.commands.runs.record(id))).toEqual(["skipped skipped"]);
     expect(told(bench)).toEqual([]);

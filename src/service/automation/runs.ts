@@ -24,8 +24,8 @@ interface Lane {
   readonly minerId: number;
   step: number;
   readonly past: StepResult[];
-  /** Of a miner that waits: until when. */
-  readonly note: string;
+  /** Of a miner that waited when the service stopped: until when. */
+  note: string;
   /** What came of the present step, where that was only known when the store was opened. */
   readonly settled: StepResult | null;
 }
@@ -239,9 +239,8 @@ export class RunExecutor implements Runs {
       await this.#stored(() => runs.end(job.id, { minerId, state: "queued", message: "" }));
       return null;
     }
-    if (outcome instanceof Promise === false) return outcome;
-    // A restart that the rig has accepted, and that later reads confirm: others do not wait for it.
-    job.later.push(outcome.then((result) => this.#continue(job, lane, result)));
+    if (!("later" in outcome)) return outcome;
+    job.later.push(outcome.later.then((result) => this.#continue(job, lane, result)));
     return null;
   }
 
@@ -273,6 +272,7 @@ export class RunExecutor implements Runs {
     const { now } = this.#options;
     const noted = Date.parse(lane.note.slice(waitsUntil.length));
     const until = Number.isNaN(noted) ? now() + seconds * 1000 : noted;
+    lane.note = "";
     const note = `${waitsUntil}${new Date(until).toISOString()}`;
     await this.#stored(() => this.#options.store.runs.note(job.id, lane.minerId, note));
     const ms = Math.min(Math.max(0, until - now()), seconds * 1000);

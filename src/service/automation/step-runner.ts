@@ -57,8 +57,11 @@ interface StepContext {
   stored<T>(write: () => Promise<T>): Promise<T>;
 }
 
-/** "requeued": nothing was sent because the service stops. A promise: the rig restarts, and confirms it later. */
-type Outcome = StepResult | "requeued" | Promise<StepResult>;
+/**
+ * "requeued": nothing was sent because the service stops. `later`: the rig has accepted a restart, which later reads
+ * confirm; other miners do not wait for that.
+ */
+type Outcome = StepResult | "requeued" | { readonly later: Promise<StepResult> };
 
 /** s that a rig may take from power to an answer. */
 const bootSeconds = 240;
@@ -188,10 +191,10 @@ export class StepRunner {
     const message = await command.taken.catch(messageOf);
     const { state, sent } = command.progress;
     const commandId = row.id;
-    if (state === "sent")
-      return command.ended
-        .catch(messageOf)
-        .then((ended) => ({ state: command.progress.state, message: ended, commandId }));
+    if (state === "sent") {
+      const ended = command.ended.catch(messageOf);
+      return { later: ended.then((last) => ({ state: command.progress.state, message: last, commandId })) };
+    }
     if (closing.aborted && !sent && state === "failed") return "requeued";
     return { state, message, commandId };
   }
