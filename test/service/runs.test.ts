@@ -7,7 +7,7 @@ import type { Caller } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { startPlug } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
-import { refusal } from "../errors.ts";
+import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
 import { closeRunBenches, messagesOf, openRunBench, type RunBench, statesOf } from "./run-bench.ts";
 
@@ -75,7 +75,7 @@ describe("a run", () => {
     expect(told(bench)).toEqual(["locate", "set"]);
     const looped = await bench.run([{ rule: "loop" }]);
     expect(looped.state).toBe("failed");
-    expect(messagesOf(looped).at(-1)).toContain("is called more than 5 rules deep");
+    expect(messagesOf(looped).at(-1)).toContain("is called more than 5 lists deep");
     const missing = await bench.run([{ rule: "nowhere" }, { template: "none" }]);
     expect(messagesOf(missing)).toEqual([
       "There is no rule nowhere",
@@ -237,17 +237,30 @@ describe("rights", () => {
   test("of a maker who was removed or demoted end with that: nothing more is sent", async () => {
     const bench = await openRunBench({ rigs: [axeos] });
     const ann = await user(bench, {});
+    const { id } = await bench.begin([{ wait: "1s" }, locate], { caller: ann });
     await bench.store.users.change(ann.userId ?? 0, { privilege: "control" });
-    const demoted = await bench.run([locate], { caller: ann });
-    expect([demoted.state, messagesOf(demoted)]).toEqual([
-      "cancelled",
-      ["The rule too-hot is disabled: the user who made it is no longer an administrator"],
-    ]);
+    const demoted = "The rule too-hot is disabled: the user who made it is no longer an administrator";
+    const record = await bench.commands.runs.ended(id);
+    expect([record.state, messagesOf(record)[1]]).toEqual(["cancelled", demoted]);
+    expect((await problem(bench.begin([locate], { caller: ann }))).message).toBe(demoted);
     await bench.store.users.remove(ann.userId ?? 0);
-    expect(messagesOf(await bench.run([locate], { caller: ann }))).toEqual([
+    expect((await problem(bench.begin([locate], { caller: ann }))).message).toBe(
       "The rule too-hot is disabled: the user who made it was removed",
-    ]);
+    );
     expect(told(bench)).toEqual([]);
+  });
+
+  test("do not grow by calling what another made", async () => {
+    const bench = await openRunBench({ rigs: [axeos], config: { automation: { programs: true } } });
+    const ann = await user(bench, {});
+    const bob = await user(bench, { name: "bob" });
+    const row = { name: "bobs", do: [{ action: "locate" as const, on: true }], manual: false };
+    await bench.store.rules.add({ ...row, makerId: bob.userId ?? null });
+    const call = [{ rule: "bobs" }];
+    expect(messagesOf(await bench.run(call))).toEqual(["The rule bobs belongs to another user"]);
+    expect(messagesOf(await bench.run(call, { caller: ann }))).toEqual(["The rule bobs belongs to another user"]);
+    expect(told(bench)).toEqual([]);
+    expect((await bench.run(call, { caller: bob })).state).toBe("done");
   });
 
   test("reach the miners that the maker sees", async () => {

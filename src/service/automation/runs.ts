@@ -8,6 +8,7 @@ import { mostSteps, needsMiner, type RunStep, Step } from "../../contract/steps.
 import { type NewRun, noCommand, type Store, type StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import { expanded } from "./expand.ts";
+import type { Made } from "./rights.ts";
 import { causeOf, recordOf, together } from "./run-record.ts";
 import type { RunCause, RunRecord, RunRequest, Runs } from "./run-types.ts";
 import { messageOf, type StepResult, type StepRunner } from "./step-runner.ts";
@@ -88,13 +89,9 @@ export class RunExecutor implements Runs {
     const { kind: action } = cause;
     const run = { actor: caller.actor, userId: caller.userId ?? null, action, parameters: {}, cause, occurrence };
     const lanes = minerIds.length === 0 ? [0] : [...new Set(minerIds)];
-    const begun = await this.start(
-      { ...run, parallel: rigsAtOnce, delay: 0, dryRun: false },
-      lanes,
-      steps,
-      caller,
-      texts,
-    );
+    const made = this.#options.runner.check(cause, caller);
+    const pacing = { parallel: rigsAtOnce, delay: 0, dryRun: false };
+    const begun = await this.start({ ...run, ...pacing }, lanes, steps, { caller, made, texts });
     return this.record(begun.id);
   }
 
@@ -103,12 +100,11 @@ export class RunExecutor implements Runs {
     run: NewRun,
     minerIds: readonly number[],
     list: readonly RunStep[],
-    caller: Caller,
-    texts?: RunRequest["texts"],
+    { caller, made, texts }: { readonly caller: Caller; readonly made: Made; readonly texts?: RunRequest["texts"] },
   ): Promise<StoredRun> {
     const { store } = this.#options;
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
-    const steps = expanded(list, store);
+    const steps = expanded(list, store, made);
     const waits = steps.reduce((sum, step) => sum + ("wait" in step && "plug" in step === false ? step.wait : 0), 0);
     const queued = minerIds.map((minerId) => ({ minerId, state: "queued", message: "" }) as const);
     const stored = await store.runs.add({ ...run, steps, waits }, queued);

@@ -23,7 +23,7 @@ import { isDisabled } from "./bulk-request.ts";
 import { type Effects, takeEffect, textsOf } from "./effects.ts";
 import { notExpanded } from "./expand.ts";
 import { actionFor } from "./rig-steps.ts";
-import { both, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
+import { both, type Made, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
 import type { RunCause, RunRequest } from "./run-types.ts";
 import { render } from "./text.ts";
 
@@ -74,9 +74,9 @@ export class StepRunner {
     this.#options = options;
   }
 
-  /** Throws why a run must not be begun or go on. */
-  check(cause: RunCause, caller: Caller): void {
-    this.#rights(cause, caller);
+  /** Who made what is run. Throws why a run must not be begun or go on. */
+  check(cause: RunCause, caller: Caller): Made {
+    return this.#rights(cause, caller).made;
   }
 
   /** Whether a step that concerns no rig differs by miner; else it is taken once for all miners of a run. */
@@ -96,12 +96,12 @@ export class StepRunner {
   /** What steps would do to a miner by its last reading. Throws as the rig would refuse them. */
   rehearse(cause: RunCause, caller: Caller, minerId: number, steps: readonly RunStep[]): string {
     const { registry, stepsOf, book, effects, loops } = this.#options;
-    const { access, maker } = this.#rights(cause, caller);
+    const { access, maker, made } = this.#rights(cause, caller);
     const visible = both(access, maker);
     const entry = registry.visible(minerId, visible);
     if (entry === undefined) throw notPossible(this.#absence(minerId, access));
     const messages = steps.map((step) => {
-      const refusal = notExpanded(step, this.#options.store);
+      const refusal = notExpanded(step, this.#options.store, made);
       if (refusal !== null) throw notPossible(refusal);
       if ("plug" in step && entry.rig.plug === null) throw notPossible(withoutPlug);
       const action = actionFor(step, minerId, { book, access: visible, best: bestOf(effects) });
@@ -119,8 +119,8 @@ export class StepRunner {
     try {
       const rights = this.#rights(run.cause, run.caller);
       const refusal =
-        notExpanded(step, this.#options.store) ??
-        refusalOf(step, rights.isFile ? null : rights.maker, this.#options.limits);
+        notExpanded(step, this.#options.store, rights.made) ??
+        refusalOf(step, rights.made.owner === "file" ? null : rights.maker, this.#options.limits);
       if (refusal !== null) return failed(refusal);
       if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, context);
       if (minerId === 0) return failed("This step needs a miner");
@@ -203,18 +203,20 @@ export class StepRunner {
   #rights({ kind, key, id }: RunCause, caller: Caller): Rights {
     const { accessBook, store } = this.#options;
     if (kind === "rule" || kind === "schedule") {
-      const isFile = caller.userId === undefined;
-      const access = makerAccess({ makerId: caller.userId ?? null }, accessBook, `The ${kind} ${key}`);
-      return { access, maker: access, isFile };
+      const row = kind === "rule" ? store.rules.get(id) : undefined;
+      const makerId = caller.userId ?? null;
+      const made: Made = { owner: row?.owner ?? (makerId === null ? "file" : "store"), makerId };
+      const access = makerAccess(made, accessBook, `The ${kind} ${key}`);
+      return { access, maker: access, made };
     }
     accessBook.check("startBulkAction", caller);
     const access = accessBook.of(caller);
-    const made = kind === "template" || key === "apply_template" ? "template" : "rule";
+    const what = kind === "template" || key === "apply_template" ? "template" : "rule";
     if (kind === "bulk" && key !== "apply_template" && key !== "rule")
-      return { access, maker: access, isFile: access.all };
-    const row = madeFor(store, made, id);
-    const maker = makerAccess(row, accessBook, `The ${made} ${row.name}`);
-    return { access, maker, isFile: row.makerId === null };
+      return { access, maker: access, made: { owner: "store", makerId: caller.userId ?? null } };
+    const made = madeFor(store, what, id);
+    const maker = makerAccess(made, accessBook, `The ${what} ${made.name}`);
+    return { access, maker, made };
   }
 
   /** Texts of a run that brings no values of its own: those of the miner now. */
@@ -239,8 +241,7 @@ interface Rights {
   readonly access: Access;
   /** Of the one who made what is run. */
   readonly maker: Access;
-  /** Whether that was the configuration file or the owner. */
-  readonly isFile: boolean;
+  readonly made: Made;
 }
 
 /** Errors after which an effect elsewhere may have been taken. */
