@@ -28,6 +28,7 @@ const statuses: Partial<Record<ProblemCode, keyof typeof hapStatuses>> = {
   "input.invalid": "ConstraintError",
   "not.possible": "InvalidInState",
   "not.yet": "InvalidInState",
+  "nothing.to.do": "InvalidInState",
   "service.unsupported": "InvalidInState",
   "control.absent": "InvalidInState",
 };

@@ -57,6 +57,12 @@ export function crossChecks(value: unknown): Finding[] {
     ...users.flatMap((user) => unknownNames(user, "pools", "pool", poolNames)),
     ...poolGroups.flatMap((group) => unknownNames(group, "pools", "pool", poolNames)),
     ...poolGroups.flatMap(emptyPoolGroup),
+    ...entriesOf(config, "templates")
+      .flatMap(({ path, fields }) => entriesOf(fields, "do", path))
+      .flatMap((step) => [
+        ...unknownNames(step, "pool", "pool", poolNames),
+        ...unknownNames(step, "poolGroup", "pool group", textsOf(poolGroups, "name")),
+      ]),
     ...unknownAlgorithms(entriesOf(config, "algorithms"), [...pools, ...entriesOf(config, "coins")]),
   ];
 }

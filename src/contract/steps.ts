@@ -44,16 +44,21 @@ const SetStep = z.strictObject({
     .describe("the control's new value; for power_target also best: the most profitable power"),
 });
 
-const parameter = z
-  .union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false")
-  .optional();
+const parameter = (action: string) =>
+  z
+    .union([z.string().max(200), z.number(), z.boolean()], "must be a number, a text or true or false")
+    .optional()
+    .describe(`parameter of ${action}`);
+const ofPools = parameter("add_pool and change_pool");
+const ofSet = parameter("set");
 
 const ActionStep = z
   .strictObject({
     action: z.enum(actions).describe("an action of POST /api/miners/{id}; its parameters stand beside it"),
     orReboot: z.boolean().optional().describe("for restart: reboot a rig that cannot restart its mining software"),
-    ...{ pool_id: parameter, pool_type: parameter, property: parameter, value: parameter, watts: parameter },
-    ...{ mode: parameter, on: parameter, temperature: parameter, surplus: parameter },
+    ...{ pool_id: ofPools, pool_type: ofPools, property: ofSet, value: ofSet, watts: parameter("set_power_limit") },
+    ...{ mode: parameter("set_mode"), on: parameter("locate"), surplus: parameter("set_surplus") },
+    temperature: parameter("set_target_temperature and set_room_temperature"),
   })
   .superRefine(({ action, orReboot, ...parameters }, context) => {
     for (const { path, message } of bulkAction({ action, parameters, orReboot }).mistakes)

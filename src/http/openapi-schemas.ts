@@ -5,6 +5,7 @@ import { type Operation, operationNames, operations } from "../contract/operatio
 import * as readings from "../contract/readings.ts";
 import * as resources from "../contract/resources.ts";
 import { isSecret } from "../contract/secrets.ts";
+import * as templates from "../contract/templates.ts";
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -88,8 +89,12 @@ const withoutMeta = (schema: object): Json =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
 
 /** RigReadings is left out: Readings contains all of it. */
-const replies = named({ ...readings, RigReadings: undefined, ...resources, ...events });
-const bodies = named(Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))));
+const { TemplateBody, ...templateReplies } = templates;
+const replies = named({ ...readings, RigReadings: undefined, ...resources, ...templateReplies, ...events });
+const bodies = named({
+  ...Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))),
+  TemplateBody,
+});
 for (const name of operationNames) {
   const { reply }: Operation = operations[name];
   if (!replies.has(reply)) replies.add(reply, { id: `${name.charAt(0).toUpperCase()}${name.slice(1)}Reply` });

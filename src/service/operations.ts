@@ -55,7 +55,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
     ...hostOperations(store, coins, accessBook),
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
-    ...templateOperations(store, accessBook, () => metaData(noNotices)),
+    ...templateOperations(store, accessBook, book, () => metaData(noNotices)),
     ...groupOperations(
       store,
       accessBook,

@@ -13,6 +13,7 @@ import { listRunner } from "./automation/run-list.ts";
 import type { Runs } from "./automation/run-types.ts";
 import { RunExecutor } from "./automation/runs.ts";
 import { StepRunner } from "./automation/step-runner.ts";
+import { sendWebHook } from "./automation/web-hook.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
@@ -192,7 +193,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const runner = new StepRunner({
     ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
     limits,
-    effects: effectsOf(options, base),
+    effects: effectsOf(options, base, registry),
   });
   const runs = new RunExecutor({ store, runner, now, log });
   const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
@@ -207,15 +208,22 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
 }
 
 /** What steps do elsewhere than on rigs. */
-function effectsOf({ messages }: ServiceOptions, { store, notify }: Base): Effects {
+function effectsOf(
+  { messages }: ServiceOptions,
+  { config, accessBook, notify }: Base,
+  registry: MinerRegistry,
+): Effects {
   return {
-    notify: ({ minerId, severity, title, text }) => {
-      const minerName = minerId === null ? "" : (store.miners.get(minerId)?.name ?? "");
+    notify: ({ minerId: id, severity, title, text }) => {
+      const entry = id === null ? undefined : registry.visible(id, accessBook.of({ actor: "service" }));
+      const minerId = id === null || isDemo(id) ? null : id;
+      const minerName = entry?.facts.name ?? "";
       notify({ minerId, minerName, title, source: "Rules", message: text, isWarning: severity !== "info" });
     },
     ...(messages === undefined
       ? {}
       : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+    post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
     program: runProgram,
   };
 }

@@ -95,8 +95,6 @@ export interface RunLog {
   get(id: number): Promise<StoredRun | undefined>;
   /** Bulk actions, newest first: those of this user, or all. */
   list(userId?: number): Promise<StoredRun[]>;
-  /** Runs for a cause, newest first. */
-  ofCause(kind: RunCause["kind"], id: number, limit: number): Promise<StoredRun[]>;
   /** In the order of the request. */
   results(id: number): Promise<RunResult[]>;
   turns(id: number): Promise<RunTurn[]>;
@@ -226,11 +224,6 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
       const all = newestFirst.where("cause", "is", null);
       const rows = await (userId === undefined ? all : all.where("user_id", "=", userId)).execute();
       return rows.map(fromRow);
-    },
-
-    ofCause: async (kind, id, limit) => {
-      const wanted = sql<boolean>`cause ->> 'kind' = ${kind} and cause ->> 'id' = ${id}`;
-      return (await newestFirst.where("cause", "is not", null).where(wanted).limit(limit).execute()).map(fromRow);
     },
 
     results: (id) =>

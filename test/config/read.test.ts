@@ -220,6 +220,16 @@ describe("each mistake is reported with its path and line", () => {
       ['4: poolGroups[0].pools[0]: there is no pool "nobody"'],
     ],
     [
+      "a template for a pool that is not there",
+      "templates:\n  - name: t\n    do:\n      - pool: Mian\n      - { set: fan, value: 40, speed: 3 }\n      - notify: phone",
+      [
+        '4: templates[0].do[0].pool: there is no pool "Mian"',
+        "5: templates[0].do[1].speed: is not a known key; known here: pool, poolGroup, set, value, action, orReboot, pool_id, " +
+          "pool_type, property, watts, mode, on, surplus, temperature",
+        "6: templates[0].do[2]: is not a known step; there are pool, poolGroup, set, action",
+      ],
+    ],
+    [
       "a pool group without pools",
       "poolGroups:\n  - { name: g, pools: [] }",
       ["2: poolGroups[0].pools: needs at least one pool"],

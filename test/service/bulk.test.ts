@@ -172,6 +172,13 @@ describe("a bulk action", () => {
     expect(await refusal(bench.service.cancelBulkAction({ id: 99 }, caller))).toBe("not.found");
   });
 
+  test("does not wait with the next rig until one has restarted", async () => {
+    const { bench, ids } = await withRigs(many(2, { ...axeos, restartSeconds: 3600 }));
+    const job = await bulk(bench, { miners: ids, parallel: 1 });
+    await until(() => bench.rig(1).requests.writes.length > 0, "the second rig to be told to restart");
+    expect(states(await look(bench, job.id))).toEqual(["sent", "sent"]);
+  });
+
   test("reaches demo miners too", async () => {
     const farm = await openBench({ rigs: [cgminer] });
     const bench = await openBench({ demo: [{ address: farm.rig(0).address, name: "demo" }] });

@@ -1,10 +1,13 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { startPlug } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
-import { refusal } from "../errors.ts";
+import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
 import { closeRunBenches, messagesOf, openRunBench, type RunBench, statesOf } from "./run-bench.ts";
 
@@ -72,7 +75,7 @@ describe("a run", () => {
     expect(told(bench)).toEqual(["locate", "set"]);
     const looped = await bench.run([{ rule: "loop" }]);
     expect(looped.state).toBe("failed");
-    expect(messagesOf(looped).at(-1)).toContain("is called more than 5 rules deep");
+    expect(messagesOf(looped).at(-1)).toContain("is called more than 5 lists deep");
     const missing = await bench.run([{ rule: "nowhere" }, { template: "none" }]);
     expect(messagesOf(missing)).toEqual([
       "There is no rule nowhere",
@@ -159,13 +162,26 @@ describe("after a restart of the service", () => {
     expect(told(bench)).toEqual(["locate", "set"]);
   });
 
-  test("a run that nobody expects any more is not resumed", async () => {
+  test("each of several waits lasts as long as it says", async () => {
+    const clock = stoppedClock();
+    const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
+    const { id } = await bench.begin([{ wait: "1h" }, locate, { wait: "1h" }, frequency]);
+    const notes = async () => messagesOf(await bench.commands.runs.record(id)).map((message) => message.slice(0, 11));
+    await until(async () => (await notes())[0] === "Waits until", "the first wait");
+    clock.pass(3601);
+    await bench.restart();
+    await until(async () => (await notes())[2] === "Waits until", "the second wait");
+    expect(told(bench)).toEqual(["locate"]);
+    await bench.commands.runs.cancel(id, "enough");
+    expect(statesOf(await bench.commands.runs.ended(id))).toEqual(["done done skipped skipped"]);
+  });
+
+  test("a run that is cancelled while it waits sends nothing more", async () => {
     const clock = stoppedClock();
     const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
     const { id } = await bench.begin([{ wait: "10m" }, locate]);
     await until(async () => messagesOf(await bench.commands.runs.record(id))[0] !== "", "the run to wait");
-    // The store settles what is open when it is opened, which a store in memory never is again.
-    await bench.commands.runs.cancel(id, "too late");
+    await bench.commands.runs.cancel(id, "not any more");
     expect((await bench.commands.runs.ended(id)).state).toBe("cancelled");
     expect(statesOf(await bench.commands.runs.record(id))).toEqual(["skipped skipped"]);
     expect(told(bench)).toEqual([]);
@@ -221,17 +237,30 @@ describe("rights", () => {
   test("of a maker who was removed or demoted end with that: nothing more is sent", async () => {
     const bench = await openRunBench({ rigs: [axeos] });
     const ann = await user(bench, {});
+    const { id } = await bench.begin([{ wait: "1s" }, locate], { caller: ann });
     await bench.store.users.change(ann.userId ?? 0, { privilege: "control" });
-    const demoted = await bench.run([locate], { caller: ann });
-    expect([demoted.state, messagesOf(demoted)]).toEqual([
-      "cancelled",
-      ["The rule too-hot is disabled: the user who made it is no longer an administrator"],
-    ]);
+    const demoted = "The rule too-hot is disabled: the user who made it is no longer an administrator";
+    const record = await bench.commands.runs.ended(id);
+    expect([record.state, messagesOf(record)[1]]).toEqual(["cancelled", demoted]);
+    expect((await problem(bench.begin([locate], { caller: ann }))).message).toBe(demoted);
     await bench.store.users.remove(ann.userId ?? 0);
-    expect(messagesOf(await bench.run([locate], { caller: ann }))).toEqual([
+    expect((await problem(bench.begin([locate], { caller: ann }))).message).toBe(
       "The rule too-hot is disabled: the user who made it was removed",
-    ]);
+    );
     expect(told(bench)).toEqual([]);
+  });
+
+  test("do not grow by calling what another made", async () => {
+    const bench = await openRunBench({ rigs: [axeos], config: { automation: { programs: true } } });
+    const ann = await user(bench, {});
+    const bob = await user(bench, { name: "bob" });
+    const row = { name: "bobs", do: [{ action: "locate" as const, on: true }], manual: false };
+    await bench.store.rules.add({ ...row, makerId: bob.userId ?? null });
+    const call = [{ rule: "bobs" }];
+    expect(messagesOf(await bench.run(call))).toEqual(["The rule bobs belongs to another user"]);
+    expect(messagesOf(await bench.run(call, { caller: ann }))).toEqual(["The rule bobs belongs to another user"]);
+    expect(told(bench)).toEqual([]);
+    expect((await bench.run(call, { caller: bob })).state).toBe("done");
   });
 
   test("reach the miners that the maker sees", async () => {
@@ -293,6 +322,49 @@ describe("rights", () => {
     const { id } = await bench.store.groups.add({ name: "Hall", parentId: 0 });
     const limited = await bench.run([print], { caller: await user(bench, { groups: [id] }) });
     expect(messagesOf(limited)).toEqual(["run needs a user with access to all groups and pools"]);
+  });
+});
+
+describe("a web hook", () => {
+  async function server(answer: (response: ServerResponse) => void) {
+    const requests: string[] = [];
+    const listening = createServer(async (request, response) => {
+      const { method, url, headers } = request;
+      requests.push(`${method} ${url} ${headers["content-type"]} ${headers["x-key"]} ${await text(request)}`);
+      answer(response);
+    });
+    listening.listen(0, "127.0.0.1");
+    await once(listening, "listening");
+    const address = listening.address();
+    if (address === null || typeof address === "string") throw new Error("it listens on a port");
+    return { requests, port: address.port, close: () => listening.close() };
+  }
+
+  test("is one request with its text, which is done when it is answered", async () => {
+    const bench = await openRunBench({ rigs: [axeos] });
+    const { requests, port, close } = await server((response) => response.writeHead(204).end());
+    const hook = { webhook: `http://localhost:${port}/a?token=hidden`, headers: { "x-key": "k" } };
+    const record = await bench.run([{ ...hook, body: '{"text": "{{ miner.name }}"}' }]);
+    expect([record.state, messagesOf(record)]).toEqual(["done", [`localhost:${port} answered 204`]]);
+    expect(requests).toEqual(['POST /a?token=hidden application/json k {"text": "rig 0"}']);
+    close();
+  });
+
+  test("that is refused, not answered or not reached says so, and is not repeated", async () => {
+    const bench = await openRunBench({ rigs: [axeos] });
+    const { requests, port, close } = await server((response) =>
+      requests.length === 1 ? response.writeHead(302, { location: "http://127.0.0.1/" }).end() : response.destroy(),
+    );
+    const hook = { webhook: `http://127.0.0.1:${port}/token`, method: "GET" };
+    const record = await bench.run([hook, { ...hook, method: "PUT", body: "on" }, { webhook: "http://127.0.0.1:1/" }]);
+    expect(statesOf(record)).toEqual(["failed unknown failed"]);
+    expect(messagesOf(record)).toEqual([
+      `127.0.0.1:${port} answered 302`,
+      `127.0.0.1:${port} was sent the request and did not answer it`,
+      "127.0.0.1:1 cannot be reached",
+    ]);
+    expect(requests.map((request) => request.split(" ")[0])).toEqual(["GET", "PUT"]);
+    close();
   });
 });
 

@@ -55,8 +55,8 @@ describe("a managed template", () => {
     const reply = await apply(bench, id, 1);
     expect(reply).toMatchObject({ success: true, state: "done" });
     expect(reply.message).toMatch(/^pool Other: .*; set frequency: .*; locate: /);
-    const { readings, pool } = await bench.get(id);
-    expect([pool, readings.locate]).toEqual(["other.example", true]);
+    expect((await bench.get(id)).pool).toBe("other.example");
+    expect(writes(bench, 0)).toBe(3);
     const commands = await bench.commands(id);
     expect(commands.map(({ action, actor, cause }) => [action, actor, cause?.kind, cause?.key])).toEqual([
       ["locate", "test", "template", "Summer"],
@@ -87,6 +87,7 @@ describe("a managed template", () => {
     const job = await inBulk(bench, "apply_template", { template_id: 1 });
     expect(job).toMatchObject({ action: "apply_template", total: 3, done: 2, failed: 1 });
     expect(job.results.map(({ state }) => state)).toEqual(["done", "failed", "done"]);
+    expect(job.results[0]?.message).toMatch(/^set frequency: .*; locate: /);
     expect([writes(bench, 0), writes(bench, 1), writes(bench, 2)]).toEqual([2, 0, 2]);
   });
 
@@ -121,6 +122,30 @@ describe("a managed template", () => {
     expect((await apply(bench, ids[0] ?? 0, id)).state).toBe("done");
     await bench.service.deleteManagedTemplate({ id }, caller);
     expect(await refusal(apply(bench, ids[0] ?? 0, id))).toBe("not.found");
+  });
+});
+
+describe("what a template names", () => {
+  test("is there when it is saved, and stays while the template does", async () => {
+    const { bench } = await withRigs(1);
+    const { service } = bench;
+    const mistaken = { id: 0, name: "Mine", do: [{ pool: "Mian" }, { poolGroup: "Backup" }] };
+    const coin = { coinClass: "", coinShortName: "", coinAlgorithm: "", walletAddress: "" };
+    const login = { url: "stratum+tcp://main.example:3333", workerName: "w", plainWorkerPassword: "x" };
+    const pool = await bench.store.pools.add({ description: "Main", ...coin, ...login });
+    const { errors } = await problem(service.saveManagedTemplate(mistaken, caller));
+    expect(errors).toEqual([
+      { path: "do[0]", message: 'there is no pool "Mian"; did you mean "Main"?' },
+      { path: "do[1]", message: 'there is no pool group "Backup"' },
+    ]);
+    const { id } = await service.saveManagedTemplate({ id: 0, name: "Mine", do: [{ pool: "Main" }] }, caller);
+    expect((await problem(service.deletePool({ id: pool.id }, caller))).message).toContain("template Mine");
+    const rule = { name: "night", do: [{ template: "Mine" }], manual: true, makerId: null };
+    const { id: ruleId } = await bench.store.rules.add(rule);
+    expect((await problem(service.deleteManagedTemplate({ id }, caller))).message).toContain("rule night");
+    await bench.store.rules.remove(ruleId);
+    await service.deleteManagedTemplate({ id }, caller);
+    expect(await refusal(service.deletePool({ id: pool.id }, caller))).toBe("done");
   });
 });
 

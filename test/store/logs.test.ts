@@ -144,7 +144,7 @@ describe("commands", () => {
     await fill(file, 150);
     const raw = new DatabaseSync(file);
     raw.exec(
-      "insert into command select 1000050, time, updated, 1, '', '', '', '{}', 'done', '' from command where id = 1",
+      "insert into command select 1000050, time, updated, 1, '', '', '', '{}', 'done', '', null from command where id = 1",
     );
     raw.close();
     const store = await openStore({ file, now });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { openStore, type RunResult, type Store } from "../../src/store/store.ts";
+import { noCommand, openStore, type RunResult, type Store } from "../../src/store/store.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();
@@ -137,6 +137,100 @@ describe("bulk actions", () => {
     const third = await openStore({ file, now: () => time });
     expect((await third.runs.add(job, queued(1))).id).toBe(running + 1_004);
     await third.close();
+  });
+});
+
+describe("runs of rules", () => {
+  const cause = { kind: "rule", key: "too-hot", id: 4 } as const;
+  const steps = [{ action: "stop" }, { wait: 60 }, { action: "start" }];
+  const rule = (occurrence: string) => ({
+    ...job,
+    action: "rule",
+    parameters: {},
+    cause,
+    occurrence,
+    steps,
+    waits: 60,
+  });
+
+  test("are begun once for an occurrence, also after a restart, and are no bulk actions", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    expect(first.runs.isBegun("too-hot 5 1")).toBe(false);
+    const { id } = await first.runs.add(rule("too-hot 5 1"), queued(5));
+    await expect(first.runs.add(rule("too-hot 5 1"), queued(5))).rejects.toThrow();
+    await first.close();
+    const second = await openStore({ file, now });
+    expect([second.runs.isBegun("too-hot 5 1"), second.runs.isBegun("too-hot 5 2")]).toEqual([true, false]);
+    expect(await second.runs.get(id)).toMatchObject({ cause, steps, waits: 60, state: "running" });
+    expect(await second.runs.list()).toEqual([]);
+    await second.close();
+  });
+
+  test("keep the result of each step, and where they are", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const { id } = await first.runs.add(rule("a"), queued(5, 6, 7));
+    await first.runs.claim(id, 5);
+    const row = await first.commands.add(command);
+    await first.runs.bind(id, 5, row.id);
+    await first.commands.move(row.id, "done", "OK");
+    const done = { state: "done", message: "OK", commandId: row.id } as const;
+    await first.runs.next(id, 5, done, { state: "queued", message: "" });
+    await first.runs.note(id, 5, "Waits until noon");
+    // A message was about to be sent, and a command was given to a rig.
+    await first.runs.claim(id, 6, noCommand);
+    await first.runs.claim(id, 7);
+    const sent = await first.commands.add(command);
+    await first.runs.bind(id, 7, sent.id);
+    await first.commands.move(sent.id, "sent", "");
+    await first.close();
+    const second = await openStore({ file, now });
+    const stopped = "the service stopped before the rig answered";
+    expect(await second.runs.turns(id)).toEqual([
+      { minerId: 5, step: 1, past: [done], state: "queued", message: "Waits until noon", commandId: null },
+      { minerId: 6, step: 0, past: [], state: "unknown", message: stopped, commandId: noCommand },
+      { minerId: 7, step: 0, past: [], state: "unknown", message: stopped, commandId: sent.id },
+    ]);
+    await second.close();
+  });
+
+  test("go on after an absence that their waits explain, and are kept for 30 days", async () => {
+    const file = newFile();
+    let time = start;
+    const first = await openStore({ file, now: () => time });
+    const { id } = await first.runs.add({ ...rule("long"), waits: 7200 }, queued(5));
+    const { id: short } = await first.runs.add(rule("short"), queued(5));
+    await first.close();
+    time += 2 * 3_600_000;
+    const second = await openStore({ file, now: () => time });
+    expect((await second.runs.running()).map((run) => run.id)).toEqual([id]);
+    expect((await second.runs.get(short))?.state).toBe("cancelled");
+    await second.runs.finish(id);
+    expect(await second.runs.get(id)).toMatchObject({ state: "done", ended: time });
+    await second.close();
+    time += 30 * 86_400_000;
+    const third = await openStore({ file, now: () => time });
+    expect(await third.runs.get(id)).toBeUndefined();
+    expect(third.runs.isBegun("long")).toBe(false);
+    await third.close();
+  });
+
+  test("never push bulk actions out", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const { id } = await first.runs.add(job, queued(1));
+    await first.runs.finish(id);
+    await first.close();
+    const raw = new DatabaseSync(file);
+    raw.exec(`with recursive n(i) as (select 1 union all select i + 1 from n limit 200001)
+      insert into bulk_action (time, actor, action, parameters, parallel, delay, dry_run, total, state, cause)
+      select ${start}, 'rule:a', 'rule', '{}', 1, 0, 0, 1, 'done', '{"kind":"rule","key":"a","id":1}' from n`);
+    raw.close();
+    const second = await openStore({ file, now });
+    expect(await second.runs.get(id)).toBeDefined();
+    expect([await second.runs.get(id + 1), (await second.runs.get(id + 2))?.state]).toEqual([undefined, "done"]);
+    await second.close();
   });
 });
 

@@ -55,19 +55,19 @@ export class BulkActions implements BulkOperations {
     if (list === null) stepsOf(action, access);
     const steps = list?.steps ?? [stepOf(body)];
     const cause: RunCause = { kind: "bulk", key: body.action, id: list?.id ?? 0 };
-    runner.check(cause, caller);
+    const made = runner.check(cause, caller);
     const { parallel, delay, dryRun } = body;
     const request = { actor: caller.actor, userId: caller.userId ?? null, action: body.action };
     const newJob = { ...request, parameters: { ...parametersOf(body), ...idOf(body, list) }, parallel, delay, dryRun };
     if (dryRun) {
-      const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store));
+      const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store, made));
       return { id: (await store.runs.add(newJob, results)).id };
     }
     this.#checkCapacity(caller);
     const starting = { ...caller };
     this.#starting.add(starting);
     try {
-      return { id: (await runs.start(newJob, minerIds, steps, caller)).id };
+      return { id: (await runs.start(newJob, minerIds, steps, { caller, made })).id };
     } finally {
       this.#starting.delete(starting);
     }

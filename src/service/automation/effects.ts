@@ -15,8 +15,6 @@ export interface WebRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Whether its maker may not reach every address: a name must not lead to a forbidden one either. */
-  readonly isGuarded: boolean;
 }
 
 /** What steps do elsewhere than on rigs. Each throws why it failed; absent: this service cannot do it. */
@@ -35,13 +33,12 @@ export interface EffectTurn {
   readonly minerId: number | null;
   /** Fills in the names of a text. */
   readonly text: (text: string) => string;
-  readonly isGuarded: boolean;
 }
 
 /** Does a step that concerns no rig; resolves with its result. */
 export async function takeEffect(
   step: RunStep,
-  { minerId, text, isGuarded }: EffectTurn,
+  { minerId, text }: EffectTurn,
   effects: Effects,
   signal: AbortSignal,
 ): Promise<string> {
@@ -62,7 +59,7 @@ export async function takeEffect(
   if ("webhook" in step) {
     const { webhook: url, method, headers, body } = step;
     if (effects.post === undefined) throw unavailable("webhook");
-    return effects.post({ url, method, headers, body: body === undefined ? null : text(body), isGuarded }, signal);
+    return effects.post({ url, method, headers, body: body === undefined ? null : text(body) }, signal);
   }
   if ("run" in step) {
     if (effects.program === undefined) throw unavailable("run");

@@ -1,6 +1,7 @@
 import type { RunStep } from "../../contract/steps.ts";
-import type { Store, Stored } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { type Made, mayContain } from "./rights.ts";
 
 /** How deep rules may call rules, and how many steps a run may have once they are written out. */
 const deepest = 5;
@@ -9,14 +10,14 @@ const mostSteps = 200;
 const cycleSeconds = 10;
 
 /**
- * The steps of a list with those of its templates and rules in their place. A template or rule that does not exist, or
- * that is too deep, stays as it is: running it fails, and its record says why.
+ * The steps of a list with those of its templates and rules in their place. A template or rule that does not exist, that
+ * is too deep or that another made stays as it is: running it fails, and its record says why.
  */
-export function expanded(steps: readonly RunStep[], store: Store): RunStep[] {
+export function expanded(steps: readonly RunStep[], store: Store, made: Made): RunStep[] {
   let left = mostSteps;
   const expand = (list: readonly RunStep[], depth: number): RunStep[] =>
     list.flatMap((step) => {
-      const inner = depth < deepest ? innerSteps(step, store) : null;
+      const inner = depth < deepest ? innerSteps(step, store, made) : null;
       // Counted before they are written out: each of 50 rules may call 50 others.
       if (inner === null || left < inner.length) return [step];
       left -= inner.length;
@@ -25,36 +26,44 @@ export function expanded(steps: readonly RunStep[], store: Store): RunStep[] {
   return expand(steps, 0);
 }
 
-/** Null for a step that is none of these, and for one that names nothing. */
-function innerSteps(step: RunStep, store: Store): readonly RunStep[] | null {
-  if ("template" in step) return named(enabled(store.templates), step.template)?.do ?? null;
-  if ("rule" in step) return ruleNamed(store, step.rule)?.do ?? null;
-  if ("plug" in step && step.plug === "cycle")
-    return [{ plug: "off" }, { wait: step.wait ?? cycleSeconds }, { plug: "on" }];
-  return null;
+/** Null for a step that is none of these, and for one that names nothing that may be run. */
+function innerSteps(step: RunStep, store: Store, made: Made): readonly RunStep[] | null {
+  if ("plug" in step)
+    return step.plug === "cycle" ? [{ plug: "off" }, { wait: step.wait ?? cycleSeconds }, { plug: "on" }] : null;
+  const named = listNamed(step, store);
+  return named?.row !== undefined && mayContain(made, named.row) ? named.row.do : null;
 }
 
 /** Why a template or rule could not be written out. */
-export function notExpanded(step: RunStep, store: Store): string | null {
+export function notExpanded(step: RunStep, store: Store, made: Made): string | null {
+  const named = listNamed(step, store);
+  if (named === null) return null;
+  const { what, name, row } = named;
+  if (row === undefined) return `There is no ${what} ${name}, or there are several`;
+  if (!mayContain(made, row)) return `The ${what} ${name} belongs to another user`;
+  if (row.do === null) return `The ${what} ${name} has only a name`;
+  return `The ${what} ${name} is called more than ${deepest} lists deep, or the run has more than ${mostSteps} steps`;
+}
+
+interface NamedList {
+  readonly what: "template" | "rule";
+  readonly name: string;
+  /** Undefined if there is none, or several. */
+  readonly row: (Made & { readonly do: readonly RunStep[] | null }) | undefined;
+}
+
+/** The template or rule that a step names: a rule by its key, or by its name where it has none. */
+function listNamed(step: RunStep, store: Store): NamedList | null {
   if ("template" in step)
-    return named(enabled(store.templates), step.template) === undefined
-      ? `There is no template ${step.template}, or there are several`
-      : `The template ${step.template} has no steps, or the run has more than ${mostSteps}`;
-  if ("rule" in step)
-    return ruleNamed(store, step.rule) === undefined
-      ? `There is no rule ${step.rule}`
-      : `The rule ${step.rule} has no steps, is called more than ${deepest} rules deep, or the run has more than ${mostSteps} steps`;
-  return null;
+    return { what: "template", name: step.template, row: only(enabled(store.templates), step.template) };
+  if (!("rule" in step)) return null;
+  const rules = enabled(store.rules);
+  const row = rules.find(({ key, definition }) => (key ?? definition?.key) === step.rule) ?? only(rules, step.rule);
+  return { what: "rule", name: step.rule, row };
 }
 
 /** The one with this name. */
-const named = <T extends { readonly name: string }>(rows: readonly T[], name: string): T | undefined => {
+const only = <T extends { readonly name: string }>(rows: readonly T[], name: string): T | undefined => {
   const [first, second] = rows.filter((row) => row.name === name);
   return second === undefined ? first : undefined;
-};
-
-/** By its key, or by its name where it has none. */
-const ruleNamed = (store: Store, key: string): Stored<{ do: readonly RunStep[] | null }> | undefined => {
-  const rules = enabled(store.rules);
-  return rules.find((rule) => (rule.key ?? rule.definition?.key) === key) ?? named(rules, key);
 };

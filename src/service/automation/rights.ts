@@ -18,16 +18,25 @@ export interface StepLimits {
   isOwnAddress(url: URL): boolean;
 }
 
-/** A rule, schedule or template: the user who made it; null for the configuration file, and for the owner. */
+/** A rule, schedule or template: whether the configuration file declares it, and the user who made it over the API. */
 export interface Made {
+  readonly owner: "file" | "store";
+  /** Null for the file, and for the owner. */
   readonly makerId: number | null;
 }
+
+/**
+ * Whether a list may run the steps of another in its place. They run with the rights of the outer list, so nobody who
+ * has fewer may have made them.
+ */
+export const mayContain = (outer: Made, inner: Made): boolean =>
+  inner.owner === "file" || (outer.owner === "store" && (inner.makerId === null || inner.makerId === outer.makerId));
 
 /**
  * The access of the one who made a rule, schedule or template: everything for the file and the owner. Throws
  * `user.forbidden` if that user no longer exists or is no longer an administrator.
  */
-export function makerAccess({ makerId }: Made, accessBook: AccessBook, what: string): Access {
+export function makerAccess({ makerId }: Pick<Made, "makerId">, accessBook: AccessBook, what: string): Access {
   if (makerId === null) return accessBook.of({ actor: "service" });
   const access = accessIfAny(makerId, accessBook);
   if (access?.privilege === "administrator") return access;
@@ -45,7 +54,13 @@ function accessIfAny(userId: number, accessBook: AccessBook): Access | undefined
 }
 
 /** Throws `not.found` to callers who do not see what another user made, `user.forbidden` if they may not change it. */
-export function checkOwner({ makerId }: Made, caller: Caller, accessBook: AccessBook, what: string, id: number): void {
+export function checkOwner(
+  { makerId }: Pick<Made, "makerId">,
+  caller: Caller,
+  accessBook: AccessBook,
+  what: string,
+  id: number,
+): void {
   if (accessBook.of(caller).all || (makerId !== null && makerId === caller.userId)) return;
   throw new RigbridgeError("user.forbidden", `${what} ${id} belongs to another user`);
 }
@@ -99,7 +114,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   if ("webhook" in step) {
     const url = new URL(step.webhook);
     if (limits.isOwnAddress(url)) return "webhook must not be the address of this service";
-    return maker !== null && isForbidden(bareHost(url)) ? "webhook is an address that nothing is ever sent to" : null;
+    return isForbidden(bareHost(url)) ? "webhook is an address that nothing is ever sent to" : null;
   }
   if ("run" in step) {
     if (!limits.programs) return "run is off: set automation.programs to true in the configuration file";

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply } from "../../contract/resources.ts";
 import type { Caller, Input } from "../../contract/service.ts";
-import type { RunStep } from "../../contract/steps.ts";
 import type { Store } from "../../store/index.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { AccessBook } from "../users/access.ts";
 import { listOf } from "./lists.ts";
+import { sentenceAbout } from "./run-record.ts";
 import type { RunRecord, StepRecord } from "./run-types.ts";
 import type { RunExecutor } from "./runs.ts";
 import type { StepRunner } from "./step-runner.ts";
@@ -72,15 +72,4 @@ function replyOf(record: RunRecord): ActionReply {
   throw new RigbridgeError(record.state === "unknown" ? "rig.unconfirmed" : "not.possible", message);
 }
 
-const sentenceOf = (record: RunRecord): string =>
-  stepsIn(record)
-    .map(({ step, state, message }) => `${labelOf(step)}: ${message === "" ? state : message}`)
-    .join("; ");
-
-/** A step as messages name it. */
-function labelOf(step: RunStep): string {
-  if ("set" in step) return `set ${step.set}`;
-  if ("action" in step) return step.action;
-  const [[key, value] = ["step", ""]] = Object.entries(step);
-  return key === "webhook" || key === "run" ? key : `${key} ${String(value)}`;
-}
+const sentenceOf = (record: RunRecord): string => sentenceAbout(stepsIn(record));

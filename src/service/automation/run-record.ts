@@ -1,6 +1,5 @@
 import type { RunStep } from "../../contract/steps.ts";
 import type { RunTurn, StepResult, StoredRun } from "../../store/index.ts";
-import { joinMessages } from "../commands/steps.ts";
 import type { RunCause, RunRecord, RunState, StepRecord, StepState } from "./run-types.ts";
 
 /** A run as its record shows it. Headers of web hooks are secret, and left out. */
@@ -43,10 +42,30 @@ function stateOf(states: readonly StepState[]): RunState {
   return states.every((state) => state === "done") ? "done" : "failed";
 }
 
+/** What came of each step, in one sentence. */
+export const sentenceAbout = (results: readonly Pick<StepRecord, "step" | "state" | "message">[]): string =>
+  results.map(({ step, state, message }) => `${labelOf(step)}: ${message === "" ? state : message}`).join("; ");
+
+/** A step as messages name it. */
+function labelOf(step: RunStep): string {
+  if ("set" in step) return `set ${step.set}`;
+  if ("action" in step) return step.action;
+  const [[key, value] = ["step", ""]] = Object.entries(step);
+  return key === "webhook" || key === "run" ? key : `${key} ${String(value)}`;
+}
+
 /** What came of all steps of a miner together. */
-export function together(results: readonly StepResult[]): Pick<StepResult, "state" | "message"> {
+export function together(
+  steps: readonly RunStep[],
+  results: readonly StepResult[],
+): Pick<StepResult, "state" | "message"> {
   const states = results.map(({ state }) => state);
-  const message = joinMessages(results.map((result) => result.message));
+  const message = sentenceAbout(
+    steps.flatMap((step, index) => {
+      const result = results[index];
+      return result === undefined ? [] : [{ step, state: stepState(result.state), message: result.message }];
+    }),
+  );
   const [worst] = (["unknown", "failed", "cancelled"] as const).filter((state) => states.includes(state));
   return { state: worst ?? "done", message };
 }

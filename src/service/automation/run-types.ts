@@ -46,7 +46,10 @@ export interface RunRecord {
 
 /** Runs lists of steps. */
 export interface Runs {
-  /** Resolves once the run is stored, before anything is sent; "seen" if its occurrence was begun before. */
+  /**
+   * Resolves once the run is stored, before anything is sent; "seen" if its occurrence was begun before. Throws why its
+   * caller must not begin it, and `too.many`.
+   */
   begin(request: RunRequest): Promise<RunRecord | "seen">;
   /** Resolves with the record of a run that has ended. */
   ended(id: number): Promise<RunRecord>;

@@ -8,6 +8,7 @@ import { mostSteps, needsMiner, type RunStep, Step } from "../../contract/steps.
 import { type NewRun, noCommand, type Store, type StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import { expanded } from "./expand.ts";
+import type { Made } from "./rights.ts";
 import { causeOf, recordOf, together } from "./run-record.ts";
 import type { RunCause, RunRecord, RunRequest, Runs } from "./run-types.ts";
 import { messageOf, type StepResult, type StepRunner } from "./step-runner.ts";
@@ -24,8 +25,8 @@ interface Lane {
   readonly minerId: number;
   step: number;
   readonly past: StepResult[];
-  /** Of a miner that waits: until when. */
-  readonly note: string;
+  /** Of a miner that waited when the service stopped: until when. */
+  note: string;
   /** What came of the present step, where that was only known when the store was opened. */
   readonly settled: StepResult | null;
 }
@@ -88,13 +89,9 @@ export class RunExecutor implements Runs {
     const { kind: action } = cause;
     const run = { actor: caller.actor, userId: caller.userId ?? null, action, parameters: {}, cause, occurrence };
     const lanes = minerIds.length === 0 ? [0] : [...new Set(minerIds)];
-    const begun = await this.start(
-      { ...run, parallel: rigsAtOnce, delay: 0, dryRun: false },
-      lanes,
-      steps,
-      caller,
-      texts,
-    );
+    const made = this.#options.runner.check(cause, caller);
+    const pacing = { parallel: rigsAtOnce, delay: 0, dryRun: false };
+    const begun = await this.start({ ...run, ...pacing }, lanes, steps, { caller, made, texts });
     return this.record(begun.id);
   }
 
@@ -103,12 +100,11 @@ export class RunExecutor implements Runs {
     run: NewRun,
     minerIds: readonly number[],
     list: readonly RunStep[],
-    caller: Caller,
-    texts?: RunRequest["texts"],
+    { caller, made, texts }: { readonly caller: Caller; readonly made: Made; readonly texts?: RunRequest["texts"] },
   ): Promise<StoredRun> {
     const { store } = this.#options;
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
-    const steps = expanded(list, store);
+    const steps = expanded(list, store, made);
     const waits = steps.reduce((sum, step) => sum + ("wait" in step && "plug" in step === false ? step.wait : 0), 0);
     const queued = minerIds.map((minerId) => ({ minerId, state: "queued", message: "" }) as const);
     const stored = await store.runs.add({ ...run, steps, waits }, queued);
@@ -122,12 +118,6 @@ export class RunExecutor implements Runs {
     const run = await runs.get(id);
     if (run === undefined) throw notFound("run", id);
     return recordOf(run, stepsOf(run), await runs.turns(id));
-  }
-
-  /** Of a rule, schedule or template, newest first. */
-  async records(kind: RunCause["kind"], causeId: number, limit: number): Promise<RunRecord[]> {
-    const runs = await this.#options.store.runs.ofCause(kind, causeId, limit);
-    return Promise.all(runs.map(({ id }) => this.record(id)));
   }
 
   async ended(id: number): Promise<RunRecord> {
@@ -245,9 +235,8 @@ export class RunExecutor implements Runs {
       await this.#stored(() => runs.end(job.id, { minerId, state: "queued", message: "" }));
       return null;
     }
-    if (outcome instanceof Promise === false) return outcome;
-    // A restart that the rig has accepted, and that later reads confirm: others do not wait for it.
-    job.later.push(outcome.then((result) => this.#continue(job, lane, result)));
+    if (!("later" in outcome)) return outcome;
+    job.later.push(outcome.later.then((result) => this.#continue(job, lane, result)));
     return null;
   }
 
@@ -270,7 +259,7 @@ export class RunExecutor implements Runs {
     const queued = isCancelled
       ? ({ state: "cancelled", message: "Cancelled before it was sent" } as const)
       : ({ state: "queued", message: "" } as const);
-    await this.#stored(() => runs.next(job.id, minerId, result, isLast ? together(lane.past) : queued));
+    await this.#stored(() => runs.next(job.id, minerId, result, isLast ? together(job.steps, lane.past) : queued));
     return !isLast;
   }
 
@@ -279,6 +268,7 @@ export class RunExecutor implements Runs {
     const { now } = this.#options;
     const noted = Date.parse(lane.note.slice(waitsUntil.length));
     const until = Number.isNaN(noted) ? now() + seconds * 1000 : noted;
+    lane.note = "";
     const note = `${waitsUntil}${new Date(until).toISOString()}`;
     await this.#stored(() => this.#options.store.runs.note(job.id, lane.minerId, note));
     const ms = Math.min(Math.max(0, until - now()), seconds * 1000);

@@ -23,7 +23,7 @@ import { isDisabled } from "./bulk-request.ts";
 import { type Effects, takeEffect, textsOf } from "./effects.ts";
 import { notExpanded } from "./expand.ts";
 import { actionFor } from "./rig-steps.ts";
-import { both, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
+import { both, type Made, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
 import type { RunCause, RunRequest } from "./run-types.ts";
 import { render } from "./text.ts";
 
@@ -57,8 +57,11 @@ interface StepContext {
   stored<T>(write: () => Promise<T>): Promise<T>;
 }
 
-/** "requeued": nothing was sent because the service stops. A promise: the rig restarts, and confirms it later. */
-type Outcome = StepResult | "requeued" | Promise<StepResult>;
+/**
+ * "requeued": nothing was sent because the service stops. `later`: the rig has accepted a restart, which later reads
+ * confirm; other miners do not wait for that.
+ */
+type Outcome = StepResult | "requeued" | { readonly later: Promise<StepResult> };
 
 /** s that a rig may take from power to an answer. */
 const bootSeconds = 240;
@@ -71,9 +74,9 @@ export class StepRunner {
     this.#options = options;
   }
 
-  /** Throws why a run must not be begun or go on. */
-  check(cause: RunCause, caller: Caller): void {
-    this.#rights(cause, caller);
+  /** Who made what is run. Throws why a run must not be begun or go on. */
+  check(cause: RunCause, caller: Caller): Made {
+    return this.#rights(cause, caller).made;
   }
 
   /** Whether a step that concerns no rig differs by miner; else it is taken once for all miners of a run. */
@@ -93,12 +96,12 @@ export class StepRunner {
   /** What steps would do to a miner by its last reading. Throws as the rig would refuse them. */
   rehearse(cause: RunCause, caller: Caller, minerId: number, steps: readonly RunStep[]): string {
     const { registry, stepsOf, book, effects, loops } = this.#options;
-    const { access, maker } = this.#rights(cause, caller);
+    const { access, maker, made } = this.#rights(cause, caller);
     const visible = both(access, maker);
     const entry = registry.visible(minerId, visible);
     if (entry === undefined) throw notPossible(this.#absence(minerId, access));
     const messages = steps.map((step) => {
-      const refusal = notExpanded(step, this.#options.store);
+      const refusal = notExpanded(step, this.#options.store, made);
       if (refusal !== null) throw notPossible(refusal);
       if ("plug" in step && entry.rig.plug === null) throw notPossible(withoutPlug);
       const action = actionFor(step, minerId, { book, access: visible, best: bestOf(effects) });
@@ -116,10 +119,10 @@ export class StepRunner {
     try {
       const rights = this.#rights(run.cause, run.caller);
       const refusal =
-        notExpanded(step, this.#options.store) ??
-        refusalOf(step, rights.isFile ? null : rights.maker, this.#options.limits);
+        notExpanded(step, this.#options.store, rights.made) ??
+        refusalOf(step, rights.made.owner === "file" ? null : rights.maker, this.#options.limits);
       if (refusal !== null) return failed(refusal);
-      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, rights.isFile, context);
+      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, context);
       if (minerId === 0) return failed("This step needs a miner");
       return await this.#onMiner(run, minerId, step, rights, context);
     } catch (error) {
@@ -128,16 +131,10 @@ export class StepRunner {
     }
   }
 
-  async #elsewhere(
-    run: StepRun,
-    minerId: number,
-    step: RunStep,
-    isFile: boolean,
-    { closing }: StepContext,
-  ): Promise<StepResult> {
+  async #elsewhere(run: StepRun, minerId: number, step: RunStep, { closing }: StepContext): Promise<StepResult> {
     const texts = run.texts ?? this.#texts(run.cause);
     const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
-    const turn = { minerId: minerId === 0 ? null : minerId, text, isGuarded: !isFile };
+    const turn = { minerId: minerId === 0 ? null : minerId, text };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
     } catch (error) {
@@ -194,10 +191,10 @@ export class StepRunner {
     const message = await command.taken.catch(messageOf);
     const { state, sent } = command.progress;
     const commandId = row.id;
-    if (state === "sent")
-      return command.ended
-        .catch(messageOf)
-        .then((ended) => ({ state: command.progress.state, message: ended, commandId }));
+    if (state === "sent") {
+      const ended = command.ended.catch(messageOf);
+      return { later: ended.then((last) => ({ state: command.progress.state, message: last, commandId })) };
+    }
     if (closing.aborted && !sent && state === "failed") return "requeued";
     return { state, message, commandId };
   }
@@ -206,18 +203,20 @@ export class StepRunner {
   #rights({ kind, key, id }: RunCause, caller: Caller): Rights {
     const { accessBook, store } = this.#options;
     if (kind === "rule" || kind === "schedule") {
-      const isFile = caller.userId === undefined;
-      const access = makerAccess({ makerId: caller.userId ?? null }, accessBook, `The ${kind} ${key}`);
-      return { access, maker: access, isFile };
+      const row = kind === "rule" ? store.rules.get(id) : undefined;
+      const makerId = caller.userId ?? null;
+      const made: Made = { owner: row?.owner ?? (makerId === null ? "file" : "store"), makerId };
+      const access = makerAccess(made, accessBook, `The ${kind} ${key}`);
+      return { access, maker: access, made };
     }
     accessBook.check("startBulkAction", caller);
     const access = accessBook.of(caller);
-    const made = kind === "template" || key === "apply_template" ? "template" : "rule";
+    const what = kind === "template" || key === "apply_template" ? "template" : "rule";
     if (kind === "bulk" && key !== "apply_template" && key !== "rule")
-      return { access, maker: access, isFile: access.all };
-    const row = madeFor(store, made, id);
-    const maker = makerAccess(row, accessBook, `The ${made} ${row.name}`);
-    return { access, maker, isFile: row.makerId === null };
+      return { access, maker: access, made: { owner: "store", makerId: caller.userId ?? null } };
+    const made = madeFor(store, what, id);
+    const maker = makerAccess(made, accessBook, `The ${what} ${made.name}`);
+    return { access, maker, made };
   }
 
   /** Texts of a run that brings no values of its own: those of the miner now. */
@@ -242,8 +241,7 @@ interface Rights {
   readonly access: Access;
   /** Of the one who made what is run. */
   readonly maker: Access;
-  /** Whether that was the configuration file or the owner. */
-  readonly isFile: boolean;
+  readonly made: Made;
 }
 
 /** Errors after which an effect elsewhere may have been taken. */

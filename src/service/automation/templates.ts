@@ -1,9 +1,12 @@
-import { invalid } from "../../contract/problems.ts";
+import { didYouMean } from "../../contract/nearest.ts";
+import { invalid, invalidAll, type Mistake } from "../../contract/problems.ts";
 import type { MetaData } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
+import type { RunStep } from "../../contract/steps.ts";
 import type { ManagedTemplate } from "../../contract/templates.ts";
 import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
-import { done, enabled, findOwn, given } from "../crud.ts";
+import { done, enabled, findOwn, given, refuseInUse } from "../crud.ts";
+import type { PoolBook } from "../money/pool-book.ts";
 import type { AccessBook } from "../users/access.ts";
 import { checkOwner } from "./rights.ts";
 
@@ -11,8 +14,9 @@ type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveMana
 
 /** Managed templates: named lists of steps. One that was made over the API belongs to its maker. */
 export function templateOperations(
-  { templates }: Store,
+  { templates, rules }: Store,
   accessBook: AccessBook,
+  book: PoolBook,
   metaData: () => MetaData,
 ): TemplateOperations {
   /** Its steps name pools, which others need not see. */
@@ -29,6 +33,9 @@ export function templateOperations(
     saveManagedTemplate: async ({ id, name, do: steps }, caller) => {
       const existing = id === 0 ? undefined : findOwn(templates, id, "managed template");
       if (existing !== undefined) checkOwner(existing, caller, accessBook, "managed template", id);
+      const access = accessBook.of(caller);
+      const mistakes = (steps ?? []).flatMap((step, index) => poolMistake(step, `do[${index}]`, book.addList(access)));
+      if (mistakes.length > 0) throw invalidAll(mistakes);
       if (enabled(templates).some((other) => other.id !== id && other.name === name))
         throw invalid("name", "is the name of another managed template");
       const fields = { name, ...given({ do: steps }) };
@@ -41,8 +48,27 @@ export function templateOperations(
     deleteManagedTemplate: async ({ id }, caller) => {
       const template = findOwn(templates, id, "managed template");
       checkOwner(template, caller, accessBook, "managed template", id);
+      refuseInUse(
+        `Managed template ${template.name}`,
+        enabled(rules).flatMap(({ name, do: steps }) =>
+          steps?.some((step) => "template" in step && step.template === template.name) ? [`rule ${name}`] : [],
+        ),
+      );
       await templates.remove(id);
       return done(`Managed template ${template.name} removed`);
     },
   };
+}
+
+/** A pool or pool group that its maker does not see is not there. */
+function poolMistake(step: RunStep, path: string, listed: ReturnType<PoolBook["addList"]>): Mistake[] {
+  const [what, type, given] =
+    "pool" in step
+      ? (["pool", "single", step.pool] as const)
+      : "poolGroup" in step
+        ? (["pool group", "group", step.poolGroup] as const)
+        : [];
+  if (given === undefined) return [];
+  const names = listed.filter((entry) => entry.type === type).map(({ name }) => name);
+  return names.includes(given) ? [] : [{ path, message: `there is no ${what} "${given}"${didYouMean(given, names)}` }];
 }

@@ -1,6 +1,7 @@
 import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Pool } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
+import type { RunStep } from "../../contract/steps.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
@@ -96,7 +97,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   addList(access: Access): { name: string; type: "single" | "group"; id: string }[] {
     return [
       ...this.#pools(access).map(({ id, description, url }) => ({
-        name: description || hostOf(url),
+        name: shownName({ description, url }),
         type: "single" as const,
         id: String(id),
       })),
@@ -150,6 +151,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       ...enabled(this.#store.managedMiners).flatMap((miner) =>
         !miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
+      ...this.#listsWith((step) => "pool" in step && step.pool === shownName(pool)),
     ]);
     await this.#store.pools.remove(id);
     await forgetFor(this.#store, "pools", id);
@@ -178,15 +180,24 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 
   readonly deletePoolGroup: MiningService["deletePoolGroup"] = async ({ id }) => {
     const group = findOwn(this.#store.poolGroups, id, "pool group");
-    refuseInUse(
-      `Pool group ${id}`,
-      enabled(this.#store.managedMiners).flatMap((miner) =>
+    refuseInUse(`Pool group ${id}`, [
+      ...enabled(this.#store.managedMiners).flatMap((miner) =>
         miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
-    );
+      ...this.#listsWith((step) => "poolGroup" in step && step.poolGroup === group.name),
+    ]);
     await this.#store.poolGroups.remove(id);
     return done(`Pool group ${group.name} removed`);
   };
+
+  /** The rules and templates with such a step. */
+  #listsWith(isOne: (step: RunStep) => boolean): string[] {
+    const { rules, templates } = this.#store;
+    return [
+      ...enabled(rules).flatMap(({ name, do: steps }) => (steps?.some(isOne) ? [`rule ${name}`] : [])),
+      ...enabled(templates).flatMap(({ name, do: steps }) => (steps?.some(isOne) ? [`template ${name}`] : [])),
+    ];
+  }
 
   /** Checks only names in the body: what was stored before stays as it is. */
   #mistakesIn(url: string, { coinShortName = "", coinAlgorithm = "" }: Omit<Input<"savePool">, "id">): Mistake[] {
@@ -229,6 +240,9 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return { ...pool, coinDisplayName: this.#coins.coin(pool.coinShortName)?.displayName ?? pool.coinShortName };
   }
 }
+
+/** The name of a pool in lists and in steps. */
+const shownName = ({ description, url }: Pick<StoredPool, "description" | "url">): string => description || hostOf(url);
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
 
