@@ -259,11 +259,15 @@ export type ManagedMiner = z.infer<typeof ManagedMiner>;
 
 export const CatalogueEntry = z.object({ id: text, name: text });
 
+export const severities = ["info", "warning", "critical"] as const;
+export type Severity = (typeof severities)[number];
+
 export const Notification = z.object({
   id: int,
   minerId: int
     .nullable()
     .describe("the miner concerned; null if there is none or the server does not report it (Rigbridge extension)"),
+  uid: Uid.nullable().describe("uid of that miner, null if unknown (Rigbridge extension)"),
   minerName: text,
   title: text.nullable(),
   timeUtc: z.iso.datetime(),
@@ -272,6 +276,10 @@ export const Notification = z.object({
   message: text,
   isAcknowledged: z.boolean(),
   isWarning: z.boolean(),
+  severity: z.enum(severities).describe("`isWarning` is true above info (Rigbridge extension)"),
+  count: int.describe("how often it has occurred: a repeat while it is open has the same id (Rigbridge extension)"),
+  lastUtc: z.iso.datetime().describe("when it occurred last (Rigbridge extension)"),
+  closedUtc: z.iso.datetime().nullable().describe("when it was over; null while it is open (Rigbridge extension)"),
 });
 export type Notification = z.infer<typeof Notification>;
 

@@ -39,7 +39,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     accessBook,
     rigs: () => registry.fleet.all(),
     add: (address) => ofMiners.addMiner({ address }, { actor: "service" }),
-    notify: base.notify,
+    notices: base.notices,
     interfaces: options.interfaces ?? networkInterfaces,
     now: base.now,
     log,
@@ -74,7 +74,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
     },
     keyHolder: keyHolders(store),
-    setWarning: base.setWarning,
+    setWarning: (title, message) => base.notices.setWarning(title, message),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);

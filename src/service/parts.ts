@@ -3,7 +3,7 @@ import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
 import type { Interfaces } from "../link/networks.ts";
-import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
+import { openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { BulkActions } from "./commands/bulk.ts";
@@ -11,12 +11,13 @@ import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
-import { presentNotification } from "./events/notifications.ts";
 import { Recorder } from "./history/recorder.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { FarmNotices } from "./notifications/notices.ts";
+import { presentNotification } from "./notifications/notifications.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
@@ -65,12 +66,11 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
-  const notify = (notification: NewNotification): void => {
-    store.notifications.add(notification).then(
-      (added) => events.notification(presented(added), added.minerId),
-      (error: unknown) => log.error({ err: error }, "a notification was lost"),
-    );
-  };
+  const notices = new FarmNotices({
+    log,
+    notifications: store.notifications,
+    changed: (notification) => events.notification(presented(notification), notification.minerId),
+  });
   return {
     config,
     store,
@@ -84,25 +84,9 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     shares: new ReadShares(monotonicNow ?? (() => performance.now())),
     records: await openRecords(config, store, now, log),
     events,
-    notify,
-    setWarning: warnings(store, notify, log),
+    notices,
   };
 }
-
-/** One notification for each state of the service, acknowledged once the state has ended, also after a restart. */
-const warnings =
-  ({ notifications }: Store, notify: (notification: NewNotification) => void, log: Logger) =>
-  (title: string, message: string | null): void => {
-    const open = notifications
-      .list()
-      .find((each) => each.minerId === null && each.title === title && !each.isAcknowledged);
-    if (message !== null && open === undefined)
-      notify({ minerId: null, minerName: "", title, source: "System", message, isWarning: true });
-    if (message === null && open !== undefined)
-      notifications
-        .acknowledge([open.id])
-        .catch((error: unknown) => log.error({ err: error }, "a notification could not be acknowledged"));
-  };
 
 /** What is stored of miners; what is stored of demo miners ends with the process. */
 async function openRecords(config: Config, store: Store, now: () => number, log: Logger) {
@@ -127,7 +111,7 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 
 /** The miners, and the power that each can be set to. */
 export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
-  const { config, store, log, now, format, prices, coins, book, events, notify } = base;
+  const { config, store, log, now, format, prices, coins, book, events, notices } = base;
   const { demoStore, recorderOf } = base.records;
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? demoStore : store).power,
@@ -150,20 +134,21 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     log,
     messages: messages ?? null,
     presentation: { format, coins, pools: book, prices, startedAt: now() },
-    notify,
+    notices,
   });
+  notices.useMiners((id) => registry.noticeMiner(id));
   return { power, registry };
 }
 
 /** What writes to rigs: single commands, the loops that control power, and bulk actions. */
 export function openCommands({ repeat = byTimer, messages }: ServiceOptions, base: Base, { power, registry }: Miners) {
-  const { config, store, log, now, accessBook, book, shares, events, notify } = base;
+  const { config, store, log, now, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
   const executor = new CommandExecutor(registry.fleet, store, log);
   const stepsOf = actionSteps(store, book, power);
   const runOnRig = rigAction(registry, executor, stepsOf, accessBook);
   const loops = new Loops({
-    ...{ registry, store, power, now, log, notify, runOnRig, heating, follow, repeat },
+    ...{ registry, store, power, now, log, notices, runOnRig, heating, follow, repeat },
     messages: messages ?? null,
   });
   const runOnLoop = loopAction(loops, executor);

@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { bulkStates, CommandState, jobStates } from "../contract/resources.ts";
+import type { bulkStates, CommandState, jobStates, Severity } from "../contract/resources.ts";
 
 /**
  * The tables of the store, created by migrations.ts. They are STRICT, so SQLite itself enforces the column types; JSON
@@ -33,6 +33,14 @@ export interface Tables {
     message: string;
     is_warning: number;
     is_acknowledged: number;
+    /** Null for an event, which is over at once. */
+    key: string | null;
+    severity: Severity;
+    count: number;
+    last: number;
+    /** Null while it is open. */
+    closed: number | null;
+    uid: string | null;
   };
   command: {
     id: Generated<number>;

@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { newNotification } from "../notification-rows.ts";
 import { until, within } from "../until.ts";
 
 /**
@@ -108,7 +109,7 @@ beforeAll(async () => {
     [null, "of alpha and bravo"],
   ] as const) {
     const message = `a word of ${minerName}`;
-    await store.notifications.add({ minerId, minerName, title: null, source: "System", message, isWarning: false });
+    store.notifications.raise(newNotification({ minerId, minerName, message }));
     if (minerId !== null)
       await store.commands.add({ minerId, minerName, actor: "test", action: "stop", parameters: {} });
   }

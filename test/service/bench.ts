@@ -38,6 +38,7 @@ export interface Bench {
   poll(id: number): Promise<Reply<"pollMiner">>;
   act(id: number, action: Partial<Input<"minerAction">>): Promise<Reply<"minerAction">>;
   commands(id: number): Promise<Reply<"listCommands">["commandList"]>;
+  /** Without those of best shares, which depend on the time that a test takes. */
   notifications(): Promise<string[]>;
   /** Another run of the service over the same store and rigs. */
   restart(config?: Record<string, unknown>): Promise<void>;
@@ -100,9 +101,9 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
     act: (id, action) => service.minerAction({ id, action: "start", ...action }, caller),
     commands: async (id) => (await service.listCommands({ miner: id }, caller)).commandList,
     notifications: async () =>
-      (await service.listNotifications({}, caller)).notificationList.map(
-        ({ title, message }) => `${title}: ${message}`,
-      ),
+      (await service.listNotifications({}, caller)).notificationList
+        .filter(({ title }) => title !== "New best share")
+        .map(({ title, message }) => `${title}: ${message}`),
     restart: async (config) => {
       await service.close();
       service = await start(config);
