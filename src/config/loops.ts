@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { HttpHeaders, WebAddress } from "../contract/http-request.ts";
 import { Line } from "../contract/inputs.ts";
-import { secret } from "../contract/secrets.ts";
 import { JsonPath, Topic } from "../contract/topic.ts";
 
 /** The control loops for the power of rigs: rooms that they heat, and a power surplus that they follow. */
@@ -12,28 +12,14 @@ const minOff = seconds.optional().describe("minimum seconds that a rig is stoppe
 /** The source of a value: a web address, a topic or the API. */
 export const SourceSettings = z
   .strictObject({
-    url: z
-      .url({ protocol: /^https?$/, error: "must be a web address such as http://192.168.1.5/api/temperature" })
-      .max(2000)
-      .refine((url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url), "must not contain a password; put it in headers")
-      .optional()
-      .describe("web address that returns the number as text, or JSON"),
+    url: WebAddress.optional().describe("web address that returns the number as text, or JSON"),
     path: JsonPath.optional().describe(
       "path of the number in the JSON, such as sensors.0.value; absent = the JSON is the number",
     ),
     every: z.number().min(5).max(600).default(30).describe("seconds between two requests"),
-    headers: z
-      .record(
-        z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, "is not the name of a header"),
-        secret(
-          z
-            .string()
-            .max(4000)
-            .regex(/^[\x20-\x7e]*$/, "must be one line of printable ASCII"),
-        ),
-      )
-      .default({})
-      .describe("headers of the request, such as Authorization: Bearer and a token; kept secret"),
+    headers: HttpHeaders.default({}).describe(
+      "headers of the request, such as Authorization: Bearer and a token; kept secret",
+    ),
     topic: Topic.optional().describe("topic at the broker of the MQTT bridge, with the number as text, or JSON"),
     api: z.literal(true).optional().describe("true = set by an action of the HTTP API"),
   })

@@ -5,6 +5,7 @@ import { CoinName, Line, minerFields, PoolUrl, UserName } from "../contract/inpu
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { Uid } from "../contract/resources.ts";
 import { secret } from "../contract/secrets.ts";
+import { TemplateSteps } from "../contract/steps.ts";
 import { drivers } from "../link/drivers/index.ts";
 import type { Environment } from "./environment.ts";
 import { Follows, Heatings } from "./loops.ts";
@@ -228,9 +229,14 @@ export const Config = z.strictObject({
   pools: z.array(PoolSettings).default([]).describe("pools that miners can be assigned"),
   poolGroups: z.array(PoolGroupSettings).default([]).describe("pools that are assigned together"),
   templates: z
-    .array(z.strictObject({ name }))
+    .array(
+      z.strictObject({
+        name: name.describe("name of the template; names are unique"),
+        do: TemplateSteps.optional().describe("steps that it runs on a miner: pools, controls and actions"),
+      }),
+    )
     .default([])
-    .describe("managed templates, by name; applying them is not supported yet"),
+    .describe("managed templates: named lists of steps that are applied to miners"),
   algorithms: z.array(AlgorithmSettings).default([]).describe("algorithms that Rigbridge does not know"),
   coins: z.array(CoinSettings).default([]).describe("coins that Rigbridge does not know"),
   rules: z

@@ -36,8 +36,12 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
   await store.poolGroups.declare(
     new Map(config.poolGroups.map((group) => [group.name, { name: group.name, pools: poolIds(group.pools) }])),
   );
-  await store.templates.declare(new Map(config.templates.map(({ name }) => [name, { name }])));
-  await store.rules.declare(new Map(config.rules.map(({ name }) => [name, { name }])));
+  await store.templates.declare(
+    new Map(config.templates.map(({ name, do: steps = null }) => [name, { name, do: steps, makerId: null }])),
+  );
+  await store.rules.declare(
+    new Map(config.rules.map(({ name }) => [name, { name, do: null, manual: true, makerId: null }])),
+  );
   await store.users.declare(
     new Map(
       config.users.map(({ name, key, privilege, groups: seen, pools: seenPools }) => [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import { coinClasses, type commandStates, Location, ManagedMiner, type Severity } from "../contract/resources.ts";
+import { Steps, TemplateSteps } from "../contract/steps.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -58,10 +59,22 @@ export type StoredHost = z.infer<typeof StoredHost>;
 export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true });
 export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 
-export const StoredTemplate = z.object({ name: text });
+/** The user who made it over the API, whose access it has; null for the file's, and for the owner's. */
+const makerId = z.int().nullable().default(null);
+
+export const StoredTemplate = z.object({
+  name: text,
+  do: TemplateSteps.nullable().default(null).describe("null: it has only a name"),
+  makerId,
+});
 export type StoredTemplate = z.infer<typeof StoredTemplate>;
 
-export const StoredRule = z.object({ name: text });
+export const StoredRule = z.object({
+  name: text,
+  do: Steps.nullable().default(null).describe("null: it has only a name"),
+  manual: z.boolean().default(true).describe("whether people can run it as an action of a miner"),
+  makerId,
+});
 export type StoredRule = z.infer<typeof StoredRule>;
 
 /** A predefined coin has a row only if its profit was set. */

@@ -14,7 +14,8 @@ export function templateOperations({ templates }: Store, metaData: () => MetaDat
     }),
     saveManagedTemplate: async ({ id, name }) => {
       if (id !== 0) findOwn(templates, id, "managed template");
-      const saved = id === 0 ? await templates.add({ name }) : await templates.change(id, { name });
+      const saved =
+        id === 0 ? await templates.add({ name, do: null, makerId: null }) : await templates.change(id, { name });
       return { id: saved.id, name: saved.name };
     },
     deleteManagedTemplate: async ({ id }) => {

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { didYouMean } from "./nearest.ts";
+import { Readings } from "./readings.ts";
+
+/**
+ * Texts that name values, like `{{ miner.name }} is {{ reading.temperature }} °C hot`. They name fields and nothing
+ * else: no part of a text is ever evaluated.
+ */
+const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
+
+const minerFields = ["uid", "name", "group", "tags", "model", "location"];
+const ruleFields = ["key", "name"];
+
+/** Every name that a text may use. */
+export const textNames: readonly string[] = [
+  ...minerFields.map((field) => `miner.${field}`),
+  ...fieldsOf(Readings, "reading"),
+  ...ruleFields.map((field) => `rule.${field}`),
+];
+
+/** Texts, numbers and flags, at any depth; lists have no name. */
+function fieldsOf(schema: z.core.$ZodType, path: string): string[] {
+  if (schema instanceof z.ZodNullable) return fieldsOf(schema.def.innerType, path);
+  if (schema instanceof z.ZodArray) return [];
+  if (!(schema instanceof z.ZodObject)) return [path];
+  return Object.entries(schema.shape).flatMap(([name, field]) => fieldsOf(field, `${path}.${name}`));
+}
+
+/** What is wrong with a text that names values; null if nothing is. */
+export function textMistake(text: string): string | null {
+  const unknown = namesIn(text).find((name) => !textNames.includes(name));
+  if (unknown !== undefined)
+    return `"{{ ${unknown.slice(0, 60)} }}" is not known${didYouMean(unknown, textNames) || "; texts name fields of miner, reading and rule"}`;
+  return text.replaceAll(placeholder, "").includes("{{") ? 'has "{{" without "}}"' : null;
+}
+
+const namesIn = (text: string): string[] => Array.from(text.matchAll(placeholder), ([, name = ""]) => name);
+
+/** The text with a value for each name. */
+export const filled = (text: string, write: (name: string) => string): string =>
+  text.replaceAll(placeholder, (_, name: string) => write(name));
+
+/** A text that may name values, of at most so many characters. */
+export const Text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .superRefine((text, context) => {
+      const message = textMistake(text);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    });
