@@ -33,6 +33,7 @@ import {
   BulkAction,
   BulkJob,
   CatalogueEntry,
+  ChannelState,
   CommandList,
   Discovery,
   GpuStatus,
@@ -54,6 +55,7 @@ import {
   Summary,
   User,
 } from "./resources.ts";
+import { Key } from "./steps.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
@@ -384,6 +386,17 @@ export const operations = {
     params: byIdOf("miner"),
     query: HistoryQuery,
     reply: History,
+    extension,
+  }),
+  listChannels: get("/api/channels", closed, {
+    summary: "The channels that notifications are sent to, and what they have delivered; without secrets",
+    reply: z.array(ChannelState),
+    extension,
+  }),
+  testChannel: post("/api/channels/:key/test", closed, {
+    summary: "Sends a test message to a channel, and answers with what the channel answers",
+    params: { key: parameter(Key, "key of the channel", "phone") },
+    reply: ActionReply,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

@@ -94,6 +94,10 @@ export type MiningService = {
    * Absent for a service elsewhere.
    */
   setWarning?(title: string, message: string | null): void;
+  /** SHA-256 in hex of the secret of a web hook that comes in; undefined if there is no such hook. */
+  hookDigest?(name: string): string | undefined;
+  /** Takes a web hook whose secret was checked: its JSON, or its text. */
+  receiveHook?(name: string, payload: unknown): void;
   close(): Promise<void>;
 };
 

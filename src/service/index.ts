@@ -8,7 +8,7 @@ import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
-import { minerContext, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
+import { minerContext, openBase, openCommands, openMiners, openOutbox, type ServiceOptions } from "./parts.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
@@ -28,6 +28,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { accessBook, events, records } = base;
   const miners = openMiners(options, base);
   const { registry } = miners;
+  const outbox = openOutbox(options, base, miners);
   const commands = openCommands(options, base, miners);
   const { executor, loops, bulk } = commands;
   const context = minerContext(options, base, miners);
@@ -44,7 +45,16 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     now: base.now,
     log,
   });
-  const calls = serviceOperations({ ...base, ...miners, ...commands, ...context, ofMiners, summary, discoveries });
+  const calls = serviceOperations({
+    ...base,
+    ...miners,
+    ...commands,
+    ...context,
+    outbox: outbox.outbox,
+    ofMiners,
+    summary,
+    discoveries,
+  });
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
@@ -75,6 +85,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     keyHolder: keyHolders(store),
     setWarning: (title, message) => base.notices.setWarning(title, message),
+    hookDigest: (name) => base.hooks.digestOf(name),
+    receiveHook: (name, payload) => base.hooks.receive(name, payload),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
@@ -86,7 +98,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       await discoveries.close();
-      const ending = Promise.all([bulk.close(), loops.close()]);
+      const ending = Promise.all([bulk.close(), loops.close(), outbox.close()]);
       const commandsEnded = executor.close();
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);

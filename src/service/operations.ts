@@ -8,7 +8,9 @@ import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
 import { noNotices, type summaries } from "./miners/summary.ts";
+import { channelOperations } from "./notifications/channels.ts";
 import { notificationOperations } from "./notifications/notifications.ts";
+import type { Outbox } from "./notifications/outbox.ts";
 import type { Base, Commands, Miners } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
@@ -20,6 +22,7 @@ type ServiceParts = Base &
     readonly ofMiners: MinerOperations;
     readonly summary: ReturnType<typeof summaries>;
     readonly discoveries: Discoveries;
+    readonly outbox: Outbox;
   };
 
 /** Every operation but the stream of events, for callers whose access was checked. */
@@ -39,6 +42,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop),
     ...hostOperations(store, coins, accessBook),
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
+    ...channelOperations(parts.config.channels, store.outbox, parts.outbox),
     ...templateOperations(store, () => metaData(noNotices)),
     ...groupOperations(
       store,

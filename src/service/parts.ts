@@ -16,8 +16,10 @@ import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.t
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { Hooks } from "./notifications/hooks.ts";
 import { FarmNotices } from "./notifications/notices.ts";
 import { presentNotification } from "./notifications/notifications.ts";
+import { Outbox, turnMs } from "./notifications/outbox.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
@@ -41,7 +43,7 @@ export interface ServiceOptions {
   readonly demoLeft?: () => void;
   /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
-  /** Runs the loops that control power; by default a timer. */
+  /** Runs the loops that control power and the outbox of channels; by default a timer. */
   readonly repeat?: Repeat;
   /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
   readonly messages?: Messages;
@@ -50,6 +52,40 @@ export interface ServiceOptions {
    * break, which is how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;
+}
+
+/** The groups of a miner by name, the innermost first. */
+const groupNames =
+  ({ groups }: Store, groupOf: (minerId: number) => number | undefined) =>
+  (minerId: number): readonly string[] => {
+    const names: string[] = [];
+    let group = groups.get(groupOf(minerId) ?? 0);
+    // A group is above another at most as often as there are groups.
+    for (let depth = 0; group !== undefined && depth < 100; depth += 1) {
+      names.push(group.name);
+      group = groups.get(group.parentId);
+    }
+    return names;
+  };
+
+/** Tells channels of what is raised; undefined where none is configured. */
+export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry }: Miners) {
+  const { config, store, format, now, log, notices } = base;
+  const outbox = new Outbox({
+    ...{ channels: config.channels, rows: store.outbox, format, now, log },
+    timeZone: config.display.timeZone,
+    groupsOf: groupNames(store, (minerId) => registry.noticeMiner(minerId)?.groupId),
+  });
+  notices.watch(outbox);
+  outbox.start();
+  const stop = config.channels.length === 0 ? () => undefined : repeat(() => outbox.turn(), turnMs);
+  return {
+    outbox,
+    close: async (): Promise<void> => {
+      stop();
+      await outbox.close();
+    },
+  };
 }
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
@@ -85,6 +121,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     records: await openRecords(config, store, now, log),
     events,
     notices,
+    hooks: new Hooks(config.hooks),
   };
 }
 

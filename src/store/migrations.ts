@@ -144,6 +144,26 @@ const steps: readonly (readonly string[])[] = [
       (select max(id) from notification
         where miner_id is not null and title in ('Login missing', 'Login wrong', 'Login missing or wrong')
         group by miner_id)`,
+    `create table outbox (
+      id integer primary key autoincrement,
+      channel text not null,
+      key text,
+      event text not null check (event in ('alarm', 'recovery')),
+      severity text not null check (severity in ('info', 'warning', 'critical')),
+      title text not null,
+      message text not null,
+      miner text not null,
+      miner_group text not null,
+      time integer not null,
+      over text,
+      alarm_time integer,
+      batch integer,
+      state text not null check (state in ('waiting', 'sending', 'sent', 'failed', 'unknown')),
+      tries integer not null,
+      due integer not null,
+      ended integer,
+      error text
+    ) strict`,
   ],
 ];
 

@@ -274,6 +274,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
   getHistory: `/api/miners/${ant}/history`,
+  listChannels: "/api/channels",
+  testChannel: "/api/channels/phone/test",
 };
 
 /**
@@ -345,6 +347,8 @@ getBulkAction          401  401   200  404  404  200  404  404  404
 cancelBulkAction       401  401   409  403  404  409  404  403  404
 watchEvents            401  401   200  200  200  200  200  200  404
 getHistory             401  401   200  200  404  200  404  200  404
+listChannels           401  401   200  403  403  200  403  403  404
+testChannel            401  401   404  403  403  404  403  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

@@ -137,6 +137,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   cancelBulkAction: { id: 1 },
   watchEvents: {},
   getHistory: { id: rigId },
+  listChannels: {},
+  testChannel: { key: "phone" },
 };
 
 beforeAll(async () => {

@@ -40,7 +40,7 @@ export interface NoticeMiner {
 export interface NoticeListener {
   /** A new one, or one that has become more severe. */
   raised(notification: StoredNotification, channels: Notice["channels"]): void;
-  closed(key: string, severity: Severity | null, message: string | undefined): void;
+  closed(key: string, message: string | undefined): void;
 }
 
 export interface NoticesContext {
@@ -97,7 +97,7 @@ export class FarmNotices implements Notices {
       const closed = this.#context.notifications.close(key);
       if (closed !== undefined) this.#context.changed(closed);
       // Also for one that was cleared from the list: a channel was told of it.
-      for (const listener of this.#listeners) listener.closed(key, closed?.severity ?? null, message);
+      for (const listener of this.#listeners) listener.closed(key, message);
     });
   }
 
