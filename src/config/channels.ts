@@ -53,8 +53,6 @@ const common = {
   quiet: Quiet.optional().describe("hours in which messages wait; absent = none"),
 };
 
-const webAddress = secret(WebAddress);
-
 export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("ntfy"),
@@ -80,9 +78,13 @@ export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("discord"),
     ...common,
-    url: webAddress.describe("URL of the web hook; kept secret"),
+    url: secret(WebAddress.describe("URL of the web hook; kept secret")),
   }),
-  z.strictObject({ type: z.literal("slack"), ...common, url: webAddress.describe("URL of the web hook; kept secret") }),
+  z.strictObject({
+    type: z.literal("slack"),
+    ...common,
+    url: secret(WebAddress.describe("URL of the web hook; kept secret")),
+  }),
   z.strictObject({
     type: z.literal("gotify"),
     ...common,
@@ -106,7 +108,7 @@ export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("webhook"),
     ...common,
-    url: webAddress.describe("address that receives the JSON; kept secret"),
+    url: secret(WebAddress.describe("address that receives the JSON; kept secret")),
     secret: needed("the secret that signs each message"),
   }),
   z.strictObject({
@@ -126,7 +128,7 @@ export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("http"),
     ...common,
-    url: webAddress.describe("web address; it may name values, such as {{title}}; kept secret"),
+    url: secret(WebAddress.describe("web address; it may name values, such as {{title}}; kept secret")),
     method: z.enum(["POST", "PUT", "PATCH", "GET"]).default("POST").describe("HTTP method"),
     headers: HttpHeaders.default({}).describe("headers of the request; kept secret"),
     body: secret(

@@ -67,8 +67,8 @@ describe("a collection", () => {
       algorithm: "rx/0",
       dualAlgorithm: "",
     });
-    await first.templates.add({ name: "t" });
-    await first.rules.add({ name: "r" });
+    await first.templates.add({ name: "t", do: [{ set: "fan", value: 40 }], makerId: 1 });
+    await first.rules.add({ name: "r", do: [{ wait: 1 }], manual: true, makerId: null });
     await first.coins.add({
       shortName: "BTC",
       name: "Bitcoin",
