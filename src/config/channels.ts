@@ -108,7 +108,7 @@ export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("webhook"),
     ...common,
-    url: secret(WebAddress.describe("address that receives the JSON; kept secret")),
+    url: WebAddress.describe("address that receives the JSON; only its host is shown"),
     secret: needed("the secret that signs each message"),
   }),
   z.strictObject({

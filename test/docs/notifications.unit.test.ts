@@ -20,7 +20,9 @@ const environmentOf = (yaml: string): Record<string, string> =>
   );
 
 test("a file that takes the secrets of its channels from the environment holds none", () => {
-  for (const yaml of examples) expect(parseConfig(yaml, "page", environmentOf(yaml)).holdsSecret).toBe(false);
+  // The request of an own channel may hold a secret anywhere.
+  for (const yaml of examples)
+    expect(parseConfig(yaml, "page", environmentOf(yaml)).holdsSecret).toBe(yaml.includes("type: http"));
   const written = (channel: string) => parseConfig(`channels: [${channel}]`, "file", {}).holdsSecret;
   expect(written("{ key: a, type: ntfy, topic: t1 }")).toBe(true);
   expect(written(`{ key: a, type: slack, url: "${url}" }`)).toBe(true);
