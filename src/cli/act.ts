@@ -7,7 +7,7 @@ import { invalid, type Mistake, notFound, RigbridgeError } from "../contract/pro
 import type { Miner, MinerList } from "../contract/resources.ts";
 import { wording } from "../contract/wording.ts";
 import { failing } from "./failure.ts";
-import { type ServiceOptions, secretsHelp, serviceOptions } from "./service-options.ts";
+import { type ServiceOptions, secretsHelp, serviceOptions, withAdvice } from "./service-options.ts";
 import { indented, table } from "./table.ts";
 
 interface ActOptions extends ServiceOptions {
@@ -65,16 +65,6 @@ async function act(wanted: string, action: string, options: ActOptions): Promise
   } finally {
     await service.close();
   }
-}
-
-/** The error with what to do on the command line. */
-function withAdvice(error: unknown, url: string): unknown {
-  if (!(error instanceof RigbridgeError)) return error;
-  if (error.code === "key.missing" || error.code === "key.wrong")
-    return new RigbridgeError(error.code, `${error.message} (set the key in RIGBRIDGE_KEY)`);
-  if (error.code !== "service.unreachable") return error;
-  const advice = "start one with npm start, or give its URL with --service";
-  return new RigbridgeError(error.code, `No service answers at ${new URL(url).origin}; ${advice}\n${error.message}`);
 }
 
 type Query = z.output<typeof MinerActionQuery>;

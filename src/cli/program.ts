@@ -7,6 +7,7 @@ const commands = {
   read: async () => (await import("./read.ts")).readCommand(),
   scan: async () => (await import("./scan.ts")).scanCommand(),
   act: async () => (await import("./act.ts")).actCommand(),
+  notify: async () => (await import("./notify.ts")).notifyCommand(),
   simulate: async () => (await import("./simulate.ts")).simulateCommand(),
   mqtt: async () => (await import("./mqtt.ts")).mqttCommand(),
   config: async () => (await import("./config.ts")).configCommand(),

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { RigbridgeError } from "../contract/problems.ts";
 
 /** How a command reaches a running service. */
 export const serviceOptions = (): Option[] => [
@@ -16,3 +17,13 @@ export interface ServiceOptions {
 
 export const secretsHelp =
   "\nOther users of this machine can see the options of a command;\npass secrets in environment variables instead.";
+
+/** The error with what to do on the command line. */
+export function withAdvice(error: unknown, url: string): unknown {
+  if (!(error instanceof RigbridgeError)) return error;
+  if (error.code === "key.missing" || error.code === "key.wrong")
+    return new RigbridgeError(error.code, `${error.message} (set the key in RIGBRIDGE_KEY)`);
+  if (error.code !== "service.unreachable") return error;
+  const advice = "start one with npm start, or give its URL with --service";
+  return new RigbridgeError(error.code, `No service answers at ${new URL(url).origin}; ${advice}\n${error.message}`);
+}

@@ -194,18 +194,27 @@ const readManagedMiner = (fields: Fields): ManagedMiner => ({
 
 const readNotification =
   ({ now }: MinerReading) =>
-  (fields: Fields): Notification => ({
-    id: fields.id(),
-    minerId: null,
-    minerName: fields.text("minerName"),
-    title: fields.textOrNull("title"),
-    timeUtc: new Date(instantOf(fields.text("timeUtc")) ?? now()).toISOString(),
-    time: fields.text("time"),
-    source: fields.text("source"),
-    message: fields.text("message"),
-    isAcknowledged: fields.flag("isAcknowledged"),
-    isWarning: fields.flag("isWarning"),
-  });
+  (fields: Fields): Notification => {
+    const timeUtc = new Date(instantOf(fields.text("timeUtc")) ?? now()).toISOString();
+    const isWarning = fields.flag("isWarning");
+    return {
+      id: fields.id(),
+      minerId: null,
+      uid: null,
+      minerName: fields.text("minerName"),
+      title: fields.textOrNull("title"),
+      timeUtc,
+      time: fields.text("time"),
+      source: fields.text("source"),
+      message: fields.text("message"),
+      isAcknowledged: fields.flag("isAcknowledged"),
+      isWarning,
+      severity: isWarning ? "warning" : "info",
+      count: 1,
+      lastUtc: timeUtc,
+      closedUtc: null,
+    };
+  };
 
 function readSummary(fields: Fields): Summary {
   const shares = (key: string) =>

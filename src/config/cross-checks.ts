@@ -27,6 +27,7 @@ export function crossChecks(value: unknown): Finding[] {
     entriesOf(config, "poolGroups"),
     entriesOf(config, "users"),
   ];
+  const channels = entriesOf(config, "channels");
   const groups = groupsIn(config, []);
   const groupNames = textsOf(groups, "name");
   const poolNames = textsOf(pools, "name");
@@ -47,6 +48,11 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(entriesOf(config, "templates"), "name"),
     ...automation(config, miners, groupNames, poolNames),
     ...twice(entriesOf(config, "maintenance"), "name"),
+    ...twice(channels, "key"),
+    ...channels.flatMap((channel) => unknownNames(channel, "groups", "group", groupNames)),
+    ...channels.flatMap(half),
+    ...twice(entriesOf(config, "hooks"), "name"),
+    ...twice(entriesOf(config, "hooks"), "secret"),
     ...twice(entriesOf(config, "coins"), "shortName"),
     ...twice(entriesOf(config, "algorithms"), "id"),
     // A key identifies its user, so no two users share one.
@@ -318,6 +324,13 @@ function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Fin
         ],
   );
 }
+
+/** A mail server's login needs both its parts. */
+const half = ({ path, fields: { username, password } }: Entry): Finding[] => {
+  if ((username === undefined) === (password === undefined)) return [];
+  const missing = username === undefined ? "username" : "password";
+  return [{ path: [...path, missing], message: "is missing: a login needs username and password" }];
+};
 
 const emptyPoolGroup = ({ path, fields }: Entry): Finding[] =>
   Array.isArray(fields.pools) && fields.pools.length === 0

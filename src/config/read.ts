@@ -3,6 +3,8 @@ import { basename, dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
+import { isSecret } from "../contract/secrets.ts";
+import { ChannelSettings } from "./channels.ts";
 import { crossChecks, pathText } from "./cross-checks.ts";
 import { type Finding, type Path, parseYaml } from "./document.ts";
 import { type Environment, withEnvironment } from "./environment.ts";
@@ -135,18 +137,34 @@ function invalidConfig(
   return new RigbridgeError("config.invalid", `${name} has ${count}`, { errors });
 }
 
-const secretKeys = new Set(["key", "password", "token"]);
+const secretKeys = new Set(["key", "password", "token", "secret"]);
+/** Lists whose entries are named by their `key`. */
+const keyedLists = ["channels", "rules", "schedules", "maintenance"];
 
 /** Whether the file itself contains a secret. `x` is a pool's empty password. Any header may be a secret. */
-function holdsSecret(value: unknown, all = false): boolean {
-  if (Array.isArray(value)) return value.some((item) => holdsSecret(item));
+function holdsSecret(value: unknown, isSecretKey = (key: string): boolean => secretKeys.has(key)): boolean {
+  if (Array.isArray(value)) return value.some((item) => holdsSecret(item, isSecretKey));
   if (!isRecord(value)) return false;
-  return Object.entries(value).some(([key, item]) =>
-    all || secretKeys.has(key)
-      ? typeof item === "string" && !["", "x"].includes(item) && !item.includes("${")
-      : holdsSecret(item, key === "headers"),
-  );
+  return Object.entries(value).some(([key, item]) => {
+    if (typeof item === "string") return isSecretKey(key) && isWritten(item);
+    if (key === "headers") return holdsSecret(item, () => true);
+    if (key === "channels" && Array.isArray(item)) return item.some(channelHoldsSecret);
+    return holdsSecret(item, keyedLists.includes(key) ? (name) => name !== "key" && secretKeys.has(name) : isSecretKey);
+  });
 }
+
+/** Which settings of a channel are secret depends on its type. */
+function channelHoldsSecret(channel: unknown): boolean {
+  const type = isRecord(channel) ? channel.type : undefined;
+  const fields: Readonly<Record<string, z.ZodType>> =
+    ChannelSettings.options.find(({ shape }) => shape.type.value === type)?.shape ?? {};
+  return holdsSecret(channel, (key) => {
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    return field !== undefined && isSecret(field);
+  });
+}
+
+const isWritten = (text: string): boolean => !["", "x"].includes(text) && !text.includes("${");
 
 /** On Windows the mode does not show it. */
 const readableByOthers = async (file: string): Promise<boolean> =>

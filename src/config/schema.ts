@@ -8,6 +8,7 @@ import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract
 import { secret } from "../contract/secrets.ts";
 import { TemplateSteps } from "../contract/steps.ts";
 import { drivers } from "../link/drivers/index.ts";
+import { Channels, HookSettings } from "./channels.ts";
 import type { Environment } from "./environment.ts";
 import { Follows, Heatings } from "./loops.ts";
 import { MqttSettings } from "./mqtt.ts";
@@ -272,6 +273,8 @@ export const Config = z.strictObject({
     .describe("electricity price, in the display currency"),
   heating: Heatings.describe("rooms heated by rigs: one, or a list"),
   follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
+  channels: Channels.describe("where notifications are sent, such as a phone"),
+  hooks: z.array(HookSettings).max(100).default([]).describe("web hooks that come in and trigger rules"),
   scan: ScanSettings.optional().describe("searching networks for rigs; absent = only on request"),
   mqtt: MqttSettings.optional().describe("the MQTT bridge; absent = none"),
   history: z

@@ -34,6 +34,7 @@ import {
   BulkAction,
   BulkJob,
   CatalogueEntry,
+  ChannelState,
   CommandList,
   Discovery,
   GpuStatus,
@@ -68,6 +69,7 @@ import {
   TryReply,
   Upcoming,
 } from "./rules.ts";
+import { Key } from "./steps.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -495,6 +497,18 @@ export const operations = {
   deleteMaintenance: remove("/api/maintenance/:id", administrators, {
     summary: "Removes a maintenance window",
     params: byIdOf("maintenance window"),
+    reply: ActionReply,
+    extension,
+  }),
+
+  listChannels: get("/api/channels", closed, {
+    summary: "The channels that notifications are sent to, and what they have delivered; without secrets",
+    reply: z.array(ChannelState),
+    extension,
+  }),
+  testChannel: post("/api/channels/:key/test", closed, {
+    summary: "Sends a test message to a channel, and answers with what the channel answers",
+    params: { key: parameter(Key, "key of the channel", "phone") },
     reply: ActionReply,
     extension,
   }),

@@ -271,11 +271,15 @@ export type ManagedMiner = z.infer<typeof ManagedMiner>;
 
 export const CatalogueEntry = z.object({ id: text, name: text });
 
+export const severities = ["info", "warning", "critical"] as const;
+export type Severity = (typeof severities)[number];
+
 export const Notification = z.object({
   id: int,
   minerId: int
     .nullable()
     .describe("the miner concerned; null if there is none or the server does not report it (Rigbridge extension)"),
+  uid: Uid.nullable().describe("uid of that miner, null if unknown (Rigbridge extension)"),
   minerName: text,
   title: text.nullable(),
   timeUtc: z.iso.datetime(),
@@ -284,8 +288,28 @@ export const Notification = z.object({
   message: text,
   isAcknowledged: z.boolean(),
   isWarning: z.boolean(),
+  severity: z.enum(severities).describe("`isWarning` is true above info (Rigbridge extension)"),
+  count: int.describe("how often it has occurred: a repeat while it is open has the same id (Rigbridge extension)"),
+  lastUtc: z.iso.datetime().describe("when it occurred last (Rigbridge extension)"),
+  closedUtc: z.iso.datetime().nullable().describe("when it was over; null while it is open (Rigbridge extension)"),
 });
 export type Notification = z.infer<typeof Notification>;
+
+export const ChannelState = z.object({
+  key: text,
+  type: text.describe("such as ntfy, telegram or mail"),
+  host: text.describe("the server that gets the messages, without anything secret"),
+  from: z.enum(severities).describe("the lowest severity that is sent"),
+  groups: z.array(text).nullable().describe("the groups whose miners it reports; null = everything"),
+  quiet: text.nullable().describe("hours in which messages wait, such as 22:00-07:00; null = none"),
+  waiting: int.describe("notifications that are not sent yet"),
+  lastSentUtc: z.iso.datetime().nullable().describe("when a message was last delivered; null if none is known"),
+  lastError: text.nullable().describe("why messages wait or were last not delivered; null after a delivery"),
+  notDelivered: z
+    .array(z.object({ timeUtc: z.iso.datetime(), title: text, message: text, error: text }))
+    .describe("notifications that were given up, newest first, at most 20"),
+});
+export type ChannelState = z.infer<typeof ChannelState>;
 
 export const NotificationList = z.object({
   notificationList: z.array(Notification),

@@ -90,10 +90,14 @@ export type MiningService = {
   /** The user whose API key has this SHA-256, in hex. */
   keyHolder?(digest: string): KeyHolder | undefined;
   /**
-   * Adds a notification about the service itself, unless one with this title is not acknowledged yet; null acknowledges
-   * it. Absent for a service elsewhere.
+   * Adds a notification about the service itself, one for each title while it is open; null closes and acknowledges it.
+   * Absent for a service elsewhere.
    */
   setWarning?(title: string, message: string | null): void;
+  /** SHA-256 in hex of the secret of a web hook that comes in; undefined if there is no such hook. */
+  hookDigest?(name: string): string | undefined;
+  /** Takes a web hook whose secret was checked: its JSON, or its text. */
+  receiveHook?(name: string, payload: unknown): void;
   close(): Promise<void>;
 };
 

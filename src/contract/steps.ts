@@ -4,6 +4,7 @@ import { HttpHeaders, WebAddress } from "./http-request.ts";
 import { bulkAction, Line, minerActions } from "./inputs.ts";
 import { didYouMean } from "./nearest.ts";
 import { ControlKey } from "./readings.ts";
+import { severities } from "./resources.ts";
 import { Text } from "./texts.ts";
 import { Topic } from "./topic.ts";
 
@@ -18,9 +19,6 @@ const longestWait = 7 * 86_400;
 export const Key = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen");
-
-export const severities = ["info", "warning", "critical"] as const;
-export type Severity = (typeof severities)[number];
 
 const name = Line(200).min(1);
 

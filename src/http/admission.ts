@@ -5,8 +5,8 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
-import { digestOn, keyCheck, keyWindow } from "./keys.ts";
-import { isOpen, isStream, pathOf } from "./paths.ts";
+import { digestOn, isSameDigest, keyCheck, keyDigest, keyWindow, wrongTries } from "./keys.ts";
+import { hookIn, isOpen, isStream, pathOf } from "./paths.ts";
 import {
   type AddressSet,
   addressSet,
@@ -36,13 +36,14 @@ const anyone: Admitted = {};
 /** Identifies the client of a request. Throws the problem if it is refused, and sets the matching headers. */
 export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => Admitted;
 
-type KeyHolders = Pick<MiningService, "keyHolder">;
+type KeyHolders = Pick<MiningService, "keyHolder" | "hookDigest">;
 
 export function admission(settings: HttpSettings, users: KeyHolders, limits: WriteLimits): Admission {
   const proxies = addressSet(settings.trustedProxies);
   const names = ownNames(settings);
   const address = addressRule(settings);
-  const key = keyRule(settings, users);
+  const wrong = wrongTries();
+  const key = keyRule(settings, users, wrong);
   const writes = writeRule(limits);
 
   return (request, query, reply) => {
@@ -53,7 +54,11 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Wri
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
     if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return guest;
-    const admitted = key(request, peer, query, reply);
+    const hook = request.method === "POST" ? hookIn(pathOf(request.url)) : undefined;
+    const admitted =
+      hook === undefined
+        ? key(request, peer, query, reply)
+        : admitHook(request, users.hookDigest?.(hook), peer, wrong, reply);
     if (!reads(request)) {
       const client = clientOf(admitted.holder, peer);
       writes.request(client, reply);
@@ -66,7 +71,14 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Wri
 const malformed = (message: string): RigbridgeError => new RigbridgeError("input.invalid", message);
 
 /** Headers that may be given only once; Node would use the first, or join them. */
-const single: ReadonlySet<string> = new Set(["host", "origin", "sec-fetch-site", "x-api-key", "content-type"]);
+const single: ReadonlySet<string> = new Set([
+  "host",
+  "origin",
+  "sec-fetch-site",
+  "x-api-key",
+  "content-type",
+  "x-hook-secret",
+]);
 
 /**
  * Refuses requests that a proxy in front of this server could parse differently, in addition to what Node refuses.
@@ -138,11 +150,12 @@ function addressRule(settings: HttpSettings): (request: FastifyRequest, peer: Pe
   };
 }
 
+type WrongTries = ReturnType<typeof wrongTries>;
 type KeyRule = (request: FastifyRequest, peer: Peer, query: QueryText, reply: FastifyReply) => Admitted;
 
 /** Users' keys come first: if the service's key is ever the same, it grants no more than that user's. */
-function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
-  const check = settings.key === undefined ? undefined : keyCheck(settings.key);
+function keyRule(settings: HttpSettings, users: KeyHolders, wrong: WrongTries): KeyRule {
+  const check = settings.key === undefined ? undefined : keyCheck(settings.key, Date.now, wrong);
 
   return (request, peer, query, reply) => {
     const presented = presentedKey(request, query);
@@ -153,14 +166,34 @@ function keyRule(settings: HttpSettings, users: KeyHolders): KeyRule {
     const verdict = check.verdict(digest, peer.address);
     if (verdict === "right") return owner;
     if (verdict === "missing" && settings.keylessRead && reads(request) && within(peer, privateNetworks)) return guest;
-    if (verdict === "limited") {
-      reply.header("retry-after", String(keyWindow));
-      throw new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");
-    }
+    if (verdict === "limited") throw limited(reply);
     throw verdict === "missing"
       ? new RigbridgeError("key.missing", "Send the API key as query parameter key or as header X-API-Key")
       : new RigbridgeError("key.wrong", "The API key is wrong");
   };
+}
+
+/** A web hook has its own secret; an unknown hook is answered as a wrong secret. Throws as a wrong API key does. */
+function admitHook(
+  request: FastifyRequest,
+  digest: string | undefined,
+  { address }: Peer,
+  wrong: WrongTries,
+  reply: FastifyReply,
+): Admitted {
+  const secret = request.headers["x-hook-secret"];
+  const given = typeof secret === "string" && secret !== "" ? keyDigest(secret) : undefined;
+  if (given === undefined)
+    throw new RigbridgeError("key.missing", "Send the web hook's secret as header X-Hook-Secret");
+  // Compared for an unknown hook too, so that both take the same time.
+  if (isSameDigest(given, digest ?? keyDigest("")) && digest !== undefined) return guest;
+  if (wrong(address) === "limited") throw limited(reply);
+  throw new RigbridgeError("key.wrong", "There is no web hook with this name and secret");
+}
+
+function limited(reply: FastifyReply): RigbridgeError {
+  reply.header("retry-after", String(keyWindow));
+  return new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");
 }
 
 interface WriteRule {

@@ -14,6 +14,7 @@ import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
+import { addHookRoute } from "./hooks.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
@@ -90,6 +91,7 @@ export async function buildApp({
   addDocs(app, version);
   addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
   addRoutes(app, { service, limits, pending });
+  addHookRoute(app, { service, limits });
   addEventStream(app, { service, limits, log });
   return app;
 }

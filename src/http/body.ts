@@ -28,6 +28,17 @@ export async function readJson(response: ServerResponse, limits: BodyLimits, pay
   return parseBody(utf8(bytes), limits.depth);
 }
 
+/** The body as JSON, or as text if it is none. Throws `body.too-large`. */
+export async function readJsonOrText(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<unknown> {
+  const bytes = await readBody(response, limits, pay);
+  const text = utf8(bytes);
+  try {
+    return parseBody(text, limits.depth);
+  } catch {
+    return text;
+  }
+}
+
 /** Discards the body of an operation that takes none: clients do send such bodies (`curl -d POST`). */
 export async function skipBody(response: ServerResponse, limits: BodyLimits, pay: Charge): Promise<void> {
   await readBody(response, limits, pay);

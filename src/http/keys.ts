@@ -14,15 +14,10 @@ export const keyWindow = 10;
 /** Addresses kept; the oldest is dropped. */
 const remembered = 10_000;
 
-/**
- * Compares digests in constant time. The right key always passes: the owner may share a proxy with an attacker, and keys
- * of 16 characters or more cannot be guessed.
- */
-export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
-  const right = Buffer.from(keyDigest(key));
+/** How often each address has sent a wrong key or a wrong secret of a web hook. */
+export function wrongTries(now: () => number = Date.now): (address: string) => Verdict {
   const tries = new Map<string, { count: number; since: number }>();
-
-  const wrongFrom = (address: string): Verdict => {
+  return (address) => {
     const last = tries.get(address);
     const current = last !== undefined && now() - last.since < keyWindow * 1000 ? last : { count: 0, since: now() };
     current.count += 1;
@@ -31,10 +26,22 @@ export function keyCheck(key: string, now: () => number = Date.now): KeyCheck {
     if (tries.size > remembered) tries.delete(tries.keys().next().value ?? "");
     return current.count > allowed ? "limited" : "wrong";
   };
+}
+
+/** Whether two digests, as `keyDigest` makes them, are the same; in constant time. */
+export const isSameDigest = (one: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+/**
+ * Compares digests in constant time. The right key always passes: the owner may share a proxy with an attacker, and keys
+ * of 16 characters or more cannot be guessed.
+ */
+export function keyCheck(key: string, now: () => number = Date.now, wrongFrom = wrongTries(now)): KeyCheck {
+  const right = keyDigest(key);
   return {
     verdict: (presented, address) => {
       if (presented === undefined) return "missing";
-      return timingSafeEqual(Buffer.from(presented), right) ? "right" : wrongFrom(address);
+      return isSameDigest(presented, right) ? "right" : wrongFrom(address);
     },
   };
 }

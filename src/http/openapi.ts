@@ -237,6 +237,29 @@ const pages: Json = {
       parameters: [{ $ref: "#/components/parameters/user_id" }],
     },
   ),
+  "/api/hooks/{name}": {
+    post: {
+      operationId: "receiveHook",
+      tags: ["service"],
+      summary: marked(
+        "A web hook that comes in, for rules; its secret stands in the header X-Hook-Secret instead of a key",
+      ),
+      "x-rigbridge-addition": true,
+      security: [],
+      parameters: [
+        { name: "name", in: "path", required: true, schema: { type: "string" }, description: "name of the web hook" },
+        { name: "X-Hook-Secret", in: "header", required: true, schema: { type: "string" }, description: "its secret" },
+      ],
+      requestBody: {
+        description: "JSON or text of up to 4 kB, which rules may use",
+        content: { "application/json": { schema: {} }, "text/plain": { schema: { type: "string" } } },
+      },
+      responses: {
+        204: { description: "Taken" },
+        default: problemResponse("Any error"),
+      },
+    },
+  },
   "/openapi.json": page(
     "openApi",
     "This document; requires no key",

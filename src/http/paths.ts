@@ -9,6 +9,9 @@ export const docsPath = "/docs";
 export const docsDocumentPath = `${docsPath}/json`;
 export const docsFilePath = `${docsPath}/static/:file`;
 
+/** A web hook that comes in, with a secret of its own instead of a key. */
+export const hookPath = "/api/hooks/:name";
+
 /** Redirects to the documentation. */
 export const rootPath = "/";
 
@@ -23,6 +26,7 @@ const known = [
     })),
   ),
   ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
+  { methods: ["POST"], segments: segmentsOf(hookPath) },
 ];
 
 /** The paths of an operation. */
@@ -39,6 +43,12 @@ export function methodsAt(path: string): readonly string[] {
 
 /** Whether a path requires no key. */
 export const isOpen = (path: string): boolean => isAtOne(openPages, path);
+
+/** The name of the web hook that a path is for, undefined for any other path. */
+export function hookIn(path: string): string | undefined {
+  const segments = segmentsOf(path);
+  return isAt(segmentsOf(hookPath), segmentsOf(path.toLowerCase())) ? segments.at(-1) : undefined;
+}
 
 const streams = Object.values(operations).flatMap(({ kind, path }) => (kind === "stream" ? [segmentsOf(path)] : []));
 

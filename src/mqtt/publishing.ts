@@ -99,6 +99,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   #round = 0;
   #isRead = false;
   #energies: Energies = {};
+  #lastNotification = 0;
 
   constructor(options: PublishingOptions) {
     this.#options = options;
@@ -228,8 +229,12 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   }
 
   notification(notification: Notification): void {
-    const { id, minerName, title, timeUtc, message, isWarning } = notification;
+    const { id, minerName, title, timeUtc, message, isWarning, count, closedUtc } = notification;
     const { connection, topics } = this.#options;
+    this.#options.notified();
+    // A repeat or a closing, which are no events for subscribers.
+    if (id <= this.#lastNotification && (count > 1 || closedUtc !== null)) return;
+    this.#lastNotification = id;
     const event = { event_type: isWarning ? "warning" : "notification", id, miner: minerName, title, message };
     const payload = JSON.stringify({ ...event, time: timeUtc });
     connection.publish({ topic: topics.notification, payload, qos: 1, retain: false, expiry: expirySeconds });
@@ -242,7 +247,6 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
           retain: false,
           expiry: expirySeconds,
         });
-    this.#options.notified();
   }
 
   /** Publishes what is due; call it about every half second. */

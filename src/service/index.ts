@@ -9,7 +9,15 @@ import type { EventView } from "./events/subscriber.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
-import { minerContext, openAutomation, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
+import {
+  minerContext,
+  openAutomation,
+  openBase,
+  openCommands,
+  openMiners,
+  openOutbox,
+  type ServiceOptions,
+} from "./parts.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
@@ -27,8 +35,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { store, log, demo = [] } = options;
   const base = await openBase(options);
   const { accessBook, events, records } = base;
+  const setWarning = (title: string, message: string | null): void => base.notices.setWarning(title, message);
   const miners = openMiners(options, base);
   const { registry } = miners;
+  const outbox = openOutbox(options, base, miners);
   const commands = openCommands(options, base, miners);
   const { executor, loops, runs } = commands;
   const rules = openAutomation(options, base, miners, options.runs ?? runs);
@@ -41,7 +51,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     accessBook,
     rigs: () => registry.fleet.all(),
     add: (address) => ofMiners.addMiner({ address }, { actor: "service" }),
-    notify: base.notify,
+    notices: base.notices,
     interfaces: options.interfaces ?? networkInterfaces,
     now: base.now,
     log,
@@ -52,6 +62,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     ...commands,
     ...rules,
     ...context,
+    outbox: outbox.outbox,
     ofMiners,
     summary,
     discoveries,
@@ -67,7 +78,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   // A subscriber of the run before knows nothing of this start.
   events.reset();
   await runs.resume();
-  reportDisabled(store, accessBook, base.setWarning);
+  reportDisabled(store, accessBook, setWarning);
   discoveries.start();
   loops.start();
   rules.startRules();
@@ -87,7 +98,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
     },
     keyHolder: keyHolders(store),
-    setWarning: base.setWarning,
+    setWarning,
+    hookDigest: (name) => base.hooks.digestOf(name),
+    receiveHook: (name, payload) => base.hooks.receive(name, payload),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
@@ -99,7 +112,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       await discoveries.close();
-      const ending = Promise.all([runs.close(), loops.close()]);
+      const ending = Promise.all([runs.close(), loops.close(), outbox.close()]);
       const commandsEnded = executor.close();
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);

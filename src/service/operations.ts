@@ -6,12 +6,14 @@ import { templateOperations } from "./automation/templates.ts";
 import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
-import { notificationOperations } from "./events/notifications.ts";
 import { historyOperations } from "./history/history.ts";
 import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
 import { noNotices, type summaries } from "./miners/summary.ts";
+import { channelOperations } from "./notifications/channels.ts";
+import { notificationOperations } from "./notifications/notifications.ts";
+import type { Outbox } from "./notifications/outbox.ts";
 import type { Base, Commands, Miners, Rules } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
@@ -24,6 +26,7 @@ type ServiceParts = Base &
     readonly ofMiners: MinerOperations;
     readonly summary: ReturnType<typeof summaries>;
     readonly discoveries: Discoveries;
+    readonly outbox: Outbox;
   };
 
 /** Every operation but the stream of events, for callers whose access was checked. */
@@ -48,13 +51,14 @@ export function serviceOperations(parts: ServiceParts): Calls {
   };
   const usersChanged = (): void => {
     events.changed();
-    reportDisabled(store, accessBook, parts.setWarning);
+    reportDisabled(store, accessBook, (title, message) => parts.notices.setWarning(title, message));
   };
   return {
     ...parts.ofMiners,
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
     ...hostOperations(store, coins, accessBook),
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
+    ...channelOperations(parts.config.channels, store.outbox, parts.outbox),
     ...templateOperations(store, accessBook, book, () => metaData(noNotices)),
     ...groupOperations(
       store,

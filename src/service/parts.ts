@@ -3,7 +3,7 @@ import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
 import type { Interfaces } from "../link/networks.ts";
-import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
+import { openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import { BulkActions } from "./automation/bulk.ts";
 import type { Effects } from "./automation/effects.ts";
@@ -19,12 +19,15 @@ import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
-import { presentNotification } from "./events/notifications.ts";
 import { Recorder } from "./history/recorder.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { Hooks } from "./notifications/hooks.ts";
+import { FarmNotices } from "./notifications/notices.ts";
+import { presentNotification } from "./notifications/notifications.ts";
+import { Outbox, turnMs } from "./notifications/outbox.ts";
 import { isAddressOf } from "./own-address.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
@@ -50,7 +53,7 @@ export interface ServiceOptions {
   readonly demoLeft?: () => void;
   /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
-  /** Runs the loops that control power; by default a timer. */
+  /** Runs the loops that control power and the outbox of channels; by default a timer. */
   readonly repeat?: Repeat;
   /** Runs what rules and schedules do; by default the executor. */
   readonly runs?: Runs;
@@ -63,6 +66,40 @@ export interface ServiceOptions {
    * break, which is how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;
+}
+
+/** The groups of a miner by name, the innermost first. */
+const groupNames =
+  ({ groups }: Store, groupOf: (minerId: number) => number | undefined) =>
+  (minerId: number): readonly string[] => {
+    const names: string[] = [];
+    let group = groups.get(groupOf(minerId) ?? 0);
+    // A group is above another at most as often as there are groups.
+    for (let depth = 0; group !== undefined && depth < 100; depth += 1) {
+      names.push(group.name);
+      group = groups.get(group.parentId);
+    }
+    return names;
+  };
+
+/** Tells channels of what is raised; undefined where none is configured. */
+export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry }: Miners) {
+  const { config, store, format, now, log, notices } = base;
+  const outbox = new Outbox({
+    ...{ channels: config.channels, rows: store.outbox, format, now, log },
+    timeZone: config.display.timeZone,
+    groupsOf: groupNames(store, (minerId) => registry.noticeMiner(minerId)?.groupId),
+  });
+  notices.watch(outbox);
+  outbox.start();
+  const stop = config.channels.length === 0 ? () => undefined : repeat(() => outbox.turn(), turnMs);
+  return {
+    outbox,
+    close: async (): Promise<void> => {
+      stop();
+      await outbox.close();
+    },
+  };
 }
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
@@ -80,12 +117,11 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
-  const notify = (notification: NewNotification): void => {
-    store.notifications.add(notification).then(
-      (added) => events.notification(presented(added), added.minerId),
-      (error: unknown) => log.error({ err: error }, "a notification was lost"),
-    );
-  };
+  const notices = new FarmNotices({
+    log,
+    notifications: store.notifications,
+    changed: (notification) => events.notification(presented(notification), notification.minerId),
+  });
   return {
     config,
     store,
@@ -99,25 +135,10 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     shares: new ReadShares(monotonicNow ?? (() => performance.now())),
     records: await openRecords(config, store, now, log),
     events,
-    notify,
-    setWarning: warnings(store, notify, log),
+    notices,
+    hooks: new Hooks(config.hooks),
   };
 }
-
-/** One notification for each state of the service, acknowledged once the state has ended, also after a restart. */
-const warnings =
-  ({ notifications }: Store, notify: (notification: NewNotification) => void, log: Logger) =>
-  (title: string, message: string | null): void => {
-    const open = notifications
-      .list()
-      .find((each) => each.minerId === null && each.title === title && !each.isAcknowledged);
-    if (message !== null && open === undefined)
-      notify({ minerId: null, minerName: "", title, source: "System", message, isWarning: true });
-    if (message === null && open !== undefined)
-      notifications
-        .acknowledge([open.id])
-        .catch((error: unknown) => log.error({ err: error }, "a notification could not be acknowledged"));
-  };
 
 /** What is stored of miners; what is stored of demo miners ends with the process. */
 async function openRecords(config: Config, store: Store, now: () => number, log: Logger) {
@@ -142,7 +163,7 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 
 /** The miners, and the power that each can be set to. */
 export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
-  const { config, store, log, now, format, prices, coins, book, events, notify } = base;
+  const { config, store, log, now, format, prices, coins, book, events, notices } = base;
   const { demoStore, recorderOf } = base.records;
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? demoStore : store).power,
@@ -165,22 +186,23 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     log,
     messages: messages ?? null,
     presentation: { format, coins, pools: book, prices, startedAt: now() },
-    notify,
+    notices,
   });
+  notices.useMiners((id) => registry.noticeMiner(id));
   return { power, registry };
 }
 
 /** What writes to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
 export function openCommands(options: ServiceOptions, base: Base, { power, registry }: Miners) {
   const { repeat = byTimer, messages } = options;
-  const { config, store, log, now, accessBook, book, shares, events, notify } = base;
+  const { config, store, log, now, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
   const executor = new CommandExecutor(registry.fleet, store, log);
   const stepsOf = actionSteps(book, power);
   const holds = new PowerHolds({ store, power, now });
   const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
   const loops = new Loops({
-    ...{ registry, store, power, holds, now, log, notify, runOnRig, heating, follow, repeat },
+    ...{ registry, store, power, holds, now, log, notices, runOnRig, heating, follow, repeat },
     messages: messages ?? null,
   });
   const runOnLoop = loopAction(loops, executor);
@@ -193,7 +215,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const runner = new StepRunner({
     ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
     limits,
-    effects: effectsOf(options, base, registry),
+    effects: effectsOf(options, base),
   });
   const runs = new RunExecutor({ store, runner, now, log });
   const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
@@ -208,42 +230,27 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
 }
 
 /** What steps do elsewhere than on rigs. */
-function effectsOf(
-  { messages }: ServiceOptions,
-  { config, accessBook, notify }: Base,
-  registry: MinerRegistry,
-): Effects {
-  return {
-    notify: ({ minerId: id, severity, title, text }) => {
-      const entry = id === null ? undefined : registry.visible(id, accessBook.of({ actor: "service" }));
-      const minerId = id === null || isDemo(id) ? null : id;
-      const minerName = entry?.facts.name ?? "";
-      notify({ minerId, minerName, title, source: "Rules", message: text, isWarning: severity !== "info" });
-    },
-    ...(messages === undefined
-      ? {}
-      : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
-    post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
-    program: runProgram,
-  };
-}
+const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base): Effects => ({
+  notify: ({ key, isEnd, minerId, severity, title, text: message, channel }) => {
+    const channels = channel === "all" ? "all" : [channel];
+    if (isEnd && key !== null) notices.close(key, message);
+    else notices.raise({ key, minerId, title, source: "Rules", message, severity, channels });
+  },
+  ...(messages === undefined ? {} : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+  post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
+  program: runProgram,
+});
 
 /** ms between two turns of rules. */
 const ruleTurnMs = 1_000;
 
 /** Rules, schedules and maintenance windows. */
 export function openAutomation(options: ServiceOptions, base: Base, { registry }: Miners, runs: Runs) {
-  const { config, store, log, now, accessBook, format, prices, records, notify, setWarning } = base;
+  const { config, store, log, now, accessBook, format, prices, records, notices, hooks } = base;
   const automation = new Automation({
     ...{ registry, store, accessBook, now, format, log },
     runs,
-    notices: {
-      raise: ({ minerId, title, source, message, severity }) => {
-        if (minerId === null && title !== null) setWarning(title, message);
-        else notify({ minerId, minerName: "", title, source, message, isWarning: severity !== "info" });
-      },
-      close: () => undefined,
-    },
+    notices,
     values: {
       price: () => prices.electricity ?? null,
       money: (minerId, name) => {
@@ -258,6 +265,7 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry }
     rawDays: config.history.raw,
   });
   let stop = (): void => undefined;
+  const unwatch = hooks.watchHooks(({ name }) => automation.hook(name));
   return {
     automation,
     ruleNames: ruleNames(config, options.messages),
@@ -267,6 +275,7 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry }
     },
     closeRules: async (): Promise<void> => {
       stop();
+      unwatch();
       await automation.close();
     },
   };
@@ -274,8 +283,8 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry }
 
 /** Names of the configuration file that rules over the API may refer to. */
 const ruleNames = (config: Config, messages: Messages | undefined) => ({
-  channels: new Set<string>(),
-  hooks: new Set<string>(),
+  channels: new Set(config.channels.map(({ key }) => key)),
+  hooks: new Set(config.hooks.map(({ name }) => name)),
   hasMessages: messages !== undefined,
   programs: config.automation.programs,
 });

@@ -164,6 +164,44 @@ const steps: readonly (readonly string[])[] = [
     "create index rule_trace_owner on rule_trace (kind, owner_id, id)",
     "create index rule_trace_time on rule_trace (time)",
   ],
+  [
+    "alter table notification add column key text",
+    `alter table notification add column severity text not null default 'info'
+      check (severity in ('info', 'warning', 'critical'))`,
+    "alter table notification add column count integer not null default 1",
+    "alter table notification add column last integer not null default 0",
+    "alter table notification add column closed integer",
+    "alter table notification add column uid text",
+    `update notification set last = time, severity = case is_warning when 1 then 'warning' else 'info' end,
+      closed = unixepoch() * 1000, uid = (select uid from rig_memory where miner_id = notification.miner_id)`,
+    // The last one of each miner may still hold; the next good read closes it.
+    `update notification set closed = null, key = 'disconnected:' || miner_id where id in
+      (select max(id) from notification where miner_id is not null and title = 'Disconnected' group by miner_id)`,
+    `update notification set closed = null, key = 'login:' || miner_id where id in
+      (select max(id) from notification
+        where miner_id is not null and title in ('Login missing', 'Login wrong', 'Login missing or wrong')
+        group by miner_id)`,
+    `create table outbox (
+      id integer primary key autoincrement,
+      channel text not null,
+      key text,
+      event text not null check (event in ('alarm', 'recovery')),
+      severity text not null check (severity in ('info', 'warning', 'critical')),
+      title text not null,
+      message text not null,
+      miner text not null,
+      miner_group text not null,
+      time integer not null,
+      over text,
+      alarm_time integer,
+      batch integer,
+      state text not null check (state in ('waiting', 'sending', 'sent', 'failed', 'unknown')),
+      tries integer not null,
+      due integer not null,
+      ended integer,
+      error text
+    ) strict`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -1,16 +1,28 @@
+import type { Selectable } from "kysely";
 import { unlessFull } from "./deferred-delete.ts";
 import type { NewNotification, StoredNotification } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
 import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
+import type { Tables } from "./tables.ts";
 
-/** Notifications kept, in memory and on disk; the oldest are dropped. */
-export const notificationLimit = 10_000;
+/** Notifications kept, in memory and on disk. */
+export const notificationLimit = 20_000;
+/** ms for which a closed one is kept. */
+export const closedNotificationsKeptMs = 30 * 86_400_000;
 
 export interface NotificationLog {
   /** Newest first. The array never changes; a later call may return another. */
   list(): readonly StoredNotification[];
-  /** One that cannot be written is listed from memory, and written with a later one. */
-  add(notification: NewNotification): Promise<StoredNotification>;
+  /** The open one with this key. */
+  open(key: string): StoredNotification | undefined;
+  /**
+   * Adds one, or counts a repeat of the open one with the same key, whose `count` is then above 1. Null for a warning
+   * that was cleared while it was open, until it is closed. One that cannot be written is listed from memory, and written
+   * later.
+   */
+  raise(notification: NewNotification): StoredNotification | null;
+  /** Closes the open one with this key; undefined if there is none. */
+  close(key: string): StoredNotification | undefined;
   /** In one transaction; unknown ids are ignored. */
   acknowledge(ids: readonly number[] | "all"): Promise<void>;
   /** In one transaction; unknown ids are ignored. */
@@ -25,77 +37,183 @@ export const openNotifications = async (
   now: () => number,
 ): Promise<NotificationLog> => {
   const { tables } = sqlite;
-  const rows = await tables
-    .selectFrom("notification")
-    .selectAll()
-    .orderBy("id", "desc")
-    .limit(notificationLimit)
-    .execute();
-  let list: readonly StoredNotification[] = rows.map((row) => ({
-    id: row.id,
-    time: row.time,
-    minerId: row.miner_id,
-    minerName: row.miner_name,
-    title: row.title,
-    source: row.source,
-    message: row.message,
-    isWarning: row.is_warning === 1,
-    isAcknowledged: row.is_acknowledged === 1,
-  }));
-
+  const rows = await tables.selectFrom("notification").selectAll().orderBy("id").execute();
+  /** Oldest first. */
+  const all = new Map(rows.map((row) => [row.id, fromRow(row)]));
+  let newestFirst: readonly StoredNotification[] | null = null;
+  const openIds = new Map<string, number>();
+  for (const { id, key, closed } of all.values()) if (key !== null && closed === null) openIds.set(key, id);
+  /** Keys of warnings that were cleared while they were open. */
+  const cleared = new Set<string>();
   let last = mark.last.lastId("notification");
-  /** Up to this id every notification is on disk. */
-  let onDisk = last;
+  const unwritten = new Set<number>();
+  const dropped = new Set<number>();
 
-  const flush = (): void => {
-    if (onDisk === last) return;
-    sqlite.write((run) => {
-      for (const each of list.filter(({ id }) => id > onDisk))
-        run(tables.insertInto("notification").values(toRow(each)));
-      const oldest = list[notificationLimit - 1];
-      if (oldest !== undefined) run(tables.deleteFrom("notification").where("id", "<", oldest.id));
-    });
-    onDisk = last;
+  const put = (notification: StoredNotification): StoredNotification => {
+    all.set(notification.id, notification);
+    unwritten.add(notification.id);
+    newestFirst = null;
+    return notification;
   };
 
-  return {
-    list: () => list,
+  const remove = ({ id, key }: StoredNotification): void => {
+    all.delete(id);
+    unwritten.delete(id);
+    if (key !== null && openIds.get(key) === id) openIds.delete(key);
+    newestFirst = null;
+  };
 
-    add: async (notification) => {
-      last += 1;
-      const added = { ...notification, id: last, time: now(), isAcknowledged: false };
-      list = [added, ...list.slice(0, notificationLimit - 1)];
-      if (!unlessFull(flush)) mark.idGiven("notification", last);
-      return added;
+  let agedAt = Number.NEGATIVE_INFINITY;
+  /** Drops those that were closed long ago; looks about hourly. */
+  const age = (): void => {
+    if (Math.abs(now() - agedAt) < 3_600_000) return;
+    agedAt = now();
+    for (const each of all.values()) {
+      if (each.closed === null || each.closed >= agedAt - closedNotificationsKeptMs) continue;
+      remove(each);
+      dropped.add(each.id);
+    }
+  };
+
+  const limit = (): void => {
+    age();
+    while (all.size > notificationLimit) {
+      const least = leastImportant(all.values());
+      if (least === undefined) return;
+      remove(least);
+      dropped.add(least.id);
+    }
+  };
+
+  const flush = (): void => {
+    if (unwritten.size === 0 && dropped.size === 0) return;
+    sqlite.write((run) => {
+      for (const id of unwritten) {
+        const each = all.get(id);
+        if (each === undefined) continue;
+        const row = toRow(each);
+        run(
+          tables
+            .insertInto("notification")
+            .values(row)
+            .onConflict((conflict) => conflict.column("id").doUpdateSet(row)),
+        );
+      }
+      if (dropped.size > 0) run(tables.deleteFrom("notification").where(isOneOf("id", [...dropped])));
+    });
+    unwritten.clear();
+    dropped.clear();
+  };
+
+  const add = (notification: NewNotification): StoredNotification => {
+    last += 1;
+    const time = now();
+    const closed = notification.key === null ? time : null;
+    const added = put({ ...notification, id: last, time, last: time, count: 1, closed, isAcknowledged: false });
+    if (notification.key !== null) openIds.set(notification.key, last);
+    limit();
+    if (!unlessFull(flush)) mark.idGiven("notification", last);
+    return added;
+  };
+
+  const openOne = (key: string): StoredNotification | undefined => {
+    const id = openIds.get(key);
+    return id === undefined ? undefined : all.get(id);
+  };
+
+  limit();
+  unlessFull(flush);
+  return {
+    list: () => {
+      age();
+      newestFirst ??= [...all.values()].reverse();
+      return newestFirst;
+    },
+
+    open: openOne,
+
+    raise: (notification) => {
+      const { key } = notification;
+      const open = key === null ? undefined : openOne(key);
+      if (open !== undefined) {
+        const repeated = put({ ...open, ...notification, count: open.count + 1, last: now() });
+        unlessFull(flush);
+        return repeated;
+      }
+      if (key !== null && cleared.has(key)) return null;
+      return add(notification);
+    },
+
+    close: (key) => {
+      cleared.delete(key);
+      const open = openOne(key);
+      if (open === undefined) return undefined;
+      openIds.delete(key);
+      const closed = put({ ...open, closed: now() });
+      unlessFull(flush);
+      return closed;
     },
 
     acknowledge: async (ids) => {
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
       flush();
       sqlite.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
-      const named = ids === "all" ? null : new Set(ids);
-      list = list.map((each) => (named?.has(each.id) === false ? each : { ...each, isAcknowledged: true }));
+      for (const id of ids === "all" ? [...all.keys()] : ids) {
+        const each = all.get(id);
+        if (each !== undefined) all.set(id, { ...each, isAcknowledged: true });
+      }
+      newestFirst = null;
     },
 
     clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
       sqlite.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
-      const named = ids === "all" ? null : new Set(ids);
-      list = named === null ? [] : list.filter((each) => !named.has(each.id));
+      for (const id of ids === "all" ? [...all.keys()] : ids) {
+        const each = all.get(id);
+        if (each === undefined) continue;
+        if (each.key !== null && each.closed === null && each.severity !== "info") cleared.add(each.key);
+        remove(each);
+      }
     },
 
     flush,
   };
 };
 
-const toRow = ({ id, time, title, source, message, ...each }: StoredNotification) => ({
-  id,
-  time,
+/** Of those over the limit: closed before open, info before warnings, then the oldest. */
+function leastImportant(oldestFirst: Iterable<StoredNotification>): StoredNotification | undefined {
+  const rank = ({ closed, severity }: StoredNotification): number =>
+    (closed === null ? 2 : 0) + (severity === "info" ? 0 : 1);
+  let least: StoredNotification | undefined;
+  for (const each of oldestFirst) {
+    if (least === undefined || rank(each) < rank(least)) least = each;
+    if (rank(least) === 0) break;
+  }
+  return least;
+}
+
+const fromRow = (row: Selectable<Tables["notification"]>): StoredNotification => ({
+  id: row.id,
+  key: row.key,
+  time: row.time,
+  last: row.last,
+  count: row.count,
+  closed: row.closed,
+  minerId: row.miner_id,
+  uid: row.uid,
+  minerName: row.miner_name,
+  title: row.title,
+  source: row.source,
+  message: row.message,
+  severity: row.severity,
+  isAcknowledged: row.is_acknowledged === 1,
+});
+
+const toRow = ({ id, key, time, last, count, closed, uid, title, source, message, ...each }: StoredNotification) => ({
+  ...{ id, key, time, last, count, closed, uid, title, source, message },
   miner_id: each.minerId,
   miner_name: each.minerName,
-  title,
-  source,
-  message,
-  is_warning: each.isWarning ? 1 : 0,
+  severity: each.severity,
+  is_warning: each.severity === "info" ? 0 : 1,
   is_acknowledged: each.isAcknowledged ? 1 : 0,
 });

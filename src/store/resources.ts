@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { PlugSettings } from "../contract/plug-settings.ts";
-import { CommandCause, coinClasses, type commandStates, Location, ManagedMiner } from "../contract/resources.ts";
+import {
+  CommandCause,
+  coinClasses,
+  type commandStates,
+  Location,
+  ManagedMiner,
+  type Severity,
+} from "../contract/resources.ts";
 import { Steps, TemplateSteps } from "../contract/steps.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
@@ -118,18 +125,26 @@ export const StoredUser = z.object({
 export type StoredUser = z.infer<typeof StoredUser>;
 
 export interface NewNotification {
+  /** What is wrong, on what; null for an event, which is over at once and does not repeat. */
+  readonly key: string | null;
   readonly minerId: number | null;
+  readonly uid: string | null;
   readonly minerName: string;
   readonly title: string | null;
   readonly source: string;
   readonly message: string;
-  readonly isWarning: boolean;
+  readonly severity: Severity;
 }
 
 export interface StoredNotification extends NewNotification {
   readonly id: number;
-  /** epoch ms */
+  /** When it began, epoch ms. */
   readonly time: number;
+  /** When it occurred last, epoch ms. */
+  readonly last: number;
+  readonly count: number;
+  /** When it was over, epoch ms; null while it is open. */
+  readonly closed: number | null;
   readonly isAcknowledged: boolean;
 }
 

@@ -40,7 +40,7 @@ export interface RunMark {
 }
 
 /** Ids that may be in use are skipped: more than rows are ever kept in memory. */
-const skippedIds = 20_000;
+const skippedIds = 30_000;
 
 interface Content {
   readonly id: string;

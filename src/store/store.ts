@@ -9,6 +9,7 @@ import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
+import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
   StoredCoin,
@@ -38,6 +39,7 @@ export type { CommandLog } from "./commands.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
+export type { NewOutboxRow, OutboxLog, OutboxRow } from "./outbox.ts";
 export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
 export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";
@@ -70,6 +72,7 @@ export interface Store {
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
   readonly notifications: NotificationLog;
+  readonly outbox: OutboxLog;
   readonly commands: CommandLog;
   readonly runs: RunLog;
   readonly activePools: ActivePools;
@@ -180,14 +183,16 @@ const assemble = async (
   // Before the commands, because it reads the state in which the last run left them.
   const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
+  const outbox = await openOutbox(fast);
   const commands = await openCommands(fast, mark, now);
   mark.begin();
   const flush = (): void => {
-    for (const part of [activePools, memory, power, samples, notifications, commands]) part.flush();
+    for (const part of [activePools, memory, power, samples, notifications, outbox, commands]) part.flush();
   };
   return {
     ...declaredRows,
     notifications,
+    outbox,
     commands,
     runs,
     activePools,

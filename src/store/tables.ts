@@ -1,5 +1,6 @@
 import type { Generated } from "kysely";
-import type { bulkStates, CommandState, jobStates } from "../contract/resources.ts";
+import type { bulkStates, CommandState, jobStates, Severity } from "../contract/resources.ts";
+import type { OutboxRow } from "./outbox.ts";
 
 /**
  * The tables of the store, created by migrations.ts. They are STRICT, so SQLite itself enforces the column types; JSON
@@ -33,6 +34,36 @@ export interface Tables {
     message: string;
     is_warning: number;
     is_acknowledged: number;
+    /** Null for an event, which is over at once. */
+    key: string | null;
+    severity: Severity;
+    count: number;
+    last: number;
+    /** Null while it is open. */
+    closed: number | null;
+    uid: string | null;
+  };
+  /** Messages to channels, before they are sent. */
+  outbox: {
+    id: number;
+    channel: string;
+    /** Of the notification; null once its recovery is known. */
+    key: string | null;
+    event: OutboxRow["event"];
+    severity: Severity;
+    title: string;
+    message: string;
+    miner: string;
+    miner_group: string;
+    time: number;
+    over: string | null;
+    alarm_time: number | null;
+    batch: number | null;
+    state: OutboxRow["state"];
+    tries: number;
+    due: number;
+    ended: number | null;
+    error: string | null;
   };
   command: {
     id: Generated<number>;

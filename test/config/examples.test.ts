@@ -12,6 +12,7 @@ const secrets = {
   RIGBRIDGE_KEY: "an-invented-key-of-some-length",
   OPERATOR_KEY: "another-invented-key-of-length",
   ANTMINER_PASSWORD: "invented",
+  NTFY_TOPIC: "an-invented-topic",
 };
 
 const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());

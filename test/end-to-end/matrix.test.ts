@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { newNotification } from "../notification-rows.ts";
 import { until, within } from "../until.ts";
 
 /**
@@ -108,7 +109,7 @@ beforeAll(async () => {
     [null, "of alpha and bravo"],
   ] as const) {
     const message = `a word of ${minerName}`;
-    await store.notifications.add({ minerId, minerName, title: null, source: "System", message, isWarning: false });
+    store.notifications.raise(newNotification({ minerId, minerName, message }));
     if (minerId !== null)
       await store.commands.add({ minerId, minerName, actor: "test", action: "stop", parameters: {} });
   }
@@ -302,6 +303,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listMaintenance: "/api/maintenance",
   addMaintenance: { path: "/api/maintenance", body: newWindow },
   deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
+  listChannels: "/api/channels",
+  testChannel: "/api/channels/phone/test",
 };
 
 /**
@@ -388,6 +391,8 @@ listScheduleRuns       401  401   200  404  404  200  404  404  404
 listMaintenance        401  401   200  200  200  200  200  200  404
 addMaintenance         401  401   201  403  403  201  400  403  404
 deleteMaintenance      401  401   200  403  403  200  404  403  404
+listChannels           401  401   200  403  403  200  403  403  404
+testChannel            401  401   404  403  403  404  403  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

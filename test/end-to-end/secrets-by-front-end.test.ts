@@ -155,6 +155,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   listMaintenance: {},
   addMaintenance: { name: "new", until: "2100-01-01T00:00:00Z" },
   deleteMaintenance: { id: 77 },
+  listChannels: {},
+  testChannel: { key: "phone" },
 };
 
 beforeAll(async () => {

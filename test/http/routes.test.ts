@@ -78,6 +78,8 @@ const requests: Record<CallName, [string, object, string?]> = {
   getBulkAction: ["/api/actions/1", { id: 1 }],
   cancelBulkAction: ["/api/actions/1", { id: 1 }],
   cancelCommand: ["/api/commands/1", { id: 1 }],
+  listChannels: ["/api/channels", {}],
+  testChannel: ["/api/channels/phone/test", { key: "phone" }],
   getHistory: [
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
     { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },

@@ -4,6 +4,7 @@ import { textFilter } from "../../nodes/notification-in/filters.ts";
 import { MessageSender, RateLimit } from "../../nodes/notification-in/messages.ts";
 import { Poller } from "../../nodes/notification-in/poller.ts";
 import type { Notification } from "../../src/contract/resources.ts";
+import { addedFields } from "../notification-rows.ts";
 import { english } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
 
@@ -13,6 +14,7 @@ const notification = (id: number, changed: Partial<Notification> = {}): Notifica
   time: `2026-01-01 00:00:${String(id).padStart(2, "0")}`,
   isAcknowledged: false,
   isWarning: false,
+  ...addedFields,
   ...changed,
 });
 

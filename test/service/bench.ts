@@ -3,6 +3,7 @@ import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
 import { type DemoMiner, type ServiceOptions, startService } from "../../src/service/index.ts";
+import type { Repeat } from "../../src/service/power/loops.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
@@ -26,6 +27,8 @@ export interface BenchOptions {
   readonly monotonicNow?: () => number;
   readonly runs?: ServiceOptions["runs"];
   readonly ruleTurns?: ServiceOptions["ruleTurns"];
+  /** Runs loops and the outbox of channels. */
+  readonly repeat?: Repeat;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -40,6 +43,7 @@ export interface Bench {
   poll(id: number): Promise<Reply<"pollMiner">>;
   act(id: number, action: Partial<Input<"minerAction">>): Promise<Reply<"minerAction">>;
   commands(id: number): Promise<Reply<"listCommands">["commandList"]>;
+  /** Without those of best shares, which depend on the time that a test takes. */
   notifications(): Promise<string[]>;
   /** Another run of the service over the same store and rigs. */
   restart(config?: Record<string, unknown>): Promise<void>;
@@ -74,6 +78,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.runs === undefined ? {} : { runs: options.runs }),
       ...(options.ruleTurns === undefined ? {} : { ruleTurns: options.ruleTurns }),
+      ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
     });
   let service = await start();
@@ -104,9 +109,9 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
     act: (id, action) => service.minerAction({ id, action: "start", ...action }, caller),
     commands: async (id) => (await service.listCommands({ miner: id }, caller)).commandList,
     notifications: async () =>
-      (await service.listNotifications({}, caller)).notificationList.map(
-        ({ title, message }) => `${title}: ${message}`,
-      ),
+      (await service.listNotifications({}, caller)).notificationList
+        .filter(({ title }) => title !== "New best share")
+        .map(({ title, message }) => `${title}: ${message}`),
     restart: async (config) => {
       await service.close();
       service = await start(config);

@@ -6,9 +6,10 @@ import type { Caller, Reply } from "../../src/contract/service.ts";
 import type { FleetRig } from "../../src/fleet/fleet-rig.ts";
 import type { Interfaces } from "../../src/link/networks.ts";
 import { Discoveries } from "../../src/service/discovery/discovery.ts";
+import type { Notice } from "../../src/service/notifications/notices.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
 import { type AxeosSpec, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
-import { type NewNotification, openStore, type Store } from "../../src/store/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
@@ -40,14 +41,15 @@ interface Setting {
 /** Searches with nothing around them; time passes when the test says so. */
 function discoveriesOf({ scan, interfaces = {}, rigs = [], add = async () => {} }: Setting = {}) {
   const clock = { now: 1_800_000_000_000 };
-  const told: NewNotification[] = [];
+  const told: Notice[] = [];
+  const over: string[] = [];
   const pauses: { ms: number; pass: () => void }[] = [];
   const discoveries = new Discoveries({
     settings: Config.parse({ scan }).scan,
     accessBook: new AccessBook(store),
     rigs: () => rigs,
     add,
-    notify: (notification) => told.push(notification),
+    notices: { raise: (notice) => told.push(notice), close: (key) => over.push(key) },
     interfaces: () => interfaces,
     now: () => clock.now,
     log: pino({ level: "silent" }),
@@ -58,7 +60,7 @@ function discoveriesOf({ scan, interfaces = {}, rigs = [], add = async () => {} 
       }),
   });
   closing.push(() => discoveries.close());
-  return { discoveries, clock, told, pauses };
+  return { discoveries, clock, told, over, pauses };
 }
 
 const own = (cidr: string): Interfaces => ({
@@ -229,8 +231,7 @@ describe("what is known", () => {
 });
 
 describe("a search every so often", () => {
-  const titles = (told: readonly NewNotification[]): string[] =>
-    told.map(({ title, message }) => `${title}: ${message}`);
+  const titles = (told: readonly Notice[]): string[] => told.map(({ title, message }) => `${title}: ${message}`);
 
   test("reports each new rig once, and no known one", async () => {
     const farm = await farmOf(at("127.74.0.1"), at("127.74.0.2"));

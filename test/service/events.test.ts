@@ -11,6 +11,7 @@ import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { off } from "../homebridge/miners.ts";
+import { addedFields } from "../notification-rows.ts";
 import { until, within } from "../until.ts";
 import { closeBenches, openBench } from "./bench.ts";
 
@@ -28,6 +29,7 @@ const notification = (id: number): Notification => ({
   message: "Cannot be reached",
   isAcknowledged: false,
   isWarning: true,
+  ...addedFields,
 });
 const command = (id: number, minerId: number): Command => ({
   id,

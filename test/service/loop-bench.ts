@@ -98,9 +98,9 @@ export async function openLoopBench({ rigs, clock, config, messages }: LoopBench
           [minerId - 1_000_000_000, actor, action, ...Object.values(parameters), state].join(" "),
         ),
     notifications: async () =>
-      (await service.listNotifications({}, caller)).notificationList.map(
-        ({ title, message }) => `${title}: ${message}`,
-      ),
+      (await service.listNotifications({}, caller)).notificationList
+        .filter(({ title }) => title !== "New best share")
+        .map(({ title, message }) => `${title}: ${message}`),
     restart: async (changed) => {
       await service.close();
       service = await start(changed);

@@ -4,6 +4,7 @@ import { MinerDetail, Summary } from "../../src/contract/resources.ts";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
+import { newNotification } from "../notification-rows.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
@@ -243,8 +244,7 @@ describe("what has only a name", () => {
 describe("notifications", () => {
   test("are acknowledged and removed, one or all", async () => {
     const { service, store } = await openBench();
-    const said = { minerId: null, minerName: "m", title: null, source: "System", isWarning: false };
-    for (const message of ["a", "b", "c"]) await store.notifications.add({ ...said, message });
+    for (const message of ["a", "b", "c"]) store.notifications.raise(newNotification({ minerName: "m", message }));
     const counts = async () => {
       const list = await service.listNotifications({}, caller);
       expect(list.notificationCount).toBe(list.notificationList.length);

@@ -93,7 +93,7 @@ describe("rigs that follow a surplus", () => {
     }
   });
 
-  test("stop when the surplus is too old, with one notification", async () => {
+  test("stop when the surplus is too old, with one notification until it is known again", async () => {
     const { bench, surplus, pass } = await roof();
     await surplus(500);
     await pass(900);
@@ -106,7 +106,7 @@ describe("rigs that follow a surplus", () => {
     await surplus(500);
     for (let turn = 0; turn < 5; turn += 1) await pass(60);
     expect(bench.mining()).toEqual([true, true]);
-    expect(await bench.notifications()).toEqual(["Roof: The surplus is known again, so rigs follow it again", ...told]);
+    expect(await bench.notifications()).toEqual(told);
   });
 
   test("leave a rig that a person has stopped, and what it would have had to the others", async () => {

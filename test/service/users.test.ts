@@ -5,9 +5,10 @@ import { UserName } from "../../src/contract/inputs.ts";
 import type { OperationName } from "../../src/contract/operations.ts";
 import type { MinerList } from "../../src/contract/resources.ts";
 import type { Caller, Encoded, Input, Reply } from "../../src/contract/service.ts";
-import type { NewNotification, StoredMiner, StoredUser } from "../../src/store/index.ts";
+import type { StoredMiner, StoredUser } from "../../src/store/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { problem, refusal } from "../errors.ts";
+import { newNotification } from "../notification-rows.ts";
 import { type Bench, caller, closeBenches, configOf, openBench } from "./bench.ts";
 
 afterEach(closeBenches);
@@ -342,7 +343,7 @@ describe("notifications", () => {
       [null, "of none"],
       [77, "of one that is gone"],
     ] as const)
-      await bench.store.notifications.add({ ...notification, minerId, message });
+      bench.store.notifications.raise(newNotification({ minerId, message }));
     const anna = as((await save(bench, { name: "anna", privilege: "control", groups: [groups.barn] })).id);
     const messages = async (of: Caller) =>
       (await bench.service.listNotifications({}, of)).notificationList.map(({ message }) => message);
@@ -367,15 +368,6 @@ describe("notifications", () => {
     ]);
   });
 });
-
-const notification: NewNotification = {
-  minerId: null,
-  minerName: "",
-  title: null,
-  source: "System",
-  message: "",
-  isWarning: false,
-};
 
 describe("an administrator of one group", () => {
   async function limited() {
@@ -502,7 +494,7 @@ describe("whatever the groups and users", () => {
             name: `m${index}`,
             address: `127.0.0.1:${index + 1}`,
           });
-          await store.notifications.add({ ...notification, minerId: id, minerName: `m${index}` });
+          store.notifications.raise(newNotification({ minerId: id, minerName: `m${index}` }));
           await store.commands.add({
             minerId: id,
             minerName: `m${index}`,
@@ -511,7 +503,7 @@ describe("whatever the groups and users", () => {
             parameters: {},
           });
         }
-        await store.notifications.add({ ...notification, minerName: "none" });
+        store.notifications.raise(newNotification({ minerName: "none" }));
         for (const groups of users) await store.users.add({ ...storedUser, groups });
         const { service } = await openBench({ store });
         for (const [index, groups] of users.entries()) {

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { openStore } from "../../src/store/store.ts";
+import { newNotification } from "../notification-rows.ts";
 import { folders } from "./folder.ts";
 
 // depends on: test/store/fixtures/*
@@ -113,18 +114,7 @@ describe.each(earlier)("the store %s", (fixture) => {
     ]);
     expect(store.samples.read(one, 0, start)).toHaveLength(6);
     expect(store.samples.read(two, 0, start)).toHaveLength(6);
-    expect(
-      (
-        await store.notifications.add({
-          minerId: null,
-          minerName: "",
-          title: null,
-          source: "",
-          message: "",
-          isWarning: false,
-        })
-      ).id,
-    ).toBe(3);
+    expect(store.notifications.raise(newNotification())?.id).toBe(3);
     expect(
       (await store.commands.add({ minerId: one, minerName: "", actor: "", action: "stop", parameters: {} })).id,
     ).toBe(6);

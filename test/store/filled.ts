@@ -3,6 +3,7 @@ import { noReserve } from "../../src/store/disk-reserve.ts";
 import { openNotifications } from "../../src/store/notifications.ts";
 import { openRunMark } from "../../src/store/run-mark.ts";
 import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
+import { newNotification } from "../notification-rows.ts";
 
 /**
  * A process of its own over the store named on its command line, which from its third command on is full to SQLite.
@@ -19,9 +20,8 @@ for (let count = 0; count < 5; count += 1) {
   if (count === 2) connection.prepare("pragma max_page_count = 1").get();
   const message = count < 2 ? "" : "x".repeat(10_000);
   const command = { minerId: 1, minerName: "", actor: message, action: "stop", parameters: {} };
-  const notice = { minerId: null, minerName: "", title: null, source: "", message, isWarning: false };
   given.commands.push((await commands.add(command)).id);
-  given.notifications.push((await notifications.add(notice)).id);
+  given.notifications.push(notifications.raise(newNotification({ message }))?.id ?? 0);
 }
 process.stdout.write(`${JSON.stringify(given)}\n`);
 setInterval(() => undefined, 60_000);

@@ -13,6 +13,7 @@ import { openRunMark } from "../../src/store/run-mark.ts";
 import { openSamples } from "../../src/store/samples.ts";
 import { SqliteConnection } from "../../src/store/sqlite-connection.ts";
 import { openStore } from "../../src/store/store.ts";
+import { newNotification } from "../notification-rows.ts";
 import { within } from "../until.ts";
 import { folders } from "./folder.ts";
 
@@ -21,7 +22,6 @@ import { folders } from "./folder.ts";
 const folder = folders();
 const now = () => 1_750_000_000_000;
 const command = { minerId: 5, minerName: "rig", actor: "Ann", action: "stop", parameters: {} };
-const notice = { minerId: null, minerName: "", title: null, source: "", message: "", isWarning: false };
 
 /** A store that may not grow: to SQLite it is full. */
 async function fullStore() {
@@ -88,8 +88,8 @@ describe("while the disk is full", () => {
 
   test("notifications are listed, and written once there is space", async () => {
     const { connection, mark, notifications, message, hasSpace } = await fullStore();
-    await notifications.add({ ...notice, message });
-    await notifications.add(notice);
+    notifications.raise(newNotification({ message }));
+    notifications.raise(newNotification());
     expect(notifications.list().map(({ id }) => id)).toEqual([2, 1]);
     await hasSpace();
     notifications.flush();
@@ -169,7 +169,7 @@ test("ids used on a full disk are not reused after the process was killed", asyn
   }
   const store = await openStore({ file, now });
   all.commands.push((await store.commands.add(command)).id);
-  all.notifications.push((await store.notifications.add(notice)).id);
+  all.notifications.push(store.notifications.raise(newNotification())?.id ?? 0);
   const rows = await store.commands.list();
   await store.close();
   // Most of them were never on disk, and those that were are there.

@@ -1,22 +1,22 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Store, StoredNotification } from "../../src/store/index.ts";
 import { notificationLimit } from "../../src/store/notifications.ts";
 import { openStore } from "../../src/store/store.ts";
+import { newNotification } from "../notification-rows.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();
 const newFile = () => join(folder(), "rigbridge.db");
 const start = 1_750_000_000_000;
 const now = () => start;
-const notice = (message: string) => ({
-  minerId: 5,
-  minerName: "Rig",
-  title: null,
-  source: "Poller",
-  message,
-  isWarning: true,
-});
+/** An event is added at once; it neither repeats nor fails here. */
+function add({ notifications }: Store, message: string): StoredNotification {
+  const added = notifications.raise(newNotification({ minerId: 5, message, severity: "warning" }));
+  if (added === null) throw new Error("nothing was added");
+  return added;
+}
 const command = {
   minerId: 5,
   minerName: "Rig",
@@ -28,7 +28,7 @@ const command = {
 describe("notifications", () => {
   test("can be selected in any number, with a constant number of statements", async () => {
     const store = await openStore({ file: ":memory:", now });
-    const { id } = await store.notifications.add(notice("one"));
+    const { id } = add(store, "one");
     const prepared = vi.spyOn(DatabaseSync.prototype, "prepare");
     onTestFinished(() => prepared.mockRestore());
     for (const count of [1, 2, 3, 500, 40_000]) {
@@ -47,9 +47,9 @@ describe("notifications", () => {
   test("are newest first, acknowledged and cleared, and survive a restart", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
-    const one = await first.notifications.add(notice("one"));
-    const two = await first.notifications.add(notice("two"));
-    await first.notifications.add(notice("three"));
+    const one = add(first, "one");
+    const two = add(first, "two");
+    add(first, "three");
     await first.notifications.acknowledge([one.id]);
     await first.notifications.clear([two.id]);
     const kept = first.notifications.list();
@@ -69,7 +69,7 @@ describe("notifications", () => {
 
   test("unknown ids change nothing", async () => {
     const store = await openStore({ file: ":memory:", now });
-    const { id } = await store.notifications.add(notice("one"));
+    const { id } = add(store, "one");
     await store.notifications.acknowledge([id + 1]);
     await store.notifications.clear([id + 1]);
     expect(store.notifications.list()).toMatchObject([{ id, isAcknowledged: false }]);
@@ -79,7 +79,7 @@ describe("notifications", () => {
   test("the oldest are dropped when there are too many, on disk too", async () => {
     const file = newFile();
     const first = await openStore({ file, now });
-    for (let count = 0; count < notificationLimit + 5; count++) await first.notifications.add(notice(`${count}`));
+    for (let count = 0; count < notificationLimit + 5; count++) add(first, `${count}`);
     const kept = first.notifications.list();
     expect(kept.length).toBe(notificationLimit);
     expect(kept.at(-1)?.message).toBe("5");

@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { openStore } from "../../src/store/store.ts";
+import { newNotification } from "../notification-rows.ts";
 import { miner } from "./rows.ts";
 
 /** A process of its own that writes to the store without end and prints what was acknowledged, until it is killed. */
@@ -9,8 +10,7 @@ for (let count = 0; ; count++) {
   writeSync(1, `miner ${added.id}\n`);
   const command = { minerId: added.id, minerName: "", actor: "", action: "stop", parameters: {} };
   writeSync(1, `command ${(await store.commands.add(command)).id}\n`);
-  const notice = { minerId: null, minerName: "", title: null, source: "", message: "", isWarning: false };
-  writeSync(1, `notification ${(await store.notifications.add(notice)).id}\n`);
+  writeSync(1, `notification ${store.notifications.raise(newNotification())?.id}\n`);
   store.samples.append([{ minerId: added.id, time: 1_000, hashrate: 1, power: 1, temperature: 1, energy: 1 }]);
   writeSync(1, `sample ${added.id}\n`);
 }

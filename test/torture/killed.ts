@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { type Running, running } from "../cli/command.ts";
+import { newNotification } from "../notification-rows.ts";
 import { within } from "../until.ts";
 import { Ledger } from "./ledger.ts";
 import { sender } from "./written.ts";
@@ -62,8 +63,7 @@ async function prepared(folder: string, farm: Farm): Promise<Ledger> {
     JSON.stringify({ http: { port: 0 }, store: { url: "rigbridge.db" }, miners }),
   );
   const store = await openStore({ file: join(folder, "rigbridge.db"), now: Date.now });
-  const notice = { minerId: null, minerName: "", title: null, source: "", message: "", isWarning: false };
-  for (let count = 0; count < notifications; count += 1) await store.notifications.add(notice);
+  for (let count = 0; count < notifications; count += 1) store.notifications.raise(newNotification());
   const ids = store.notifications.list().map(({ id }) => id);
   await store.close();
   // The first miners of a new store.

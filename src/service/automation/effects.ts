@@ -1,7 +1,13 @@
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { RunStep, Severity } from "../../contract/steps.ts";
+import type { Severity } from "../../contract/resources.ts";
+import type { RunStep } from "../../contract/steps.ts";
 
-export interface Notice {
+/** What a step of a list says to people. */
+export interface StepNotice {
+  /** One notification while it is open; null: it is over at once. */
+  readonly key: string | null;
+  /** The trouble of that key is over. */
+  readonly isEnd: boolean;
   /** Null where no miner is concerned. */
   readonly minerId: number | null;
   readonly channel: string;
@@ -19,7 +25,7 @@ export interface WebRequest {
 
 /** What steps do elsewhere than on rigs. Each throws why it failed; absent: this service cannot do it. */
 export interface Effects {
-  notify?(notice: Notice): void | Promise<void>;
+  notify?(notice: StepNotice): void;
   /** False without a connection to the broker. */
   publish?(topic: string, payload: string, retain: boolean): boolean;
   /** Resolves with what the server answered. */
@@ -33,20 +39,30 @@ export interface EffectTurn {
   readonly minerId: number | null;
   /** Fills in the names of a text. */
   readonly text: (text: string) => string;
+  /** The rule that it belongs to; null: none. `isEnd`: its condition is over. */
+  readonly rule: { readonly id: number; readonly isEnd: boolean } | null;
 }
+
+/** Key of the notification that a rule opens with a channel for a miner, 0 for the whole farm; stored, so it never changes. */
+export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string): string =>
+  `rule:${ruleId}:${minerId}:${channel}`;
 
 /** Does a step that concerns no rig; resolves with its result. */
 export async function takeEffect(
   step: RunStep,
-  { minerId, text }: EffectTurn,
+  { minerId, text, rule }: EffectTurn,
   effects: Effects,
   signal: AbortSignal,
 ): Promise<string> {
   if ("notify" in step) {
     const { notify: channel, severity, title } = step;
     if (effects.notify === undefined) throw unavailable("notify");
-    const notice = { minerId, channel, severity, title: title === undefined ? null : text(title) };
-    await effects.notify({ ...notice, text: text(step.text) });
+    effects.notify({
+      key: rule === null ? null : ruleNoticeKey(rule.id, minerId ?? 0, channel),
+      isEnd: rule?.isEnd ?? false,
+      ...{ minerId, channel, severity, title: title === undefined ? null : text(title) },
+      text: text(step.text),
+    });
     return `Notified ${channel}`;
   }
   if ("publish" in step) {

@@ -5,6 +5,12 @@ import type { RunCause } from "../../store/index.ts";
 /** What a run is begun for; `safety` rules come before people. */
 export type { RunCause } from "../../store/index.ts";
 
+/** Name of what a rule does when it has fired for the n-th time, or when its condition is over again. */
+export const ruleOccurrence = (ruleId: number, minerId: number, count: number, isClearing: boolean): string =>
+  `rule:${ruleId}:${minerId}:${count}${isClearing ? clearing : ""}`;
+export const isOfClearing = (occurrence: string): boolean => occurrence.endsWith(clearing);
+const clearing = ":clear";
+
 /** A list of steps to run, on some miners or on none. */
 export interface RunRequest {
   readonly cause: RunCause;

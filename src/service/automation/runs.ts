@@ -35,6 +35,7 @@ interface Lane {
 export interface Job {
   readonly id: number;
   readonly cause: RunCause;
+  readonly occurrence: string | null;
   readonly caller: Caller;
   readonly steps: readonly RunStep[];
   readonly texts: RunRequest["texts"] | undefined;
@@ -169,7 +170,9 @@ export class RunExecutor implements Runs {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     const slots = cause === null ? new Semaphore(parallel) : this.#slots;
     const of = causeOf({ id, parallel, delay, cause, ...run });
-    const job: Job = { id, cause: of, ...what, stop: new AbortController(), later: [], slots, taken, over, end };
+    const { occurrence = null } = run;
+    const named = { id, cause: of, occurrence, ...what };
+    const job: Job = { ...named, stop: new AbortController(), later: [], slots, taken, over, end };
     if (this.#closing.signal.aborted) job.stop.abort();
     this.#jobs.set(id, job);
     const pacing = { parallel, delayMs: delay * 1000, signal: job.stop.signal, wait: pause };

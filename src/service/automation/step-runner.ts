@@ -24,7 +24,7 @@ import { type Effects, takeEffect, textsOf } from "./effects.ts";
 import { notExpanded } from "./expand.ts";
 import { actionFor } from "./rig-steps.ts";
 import { both, type Made, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
-import type { RunCause, RunRequest } from "./run-types.ts";
+import { isOfClearing, type RunCause, type RunRequest } from "./run-types.ts";
 import { render } from "./text.ts";
 
 export type StepResult = StoredResult;
@@ -47,6 +47,7 @@ interface StepRunnerOptions {
 export interface StepRun {
   readonly id: number;
   readonly cause: RunCause;
+  readonly occurrence: string | null;
   readonly caller: Caller;
   readonly texts: RunRequest["texts"] | undefined;
 }
@@ -134,7 +135,9 @@ export class StepRunner {
   async #elsewhere(run: StepRun, minerId: number, step: RunStep, { closing }: StepContext): Promise<StepResult> {
     const texts = run.texts ?? this.#texts(run.cause);
     const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
-    const turn = { minerId: minerId === 0 ? null : minerId, text };
+    const { kind, id } = run.cause;
+    const rule = kind === "rule" ? { id, isEnd: run.occurrence !== null && isOfClearing(run.occurrence) } : null;
+    const turn = { minerId: minerId === 0 ? null : minerId, text, rule };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
     } catch (error) {

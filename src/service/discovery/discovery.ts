@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../../config/schema.ts";
 import { invalid, notFound, RigbridgeError } from "../../contract/problems.ts";
-import type { Discovery } from "../../contract/resources.ts";
+import type { Discovery, Severity } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import { listenForRigs } from "../../discovery/announced-rigs.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
@@ -11,8 +11,8 @@ import { parseAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../../link/scan.ts";
-import type { NewNotification } from "../../store/index.ts";
 import { done } from "../crud.ts";
+import type { Notices } from "../notifications/notices.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
 
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
@@ -25,7 +25,7 @@ export interface DiscoveryContext {
   rigs(): Iterable<FleetRig>;
   /** Takes in a miner, as POST /api/miners does. */
   add(address: string): Promise<unknown>;
-  notify(notification: NewNotification): void;
+  readonly notices: Notices;
   /** As `os.networkInterfaces`. */
   interfaces(): Interfaces;
   /** Epoch ms. */
@@ -171,11 +171,12 @@ export class Discoveries implements DiscoveryOperations {
         },
       });
       job.state = signal.aborted ? "cancelled" : "done";
+      if (job.state === "done") this.#context.notices.close(searchKey, `Search ${job.id} ended as it should`);
     } catch (error) {
       job.state = "cancelled";
       this.#context.log.error({ err: error }, `Search ${job.id} ended early`);
       const why = error instanceof RigbridgeError ? error.message : "internal error; see the service's log";
-      this.#notify("Search ended early", `Search ${job.id}: ${why}`, true);
+      this.#raise(searchKey, "Search ended early", `Search ${job.id}: ${why}`, "warning");
     }
     job.endedAt = this.#context.now();
     this.#running = null;
@@ -207,9 +208,11 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 
-  /** The rigs that are neither miners nor reported yet. */
+  /** The rigs that are neither miners nor reported yet; what was reported of those that are miners now is closed. */
   #unreported(found: readonly FoundRig[]): FoundRig[] {
     const known = marksOfAll(this.#context.rigs());
+    for (const rig of found)
+      if (marksOf(rig).some((mark) => known.has(mark))) this.#context.notices.close(newRigKey(rig));
     return found.filter((rig) => !marksOf(rig).some((mark) => known.has(mark) || this.#reported.has(mark)));
   }
 
@@ -219,10 +222,11 @@ export class Discoveries implements DiscoveryOperations {
     const found = `${describeRig(identity)} was found at ${address}`;
     if (add === "auto" && driver !== null && note === null) {
       await this.#context.add(address);
-      this.#notify("Miner added", `${found} and added`);
+      this.#raise(null, "Miner added", `${found} and added`);
     } else {
       const loginAdvice = login === null ? "" : `, and ${remarkOn(rig)}`;
-      this.#notify(
+      this.#raise(
+        newRigKey(rig),
         "New rig",
         note === null ? `${found}; POST /api/miners adds it${loginAdvice}` : `${found}, but ${note}`,
       );
@@ -230,8 +234,8 @@ export class Discoveries implements DiscoveryOperations {
     for (const mark of marksOf(rig)) this.#reported.add(mark);
   }
 
-  #notify(title: string, message: string, isWarning = false): void {
-    this.#context.notify({ minerId: null, minerName: "", title, source: "System", message, isWarning });
+  #raise(key: string | null, title: string, message: string, severity: Severity = "info"): void {
+    this.#context.notices.raise({ key, minerId: null, title, source: "Discovery", message, severity });
   }
 
   #forgetOld(): void {
@@ -241,6 +245,9 @@ export class Discoveries implements DiscoveryOperations {
     }
   }
 }
+
+const searchKey = "search";
+const newRigKey = (rig: FoundRig): string => `new-rig:${marksOf(rig).at(-1)}`;
 
 /** What identifies a rig: its MAC, its serial number, and its address. */
 const marksOf = ({ address, driver, identity }: FoundRig): string[] =>

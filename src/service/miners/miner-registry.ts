@@ -14,17 +14,18 @@ import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, store
 import type { PoolReading, Reading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
-import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
+import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { walkGroups } from "../nested-groups.ts";
+import type { FarmNotices, NoticeMiner } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
+import { noticeKeys, recordNotice } from "./miner-notices.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
   currentControls,
   type LoopStatus,
-  loginTitles,
   loginTrouble,
   type MinerFacts,
   type MinerFigures,
@@ -110,7 +111,7 @@ export interface MinerRegistryOptions {
   readonly singleEvents: number;
   readonly power: PowerControl;
   readonly messages: Messages | null;
-  notify(notification: NewNotification): void;
+  readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner">;
   readonly log: Logger;
 }
 
@@ -173,12 +174,15 @@ export class MinerRegistry {
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
     this.#plugs.assignAll(enabled(this.#options.store.miners));
-    for (const { minerId, title } of this.#options.store.notifications.list())
-      if (minerId !== null && title !== null && loginTitles.has(title)) this.#loginNotified.set(minerId, title);
     for (const miner of [...enabled(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       else this.#mark(this.#take(miner), true);
+    }
+    for (const { minerId, key, title, closed } of this.#options.store.notifications.list()) {
+      if (minerId === null || closed !== null) continue;
+      if (!this.#entries.has(minerId)) this.#options.notices.closeMiner(minerId, "The miner is no longer declared");
+      if (title !== null && key === noticeKeys.login(minerId)) this.#loginNotified.set(minerId, title);
     }
     this.arrange();
   }
@@ -252,6 +256,7 @@ export class MinerRegistry {
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     if (!facts.demo) this.#options.log.info({ ...logFields(facts) }, "a miner was removed");
+    this.#options.notices.closeMiner(id, "The miner was removed");
     this.#loopStatus.delete(id);
     this.#options.recorderOf(id).forget(id);
     const store = this.#storeOf(id);
@@ -275,6 +280,14 @@ export class MinerRegistry {
   /** Call it when groups or their miners have changed. */
   arrange(): void {
     this.jsonCache.arrange(this.sections());
+  }
+
+  /** What notifications say of a miner. */
+  noticeMiner(id: number): NoticeMiner | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    const { name, groupId, demo } = entry.facts;
+    return { name, groupId, demo, uid: entry.rig.state.uid };
   }
 
   /** All groups with their miners, nested. */
@@ -521,7 +534,11 @@ export class MinerRegistry {
     if (reading !== null && missed === 0) this.#options.power.observe(rig.id, reading);
     if (missed === 0 && this.#unreachable.delete(rig.id))
       this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
-    if (reading !== null && missed === 0) this.#notifyLogin(entry);
+    if (reading !== null && missed === 0) {
+      this.#notifyLogin(entry);
+      this.#options.notices.close(noticeKeys.disconnected(rig.id), "It answers again");
+      this.#options.notices.close(noticeKeys.refused(rig.id), "The right rig answers");
+    }
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && this.#failing.has(rig.id);
     // Others are presented on request; the fleet compares all that they report with the read before.
@@ -539,7 +556,9 @@ export class MinerRegistry {
     if (state.records === before) return;
     const emit = (event: MinerEvent["event"], earlier: number | null, value: number | null): void => {
       if (earlier === null || value === null || value <= earlier) return;
-      this.#options.events.minerEvent({ id: facts.id, uid: state.uid, event, value, before: earlier });
+      const happened: MinerEvent = { id: facts.id, uid: state.uid, event, value, before: earlier };
+      this.#options.events.minerEvent(happened);
+      this.#options.notices.raise(recordNotice(happened, this.#options.presentation.format));
     };
     emit("best_share", before.bestShare, bestShare);
     emit("block_found", before.foundBlocks, foundBlocks);
@@ -573,14 +592,17 @@ export class MinerRegistry {
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
-    else if (!isKnown) this.#notify(rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
+    else if (!isKnown)
+      this.#raise(noticeKeys.disconnected(rig.id), rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
   }
 
-  /** Notifies once until the login is right; not again if the notification of an earlier run is still listed. */
+  /** Notifies once until the login is right. */
   #notifyLogin({ facts, rig }: Entry): void {
     const trouble = loginTrouble(rig.state);
+    const key = noticeKeys.login(rig.id);
     if (trouble === null) {
       this.#loginNotified.delete(rig.id);
+      this.#options.notices.close(key, "The login is right");
       return;
     }
     const { title, message } = trouble;
@@ -588,20 +610,18 @@ export class MinerRegistry {
     this.#loginNotified.set(rig.id, title);
     if (facts.demo) return;
     this.#options.log.info({ ...logFields(facts), reason: message }, "the login of a miner is missing or wrong");
-    this.#notify(rig, title, message);
+    this.#raise(key, rig, title, message);
   }
 
   #refused(rig: FleetRig, message: string): void {
     const facts = this.#entries.get(rig.id)?.facts;
     if (facts !== undefined)
       this.#options.log.info({ ...logFields(facts), reason: message }, "a miner was not taken in");
-    this.#notify(rig, "Not taken in", message);
+    this.#raise(noticeKeys.refused(rig.id), rig, "Not taken in", message);
   }
 
-  #notify(rig: FleetRig, title: string, message: string): void {
-    const minerName = this.#entries.get(rig.id)?.facts.name ?? "";
-    const minerId = isDemo(rig.id) ? null : rig.id;
-    this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
+  #raise(key: string, { id: minerId }: FleetRig, title: string, message: string): void {
+    this.#options.notices.raise({ key, minerId, title, source: "System", message, severity: "warning" });
   }
 }
 

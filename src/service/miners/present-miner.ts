@@ -277,9 +277,6 @@ export function presentFailed(
 }
 
 const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong", "Login missing or wrong"];
-/** Titles of notifications about logins. */
-export const loginTitles: ReadonlySet<string> = new Set([loginMissing, loginWrong, loginRefused]);
-
 /** What is wrong with a rig's login, for a notification and the lists; null if nothing is. */
 export function loginTrouble({
   reading,

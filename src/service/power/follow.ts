@@ -2,7 +2,7 @@ import type { FollowSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import { type Follower, type Share, share, stopFollowing } from "./follow-law.ts";
-import { type LoopContext, type LoopRigs, ofNoMiner } from "./loop-rigs.ts";
+import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { surplus } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
@@ -57,8 +57,7 @@ export class Follow {
     await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    const notice = this.#surplus.ageNotice(ageMessages);
-    if (notice !== null) this.#context.notify({ ...ofNoMiner, title: this.settings.name, ...notice });
+    this.#surplus.notifyAge(this.#context.notices, this.settings.name, ageMessages);
     const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
     if (!isOld && !isNew && this.#samples.length === 0) return;
     const { name, dwell, measures } = this.settings;

@@ -4,7 +4,7 @@ import type { Heating as HeatingStatus } from "../../contract/resources.ts";
 import type { Store } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import { demandOf, heat, stopHeating } from "./heating-law.ts";
-import { type LoopContext, type LoopRigs, ofNoMiner } from "./loop-rigs.ts";
+import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { roomTemperature } from "./source.ts";
 import { SourceValue } from "./source-value.ts";
 
@@ -91,8 +91,7 @@ export class Heating {
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.aborted || (last === null && !isOld)) return;
-    const notice = this.#room.ageNotice(ageMessages);
-    if (notice !== null) this.#context.notify({ ...ofNoMiner, title: this.settings.name, ...notice });
+    this.#room.notifyAge(this.#context.notices, this.settings.name, ageMessages);
     const { name, hysteresis } = this.settings;
     const rigs = await this.#rigs.followers(name, entries, setAt ?? undefined);
     const demand = isOld || last === null ? 0 : demandOf({ target, room: last.value, hysteresis });

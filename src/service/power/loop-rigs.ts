@@ -3,9 +3,10 @@ import { type BackOff, backOffMs } from "../../async/index.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
-import type { NewNotification, Store } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
-import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { Notices } from "../notifications/notices.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
 import { type Demand, targetValue } from "./loop-rig.ts";
 import type { PowerHolds } from "./power-holds.ts";
@@ -21,14 +22,11 @@ export interface LoopContext {
   /** Epoch ms. */
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];
-  readonly notify: (notification: NewNotification) => void;
+  readonly notices: Notices;
   /** The broker of topics; null without one. */
   readonly messages: Messages | null;
   readonly log: Logger;
 }
-
-/** For notifications of a loop. */
-export const ofNoMiner = { minerId: null, minerName: "", source: "System" } as const;
 
 /** ms after which a rig's power is too old to compare with a meter's value. */
 const maxReadingAgeMs = 15_000;
@@ -130,14 +128,16 @@ export class LoopRigs {
   }
 
   /** Notifies of a problem once; null ends it. */
-  #notifyOnce(message: string | null, kind: string, loop: string, { id, name: minerName }: Entry["facts"]): void {
-    const key = `${id} ${kind}`;
-    if (message !== null && !this.#notified.has(key)) {
-      const minerId = isDemo(id) ? null : id;
-      this.#context.notify({ minerId, minerName, title: loop, source: "System", message, isWarning: true });
+  #notifyOnce(message: string | null, kind: string, loop: string, { id: minerId, name }: Entry["facts"]): void {
+    const key = `loop:${loop}:${kind}:${minerId}`;
+    const { notices } = this.#context;
+    if (message === null) {
+      this.#notified.delete(key);
+      notices.close(key, `${name} follows again`);
+    } else if (!this.#notified.has(key)) {
+      this.#notified.add(key);
+      notices.raise({ key, minerId, title: loop, source: "System", message, severity: "warning" });
     }
-    if (message === null) this.#notified.delete(key);
-    else this.#notified.add(key);
   }
 
   async #setPower(loop: string, { facts }: Entry, value: number): Promise<void> {

@@ -2,6 +2,7 @@ import type { SourceSettings } from "../../config/loops.ts";
 import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
+import type { Notices } from "../notifications/notices.ts";
 import { readSource, sourceLimits } from "./source.ts";
 
 /** ms after which a value is too old. */
@@ -31,7 +32,7 @@ export class SourceValue {
   #polledAt = Number.NEGATIVE_INFINITY;
   #last: { readonly value: number; readonly at: number } | null = null;
   #problem: string | null = null;
-  /** Whether the last notification was that it is too old. */
+  /** Whether it was reported as too old in this run. */
   #isReportedOld = false;
 
   constructor(settings: SourceSettings, quantity: Quantity, context: SourceContext) {
@@ -57,13 +58,15 @@ export class SourceValue {
     return this.#settings.api === true;
   }
 
-  /** The notification that is due when the value has become too old, or is known again; null if none is. */
-  ageNotice({ old, again }: { old: string; again: string }): { message: string; isWarning: boolean } | null {
-    const isWarning = this.isOld;
-    if (isWarning === this.#isReportedOld) return null;
-    this.#isReportedOld = isWarning;
-    const problem = this.#problem === null ? "" : `; ${this.#problem}`;
-    return { message: isWarning ? `${old}${problem}` : again, isWarning };
+  /** Notifies once when the value has become too old, until it is known again. */
+  notifyAge(notices: Notices, loop: string, { old, again }: { old: string; again: string }): void {
+    const key = `source:${loop}`;
+    if (!this.isOld) notices.close(key, again);
+    else if (!this.#isReportedOld) {
+      const message = this.#problem === null ? old : `${old}; ${this.#problem}`;
+      notices.raise({ key, minerId: null, title: loop, source: "System", message, severity: "warning" });
+    }
+    this.#isReportedOld = this.isOld;
   }
 
   take(value: number, at = this.#context.now()): void {

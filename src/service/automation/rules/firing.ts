@@ -2,7 +2,9 @@ import { durationText } from "../../../contract/duration.ts";
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
-import type { RunRequest, Runs } from "../run-types.ts";
+import type { Notices } from "../../notifications/notices.ts";
+import { ruleNoticeKey } from "../effects.ts";
+import { type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
 import { actsOnRigs } from "./compile.ts";
 import type { FiringActs, RuleEngine } from "./engine.ts";
 import {
@@ -20,23 +22,10 @@ import type { Instant } from "./machine.ts";
 import type { MaintenanceWindows } from "./maintenance.ts";
 import { endOf, type Traces } from "./traces.ts";
 
-/** Tells people; the same key while it is open is one notification. */
-export interface RuleNotices {
-  raise(notice: {
-    readonly key: string;
-    readonly minerId: number | null;
-    readonly title: string | null;
-    readonly source: string;
-    readonly message: string;
-    readonly severity: "info" | "warning" | "critical";
-  }): void;
-  close(key: string, message?: string): void;
-}
-
 export interface FiringOptions {
   readonly engine: RuleEngine;
   readonly runs: Runs;
-  readonly notices: RuleNotices;
+  readonly notices: Notices;
   readonly maintenance: MaintenanceWindows;
   readonly traces: Traces;
   /** Fills in a text that names values. */
@@ -51,6 +40,9 @@ interface Hold {
   readonly text: string;
   readonly retryAt: number;
 }
+
+const channelsOf = (steps: readonly RunStep[]): readonly string[] =>
+  steps.flatMap((step) => ("notify" in step ? step.notify : []));
 
 /** What happens when a rule fires or clears: it is held back, or its steps are run. */
 export class Firing implements FiringActs {
@@ -72,7 +64,11 @@ export class Firing implements FiringActs {
     const wasHeld = cell.held !== null && !cell.owesClear;
     cell.held = null;
     cell.owesClear = false;
-    const { onClear } = rule.settings;
+    const { do: steps = [], onClear } = rule.settings;
+    // A channel that `onClear` notifies gets that text instead.
+    const notifiedAgain = channelsOf(onClear ?? []);
+    for (const channel of channelsOf(steps))
+      if (!notifiedAgain.includes(channel)) this.#options.notices.close(ruleNoticeKey(rule.id, minerId, channel));
     if (wasHeld || onClear === undefined) return;
     const window = this.#maintenanceAt(minerId);
     if (window !== null) {
@@ -261,7 +257,7 @@ export class Firing implements FiringActs {
     runs
       .begin({
         cause: { kind: "rule", key, id: rule.id, ...(rule.settings.safety === true ? { safety: true } : {}) },
-        occurrence: `rule:${rule.id}:${minerId}:${cell.count}${why === "cleared" ? ":clear" : ""}`,
+        occurrence: ruleOccurrence(rule.id, minerId, cell.count, why === "cleared"),
         caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
         ...{ minerIds, steps, texts: this.#options.texts(rule) },
       })

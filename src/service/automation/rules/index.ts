@@ -5,11 +5,12 @@ import type { RigState } from "../../../fleet/state.ts";
 import type { Store, TakeSample } from "../../../store/index.ts";
 import type { Format } from "../../../units/format.ts";
 import type { Entry, MinerRegistry } from "../../miners/miner-registry.ts";
+import type { Notices } from "../../notifications/notices.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { Runs } from "../run-types.ts";
 import { DryRuns } from "./dry-run.ts";
 import { RuleEngine } from "./engine.ts";
-import { Firing, type RuleNotices } from "./firing.ts";
+import { Firing } from "./firing.ts";
 import { MedianBook, RateBook } from "./history-books.ts";
 import { MaintenanceWindows } from "./maintenance.ts";
 import { expressionNames, textsOf } from "./rule-texts.ts";
@@ -22,7 +23,7 @@ export interface RulesOptions {
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly runs: Runs;
-  readonly notices: RuleNotices;
+  readonly notices: Notices;
   readonly values: RuleValues;
   readonly messages: Messages | null;
   /** The samples of a miner. */

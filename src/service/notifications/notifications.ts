@@ -5,7 +5,6 @@ import type { Store, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
-import type { SeesMiner } from "./event-ring.ts";
 
 type NotificationOperations = Pick<
   MiningService,
@@ -14,16 +13,21 @@ type NotificationOperations = Pick<
 
 export const presentNotification =
   (format: Format) =>
-  ({ time, ...notification }: StoredNotification): Notification => ({
+  ({ key: _, time, last, closed, ...notification }: StoredNotification): Notification => ({
     ...notification,
-    timeUtc: new Date(time).toISOString(),
+    timeUtc: iso(time),
     time: format.localTime(time),
+    isWarning: notification.severity !== "info",
+    lastUtc: iso(last),
+    closedUtc: closed === null ? null : iso(closed),
   });
+
+const iso = (time: number): string => new Date(time).toISOString();
 
 /** Users see the notifications of their miners; those without a miner are for callers with access to all miners. */
 export function notificationOperations(
   { notifications }: Store,
-  seesMiner: SeesMiner,
+  seesMiner: (minerId: number, access: Access) => boolean,
   accessBook: AccessBook,
   format: Format,
 ): NotificationOperations {

@@ -1,0 +1,180 @@
+import { z } from "zod";
+import { HttpHeaders, WebAddress } from "../contract/http-request.ts";
+import { Line } from "../contract/inputs.ts";
+import { severities } from "../contract/resources.ts";
+import { secret } from "../contract/secrets.ts";
+import { Key } from "../contract/steps.ts";
+
+/** Where notifications are sent, and web hooks that come in. */
+const text = Line(500).min(1);
+const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
+
+const knownTimeZone = (timeZone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/** A secret that a channel cannot do without. */
+const needed = (what: string) =>
+  secret(
+    z
+      .string({ error: ({ input }) => (input === undefined ? `is missing: ${what}` : undefined) })
+      .min(1)
+      .max(500)
+      .regex(/^[\x20-\x7e]+$/, "must be one line of printable ASCII")
+      .describe(`${what}; kept secret`),
+  );
+
+const Quiet = z.strictObject({
+  from: time.describe("start of the quiet hours, such as 22:00"),
+  to: time.describe("end of the quiet hours, such as 07:00"),
+  timeZone: z
+    .string()
+    .refine(knownTimeZone, "is not a known time zone; use one such as Europe/Stockholm")
+    .optional()
+    .describe("time zone, such as Europe/Stockholm; absent = that of display"),
+  except: z
+    .enum(["warning", "critical", "none"])
+    .default("critical")
+    .describe("the lowest severity that is sent all the same; none = nothing is sent"),
+});
+
+const common = {
+  key: Key.describe("key of the channel, which rules and the command line use; keys are unique"),
+  from: z.enum(severities).default("warning").describe("the lowest severity that is sent"),
+  groups: z
+    .array(Line(200).min(1))
+    .min(1)
+    .optional()
+    .describe("names of the groups whose miners it reports, including the groups inside; absent = everything"),
+  quiet: Quiet.optional().describe("hours in which messages wait; absent = none"),
+};
+
+export const ChannelSettings = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("ntfy"),
+    ...common,
+    url: WebAddress.default("https://ntfy.sh").describe("address of the ntfy server"),
+    topic: needed("the topic, which on a public server is a password"),
+    token: secret(text.optional()).describe("access token, such as tk_...; absent = none"),
+  }),
+  z.strictObject({
+    type: z.literal("telegram"),
+    ...common,
+    url: WebAddress.default("https://api.telegram.org").describe("address of the Bot API"),
+    token: needed("the bot's token"),
+    chat: z.union([text, z.int()], "must be the id of a chat").describe("id of the chat"),
+  }),
+  z.strictObject({
+    type: z.literal("pushover"),
+    ...common,
+    url: WebAddress.default("https://api.pushover.net").describe("address of the API"),
+    token: needed("the application's API token"),
+    user: needed("the user key"),
+  }),
+  z.strictObject({
+    type: z.literal("discord"),
+    ...common,
+    url: secret(WebAddress.describe("URL of the web hook; kept secret")),
+  }),
+  z.strictObject({
+    type: z.literal("slack"),
+    ...common,
+    url: secret(WebAddress.describe("URL of the web hook; kept secret")),
+  }),
+  z.strictObject({
+    type: z.literal("gotify"),
+    ...common,
+    url: WebAddress.describe("address of the Gotify server"),
+    token: needed("the application's token"),
+  }),
+  z.strictObject({
+    type: z.literal("matrix"),
+    ...common,
+    url: WebAddress.describe("address of the home server"),
+    token: needed("the access token"),
+    room: text.describe("id of the room, such as !abc:example.org"),
+  }),
+  z.strictObject({
+    type: z.literal("apprise"),
+    ...common,
+    url: WebAddress.describe("address of the Apprise API"),
+    config: needed("the key of the stored configuration"),
+    tag: text.optional().describe("tag of the services to notify; absent = all"),
+  }),
+  z.strictObject({
+    type: z.literal("webhook"),
+    ...common,
+    url: WebAddress.describe("address that receives the JSON; only its host is shown"),
+    secret: needed("the secret that signs each message"),
+  }),
+  z.strictObject({
+    type: z.literal("mail"),
+    ...common,
+    host: Line(253).min(1).describe("the mail server"),
+    port: z.int().min(1).max(65_535).default(587).describe("port of the mail server"),
+    security: z
+      .enum(["starttls", "tls", "none"])
+      .default("starttls")
+      .describe("encryption: starttls (usually port 587), tls (port 465) or none"),
+    username: text.optional().describe("user name at the mail server; absent = no login"),
+    password: secret(text.optional()).describe("password at the mail server"),
+    sender: z.email("must be a mail address").describe("address that it is sent from"),
+    to: z.array(z.email("must be a mail address")).min(1).max(20).describe("addresses that it is sent to"),
+  }),
+  z.strictObject({
+    type: z.literal("http"),
+    ...common,
+    url: secret(WebAddress.describe("web address; it may name values, such as {{title}}; kept secret")),
+    method: z.enum(["POST", "PUT", "PATCH", "GET"]).default("POST").describe("HTTP method"),
+    headers: HttpHeaders.default({}).describe("headers of the request; kept secret"),
+    body: secret(
+      z
+        .string()
+        .max(10_000)
+        .default('{"title":"{{title}}","message":"{{message}}","severity":"{{severity}}"}')
+        .describe("body; it may name values: title, message, severity, event, time, id, count, miner, group"),
+    ),
+    success: z
+      .strictObject({
+        status: z.array(z.int().min(200).max(299)).min(1).optional().describe("statuses; absent = 200 to 299"),
+        contains: text.optional().describe("a text that the answer contains; absent = any answer"),
+      })
+      .prefault({})
+      .describe("when a message counts as delivered"),
+    retry: z
+      .strictObject({
+        statuses: z
+          .array(z.int().min(300).max(599))
+          .default([408, 425, 429, 500, 502, 503, 504])
+          .describe("statuses after which it is sent again; others are final"),
+        first: z.number().min(1).max(3600).default(5).describe("seconds until the first repeat; they double"),
+        longest: z.number().min(1).max(21_600).default(600).describe("most seconds between two repeats"),
+        repeatable: z
+          .boolean()
+          .default(false)
+          .describe("whether the receiver ignores a repeat of the same {{id}}, so that sending it twice is safe"),
+      })
+      .prefault({})
+      .describe("when it is sent again"),
+  }),
+]);
+export type ChannelSettings = z.output<typeof ChannelSettings>;
+
+export const Channels = z.array(ChannelSettings).max(50).default([]);
+
+export const HookSettings = z.strictObject({
+  name: Key.describe("name of the web hook, at the end of its address POST /api/hooks/{name}; names are unique"),
+  secret: secret(
+    z
+      .string({ error: "is missing: the secret that callers send in the header X-Hook-Secret" })
+      .min(16, "needs at least 16 characters")
+      .max(200)
+      .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces")
+      .describe("secret that callers send in the header X-Hook-Secret; kept secret"),
+  ),
+});
+export type HookSettings = z.output<typeof HookSettings>;

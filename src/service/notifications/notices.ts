@@ -1,0 +1,132 @@
+import type { Logger } from "pino";
+import { type Severity, severities } from "../../contract/resources.ts";
+import type { NewNotification, NotificationLog, StoredNotification } from "../../store/index.ts";
+
+export interface Notice {
+  /**
+   * What is wrong, on what, such as "disconnected:1000000001": the same key while it is open is one notification, whose
+   * count and last time rise. Null for an event, which is over at once.
+   */
+  readonly key: string | null;
+  readonly minerId: number | null;
+  readonly title: string | null;
+  /** "System", "Discovery", "Jobs" or "Rules". */
+  readonly source: string;
+  readonly message: string;
+  readonly severity: Severity;
+  /** The channels that are told; absent: those that take such a notification. */
+  readonly channels?: readonly string[] | "all" | "none";
+}
+
+/** What users are told: in the list, in the events, and through channels. Neither method ever throws. */
+export interface Notices {
+  raise(notice: Notice): void;
+  /**
+   * It is over. Channels that were told of it are told so too, with this message or one of their own; of an info only
+   * with a message. Does nothing if it is not open.
+   */
+  close(key: string, message?: string): void;
+}
+
+/** What a notification says of its miner. */
+export interface NoticeMiner {
+  readonly name: string;
+  readonly uid: string | null;
+  readonly groupId: number;
+  readonly demo: boolean;
+}
+
+/** Takes what is to be told through channels. */
+export interface NoticeListener {
+  /** A new one, or one that has become more severe. */
+  raised(notification: StoredNotification, channels: Notice["channels"]): void;
+  closed(key: string, message: string | undefined): void;
+}
+
+export interface NoticesContext {
+  readonly log: Logger;
+  readonly notifications: NotificationLog;
+  /** A notification is new, has repeated or was closed. */
+  changed(notification: StoredNotification): void;
+}
+
+const rank = (severity: Severity): number => severities.indexOf(severity);
+
+/** The notices of this service. */
+export class FarmNotices implements Notices {
+  readonly #context: NoticesContext;
+  #minerOf: (minerId: number) => NoticeMiner | undefined = () => undefined;
+  readonly #listeners: NoticeListener[] = [];
+
+  constructor(context: NoticesContext) {
+    this.#context = context;
+  }
+
+  /** Miners are opened later than what notifies. */
+  useMiners(minerOf: (minerId: number) => NoticeMiner | undefined): void {
+    this.#minerOf = minerOf;
+  }
+
+  watch(listener: NoticeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  raise({ channels, ...notice }: Notice): void {
+    this.#guarded(() => {
+      const { notifications, changed } = this.#context;
+      const miner = notice.minerId === null ? undefined : this.#minerOf(notice.minerId);
+      const isDemo = miner?.demo === true;
+      const named: NewNotification = {
+        ...notice,
+        minerId: isDemo ? null : notice.minerId,
+        uid: isDemo ? null : (miner?.uid ?? null),
+        minerName: miner?.name ?? "",
+      };
+      const before = notice.key === null ? undefined : notifications.open(notice.key);
+      const raised = notifications.raise(named);
+      if (raised === null) return;
+      changed(raised);
+      const isWorse = before === undefined || rank(raised.severity) > rank(before.severity);
+      // No channel is ever told of a demo.
+      if (isWorse && !isDemo) for (const listener of this.#listeners) listener.raised(raised, channels);
+    });
+  }
+
+  close(key: string, message?: string): void {
+    this.#guarded(() => {
+      const closed = this.#context.notifications.close(key);
+      if (closed !== undefined) this.#context.changed(closed);
+      // Also for one that was cleared from the list: a channel was told of it.
+      for (const listener of this.#listeners) listener.closed(key, message);
+    });
+  }
+
+  /** Closes what is open of a miner, and acknowledges nothing. */
+  closeMiner(minerId: number, message: string): void {
+    for (const { key, closed, minerId: id } of this.#context.notifications.list())
+      if (id === minerId && key !== null && closed === null) this.close(key, message);
+  }
+
+  /** As `setWarning` of the service. */
+  setWarning(title: string, message: string | null): void {
+    const key = `system:${title}`;
+    if (message !== null) {
+      this.raise({ key, minerId: null, title, source: "System", message, severity: "warning" });
+      return;
+    }
+    const open = this.#context.notifications.open(key);
+    this.close(key, "It is over");
+    if (open === undefined) return;
+    this.#context.notifications
+      .acknowledge([open.id])
+      .catch((error: unknown) => this.#context.log.error({ err: error }, "a notification could not be acknowledged"));
+  }
+
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#context.log.error({ err: error }, "a notification was lost");
+    }
+  }
+}

@@ -1,0 +1,287 @@
+import type { Logger } from "pino";
+import { type BackOff, backOffMs } from "../../async/index.ts";
+import type { ChannelSettings } from "../../config/channels.ts";
+import { type Severity, severities } from "../../contract/resources.ts";
+import type { NewOutboxRow, OutboxLog, OutboxRow, StoredNotification } from "../../store/index.ts";
+import type { Format } from "../../units/format.ts";
+import { type HttpChannel, httpChannel } from "./channel-types.ts";
+import { messageOf } from "./message-text.ts";
+import type { Notice, NoticeListener } from "./notices.ts";
+import { isQuiet } from "./quiet.ts";
+import { type Outcome, type OutgoingMessage, sendHttp } from "./send-http.ts";
+
+/** ms in which what happens becomes one message. */
+export const groupingMs = 30_000;
+/** ms after it happened when a message is given up. */
+export const giveUpMs = 86_400_000;
+/** ms between two turns, and so between two messages of a channel. */
+export const turnMs = 1_000;
+/** ms for what is being sent when the service stops. */
+const closingMs = 3_000;
+const mailRetry: BackOff = { firstMs: 10_000, longestMs: 1_800_000 };
+
+export interface OutboxContext {
+  readonly channels: readonly ChannelSettings[];
+  readonly rows: OutboxLog;
+  readonly format: Format;
+  /** Of the display; undefined = the machine's. */
+  readonly timeZone: string | undefined;
+  /** The group of a miner and the groups around it, the innermost first. */
+  groupsOf(minerId: number): readonly string[];
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+interface Channel {
+  readonly settings: ChannelSettings;
+  /** Null for mail. */
+  readonly http: HttpChannel | null;
+  sending: Promise<void> | null;
+}
+
+/** Tells channels of notifications: every message has its rows in the store before it is sent. */
+export class Outbox implements NoticeListener {
+  readonly #context: OutboxContext;
+  readonly #channels: ReadonlyMap<string, Channel>;
+  /** Keys of notifications that channels are told of, until they are closed. */
+  readonly #keys = new Set<string>();
+  readonly #closing = new AbortController();
+  #isClosed = false;
+
+  constructor(context: OutboxContext) {
+    this.#context = context;
+    this.#channels = new Map(
+      context.channels.map((settings) => [settings.key, { settings, http: httpChannel(settings), sending: null }]),
+    );
+  }
+
+  /** Settles what the last run was sending. */
+  start(): void {
+    const { rows, now } = this.#context;
+    for (const { key } of rows.rows()) if (key !== null) this.#keys.add(key);
+    const changed = [...rows.rows()].flatMap((row): OutboxRow[] => {
+      const channel = this.#channels.get(row.channel);
+      const isOpen = row.state === "waiting" || row.state === "sending";
+      if (isOpen && channel === undefined)
+        return [{ ...row, state: "failed", ended: now(), error: "the channel is no longer configured" }];
+      if (row.state !== "sending") return [];
+      return [{ ...row, ...afterStop(channel, now()) }];
+    });
+    rows.change(changed);
+  }
+
+  raised(notification: StoredNotification, wanted: Notice["channels"]): void {
+    const { rows, now, groupsOf } = this.#context;
+    const groups = notification.minerId === null ? [] : groupsOf(notification.minerId);
+    const told = new Set<string>();
+    if (notification.count > 1) for (const row of rows.rows()) if (row.key === notification.key) told.add(row.channel);
+    const added = [...this.#channels.values()]
+      .filter(({ settings }) => takes(settings, notification, groups, wanted) && !told.has(settings.key))
+      .map(
+        ({ settings }): NewOutboxRow => ({
+          channel: settings.key,
+          key: notification.key,
+          event: "alarm",
+          severity: notification.severity,
+          title: notification.title ?? "",
+          message: notification.message,
+          miner: notification.minerName,
+          group: groups[0] ?? "",
+          time: now(),
+          alarmTime: null,
+          due: this.#windowEnd(settings.key),
+        }),
+      );
+    if (added.length === 0) return;
+    rows.add(added);
+    if (notification.key !== null) this.#keys.add(notification.key);
+  }
+
+  closed(key: string, message: string | undefined): void {
+    // Called with every good read of every miner.
+    if (!this.#keys.delete(key)) return;
+    const { rows, now } = this.#context;
+    const changed: OutboxRow[] = [];
+    const added: NewOutboxRow[] = [];
+    for (const row of rows.rows()) {
+      if (row.key !== key || row.event !== "alarm") continue;
+      const isTold = row.severity !== "info" || message !== undefined;
+      const text = message ?? "It is over";
+      const isUnsent = row.state === "waiting" && row.batch === null;
+      changed.push({ ...row, key: null, over: isUnsent && isTold ? text : row.over });
+      if (!isUnsent && isTold && row.state !== "failed") added.push(this.#recovery(row, text, now()));
+    }
+    if (changed.length > 0) rows.change(changed);
+    if (added.length > 0) rows.add(added);
+  }
+
+  /** Sends what is due, at most one message for each channel. Resolves when all are answered. */
+  async turn(): Promise<void> {
+    if (this.#isClosed) return;
+    const waiting = [...this.#context.rows.rows()].filter(({ state }) => state === "waiting");
+    const byChannel = Map.groupBy(waiting, ({ channel }) => channel);
+    await Promise.all([...byChannel].map(([key, rows]) => this.#turnOf(key, rows)));
+  }
+
+  /** Sends a test, now and past the outbox. Undefined: there is no such channel. */
+  async test(key: string): Promise<Outcome | undefined> {
+    const channel = this.#channels.get(key);
+    const time = this.#context.now();
+    return (
+      channel &&
+      this.#send(channel, {
+        id: `rigbridge-test-${time}`,
+        event: "test",
+        level: "info",
+        title: "Test of Rigbridge",
+        message: `This channel, ${key}, works.`,
+        ...{ count: 1, miner: "", group: "", miners: [], time },
+      })
+    );
+  }
+
+  /** Waits a moment for what is being sent; what is not sent stays in the store. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const timer = setTimeout(() => this.#closing.abort(), closingMs);
+    await Promise.all([...this.#channels.values()].map(({ sending }) => sending));
+    clearTimeout(timer);
+  }
+
+  /** When the next message of a channel is made: the first that happens opens the window. */
+  #windowEnd(channel: string): number {
+    const now = this.#context.now();
+    for (const row of this.#context.rows.rows())
+      if (row.channel === channel && row.state === "waiting" && row.batch === null && row.due > now)
+        // Not later than from now, even if the clock was set back.
+        return Math.min(row.due, now + groupingMs);
+    return now + groupingMs;
+  }
+
+  #recovery(alarm: OutboxRow, message: string, time: number): NewOutboxRow {
+    const { channel, severity, title, miner, group } = alarm;
+    const due = this.#windowEnd(channel);
+    return {
+      channel,
+      key: null,
+      event: "recovery",
+      severity,
+      title,
+      message,
+      miner,
+      group,
+      time,
+      alarmTime: alarm.time,
+      due,
+    };
+  }
+
+  async #turnOf(key: string, waiting: readonly OutboxRow[]): Promise<void> {
+    const channel = this.#channels.get(key);
+    if (channel === undefined || channel.sending !== null) return;
+    const batch = this.#nextBatch(channel, waiting);
+    if (batch.length === 0) return;
+    channel.sending = this.#deliver(channel, batch)
+      .catch((error: unknown) => this.#context.log.error({ err: error, channel: key }, "a message could not be sent"))
+      .finally(() => {
+        channel.sending = null;
+      });
+    await channel.sending;
+  }
+
+  /** A message to be tried again, else a new one of all that waits once the window of the first is over. */
+  #nextBatch({ settings }: Channel, waiting: readonly OutboxRow[]): readonly OutboxRow[] {
+    const { now, timeZone } = this.#context;
+    const isDue = ({ due }: OutboxRow): boolean => due <= now();
+    const retried = waiting.find((row) => row.batch !== null && isDue(row));
+    if (retried !== undefined) return waiting.filter(({ batch }) => batch === retried.batch);
+    // A recovery waits for the alarm that it refers to.
+    const open = waiting.filter((row) => row.batch !== null);
+    const isEarly = (row: OutboxRow): boolean => open.some((alarm) => isRecoveryOf(row, alarm));
+    const ready = waiting.filter(
+      (row) => row.batch === null && !isEarly(row) && !isQuiet(settings.quiet, row.severity, now(), timeZone),
+    );
+    return ready.some(isDue) ? ready.map((row) => ({ ...row, batch: ready[0]?.id ?? row.id })) : [];
+  }
+
+  async #deliver(channel: Channel, batch: readonly OutboxRow[]): Promise<void> {
+    const { rows, format, log } = this.#context;
+    const begun = batch.map((row): OutboxRow => ({ ...row, state: "sending", tries: row.tries + 1 }));
+    rows.change(begun);
+    const outcome = await this.#send(channel, messageOf(begun, format));
+    // An alarm that was over meanwhile has lost its key.
+    const current = new Map([...rows.rows()].map((row) => [row.id, row]));
+    const ended = begun.map((row): OutboxRow => {
+      const { key = null } = current.get(row.id) ?? {};
+      return { ...row, key, ...this.#after(channel, row, outcome) };
+    });
+    rows.change([...ended, ...this.#orphans(channel, ended)]);
+    const { key } = channel.settings;
+    const [first] = ended;
+    if (outcome.kind === "sent") log.info({ channel: key, about: batch.length }, "a message was sent");
+    else if (first?.state === "failed") log.warn({ channel: key, reason: first.error }, "a message was not delivered");
+    else log.info({ channel: key, reason: first?.error }, "a message will be sent again");
+  }
+
+  /** Recoveries of alarms that were not delivered. */
+  #orphans({ settings }: Channel, ended: readonly OutboxRow[]): OutboxRow[] {
+    const failed = ended.filter(({ state, event }) => state === "failed" && event === "alarm");
+    if (failed.length === 0) return [];
+    const isOrphan = (row: OutboxRow): boolean =>
+      row.channel === settings.key && row.state === "waiting" && failed.some((alarm) => isRecoveryOf(row, alarm));
+    const ending = { state: "failed", ended: this.#context.now(), error: "its alarm was not delivered" } as const;
+    return [...this.#context.rows.rows()].filter(isOrphan).map((row) => ({ ...row, ...ending }));
+  }
+
+  #after(channel: Channel, row: OutboxRow, outcome: Outcome): Pick<OutboxRow, "state" | "due" | "ended" | "error"> {
+    const { due } = row;
+    const now = this.#context.now();
+    if (outcome.kind === "sent") return { state: "sent", due, ended: now, error: null };
+    const { error } = outcome;
+    if (this.#closing.signal.aborted) return { due, ...afterStop(channel, now) };
+    if (outcome.kind === "failed") return { state: "failed", due, ended: now, error };
+    if (now - row.time >= giveUpMs)
+      return { state: "failed", due, ended: now, error: `${error}; given up after 24 hours` };
+    const wait = outcome.waitMs ?? backOffMs(row.tries, channel.http?.retry ?? mailRetry);
+    return { state: "waiting", due: Math.min(now + wait, row.time + giveUpMs), ended: null, error };
+  }
+
+  async #send({ settings, http }: Channel, message: OutgoingMessage): Promise<Outcome> {
+    const { now } = this.#context;
+    if (http !== null) return sendHttp(http, settings, message, now(), this.#closing.signal);
+    // Loaded only where mail is used.
+    const { sendMail } = await import("./send-mail.ts");
+    return settings.type === "mail" ? sendMail(settings, message) : { kind: "failed", error: "it has no address" };
+  }
+}
+
+const isRecoveryOf = (row: OutboxRow, alarm: OutboxRow): boolean =>
+  row.event === "recovery" && row.alarmTime === alarm.time && row.miner === alarm.miner;
+
+/** A message that was being sent when the service stopped is sent again only where a repeat does no harm. */
+const afterStop = (channel: Channel | undefined, now: number) =>
+  channel?.http?.repeatable
+    ? ({ state: "waiting", due: now, ended: null, error: null } as const)
+    : ({
+        state: "unknown",
+        ended: now,
+        error: "the service stopped while it was being sent; it may have arrived",
+      } as const);
+
+const rank = (severity: Severity): number => severities.indexOf(severity);
+
+/** Whether a channel is told: by its severity, unless the notice names it; never of miners outside its groups. */
+function takes(
+  { key, from, groups }: ChannelSettings,
+  { minerId, severity }: StoredNotification,
+  around: readonly string[],
+  wanted: Notice["channels"],
+): boolean {
+  if (wanted === "none") return false;
+  const isNamed = wanted === "all" || wanted?.includes(key) === true;
+  if (wanted !== undefined && !isNamed) return false;
+  if (!isNamed && rank(severity) < rank(from)) return false;
+  if (groups === undefined) return true;
+  return minerId === null ? isNamed : around.some((group) => groups.includes(group));
+}

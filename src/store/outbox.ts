@@ -1,0 +1,134 @@
+import type { Selectable } from "kysely";
+import type { Severity } from "../contract/resources.ts";
+import { unlessFull } from "./deferred-delete.ts";
+import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
+import type { Tables } from "./tables.ts";
+
+/** Rows kept, in memory and on disk. */
+export const outboxLimit = 10_000;
+
+export interface NewOutboxRow {
+  /** Key of the channel. */
+  readonly channel: string;
+  /** Key of the notification; null once its recovery is known. */
+  readonly key: string | null;
+  readonly event: "alarm" | "recovery";
+  readonly severity: Severity;
+  readonly title: string;
+  readonly message: string;
+  /** Name of the miner; "" without one. */
+  readonly miner: string;
+  /** Name of the miner's group; "" without one. */
+  readonly group: string;
+  /** When it happened, epoch ms. */
+  readonly time: number;
+  /** Of a recovery: when its alarm was, epoch ms. */
+  readonly alarmTime: number | null;
+  /** Epoch ms from which it may be sent. */
+  readonly due: number;
+}
+
+export interface OutboxRow extends NewOutboxRow {
+  readonly id: number;
+  /** What is said of an alarm that was over before it was sent. */
+  readonly over: string | null;
+  /** The message that it is part of; null until it is first sent. */
+  readonly batch: number | null;
+  /**
+   * `sending` is written before the first byte leaves; `unknown`: the service stopped meanwhile; `failed`: it is not
+   * delivered, and not tried again.
+   */
+  readonly state: "waiting" | "sending" | "sent" | "failed" | "unknown";
+  readonly tries: number;
+  /** Epoch ms. */
+  readonly ended: number | null;
+  /** Why it was not delivered. */
+  readonly error: string | null;
+}
+
+export interface OutboxLog {
+  /** Oldest first. */
+  rows(): Iterable<OutboxRow>;
+  /** Adds rows, and drops those over the limit; what cannot be written is kept in memory, and written later. */
+  add(rows: readonly NewOutboxRow[]): void;
+  /** Replaces rows that exist, in one transaction. */
+  change(rows: readonly OutboxRow[]): void;
+  /** Writes unwritten rows. Throws store.full. */
+  flush(): void;
+}
+
+export const openOutbox = async (sqlite: SqliteConnection): Promise<OutboxLog> => {
+  const { tables } = sqlite;
+  const stored = await tables.selectFrom("outbox").selectAll().orderBy("id").execute();
+  const all = new Map(stored.map((row) => [row.id, fromRow(row)]));
+  let last = Number(sqlite.prepare("select seq from sqlite_sequence where name = 'outbox'").get()?.seq ?? 0);
+  const unwritten = new Set<number>();
+  const dropped = new Set<number>();
+
+  const flush = (): void => {
+    if (unwritten.size === 0 && dropped.size === 0) return;
+    sqlite.write((run) => {
+      for (const id of unwritten) {
+        const row = all.get(id);
+        if (row === undefined) continue;
+        const values = toRow(row);
+        run(
+          tables
+            .insertInto("outbox")
+            .values(values)
+            .onConflict((conflict) => conflict.column("id").doUpdateSet(values)),
+        );
+      }
+      if (dropped.size > 0) run(tables.deleteFrom("outbox").where(isOneOf("id", [...dropped])));
+    });
+    unwritten.clear();
+    dropped.clear();
+  };
+
+  const put = (row: OutboxRow): void => {
+    all.set(row.id, row);
+    unwritten.add(row.id);
+  };
+
+  /** What has ended goes first, then what is least urgent, then what is oldest. */
+  const limit = (): void => {
+    const excess = all.size - outboxLimit;
+    if (excess <= 0) return;
+    const rank = ({ state, severity }: OutboxRow): number => {
+      if (state === "sending") return 3;
+      if (state !== "waiting") return 0;
+      return severity === "info" ? 1 : 2;
+    };
+    const least = [...all.values()].sort((a, b) => rank(a) - rank(b) || a.id - b.id).slice(0, excess);
+    for (const { id } of least) {
+      all.delete(id);
+      unwritten.delete(id);
+      dropped.add(id);
+    }
+  };
+
+  return {
+    rows: () => all.values(),
+    add: (rows) => {
+      for (const row of rows) {
+        last += 1;
+        put({ ...row, id: last, over: null, batch: null, state: "waiting", tries: 0, ended: null, error: null });
+      }
+      limit();
+      unlessFull(flush);
+    },
+    change: (rows) => {
+      for (const row of rows) if (all.has(row.id)) put(row);
+      unlessFull(flush);
+    },
+    flush,
+  };
+};
+
+const fromRow = ({ miner_group: group, alarm_time: alarmTime, ...row }: Selectable<Tables["outbox"]>): OutboxRow => ({
+  ...row,
+  group,
+  alarmTime,
+});
+
+const toRow = ({ group, alarmTime, ...row }: OutboxRow) => ({ ...row, miner_group: group, alarm_time: alarmTime });

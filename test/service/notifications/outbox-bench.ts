@@ -1,0 +1,17 @@
+import { onTestFinished } from "vitest";
+import { openStore } from "../../../src/store/index.ts";
+import { openOutboxRun, start } from "./outbox-run.ts";
+
+export { offline, start } from "./outbox-run.ts";
+
+/** A run of the outbox over a store in memory, which ends with the test. */
+export async function openOutboxBench(channels: readonly Record<string, unknown>[]) {
+  const clock = { now: start };
+  const store = await openStore({ file: ":memory:", now: () => clock.now });
+  const run = openOutboxRun(channels, store, clock);
+  onTestFinished(async () => {
+    await run.outbox.close();
+    await store.close();
+  });
+  return run;
+}

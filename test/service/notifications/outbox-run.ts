@@ -1,0 +1,39 @@
+import { pino } from "pino";
+import { Channels } from "../../../src/config/channels.ts";
+import { FarmNotices, type Notice } from "../../../src/service/notifications/notices.ts";
+import { Outbox } from "../../../src/service/notifications/outbox.ts";
+import type { Store } from "../../../src/store/index.ts";
+import { formatFor } from "../../../src/units/format.ts";
+
+export const start = Date.parse("2026-03-01T12:00:00Z");
+
+export const offline = (minerId: number, over: Partial<Notice> = {}): Notice => ({
+  ...{ key: `disconnected:${minerId}`, minerId, title: "Disconnected", source: "System" },
+  ...{ message: "Cannot be reached: no answer", severity: "warning", ...over },
+});
+
+/** The outbox over a store, with a clock that the test holds. Every miner is "rig <id>" in the group Garage. */
+export function openOutboxRun(channels: readonly Record<string, unknown>[], store: Store, clock = { now: start }) {
+  const now = () => clock.now;
+  const lines: string[] = [];
+  const log = pino({ level: "debug" }, { write: (line: string) => lines.push(line) });
+  const notices = new FarmNotices({ log, notifications: store.notifications, changed: () => undefined });
+  notices.useMiners((id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666 }));
+  const outbox = new Outbox({
+    channels: Channels.parse(channels.map((each) => ({ key: each.type, ...each }))),
+    ...{ rows: store.outbox, format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }), now, log },
+    timeZone: "UTC",
+    groupsOf: (id) => (id === 0 ? [] : ["Garage", "Hall"]),
+  });
+  notices.watch(outbox);
+  outbox.start();
+  return {
+    ...{ clock, notices, outbox, lines, store },
+    /** Lets so many seconds pass, with a turn at their end. */
+    pass: async (seconds: number): Promise<void> => {
+      clock.now += seconds * 1000;
+      await outbox.turn();
+    },
+    rows: () => [...store.outbox.rows()],
+  };
+}
