@@ -7,6 +7,8 @@ export interface Farm {
   readonly miners: readonly Miner[];
   readonly groups: readonly Group[];
   readonly rules: readonly ManualAction[];
+  /** A manual rule runs on each miner that it is sent to and that it applies to; elsewhere through any one miner. */
+  readonly rulesRunOnEach: boolean;
   readonly energies: Energies;
   /** `host:port` of rigs that exist and cannot be shown: their accessories and devices stay. */
   readonly hidden: ReadonlySet<string>;
@@ -25,6 +27,7 @@ export class FarmView implements FarmListener {
   readonly #miners = new Map<number, Miner>();
   #groups: readonly Group[] = [];
   #rules: readonly ManualAction[] = [];
+  #rulesRunOnEach = false;
   #energies: Energies = {};
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
@@ -58,11 +61,13 @@ export class FarmView implements FarmListener {
     this.#reportSoon();
   }
 
-  read({ miners, groups, rules, summary }: FarmLists): void {
+  read({ miners, groups, rules, summary, features }: FarmLists): void {
     this.#miners.clear();
     for (const miner of miners) this.#miners.set(miner.id, miner);
     this.#groups = groups;
     this.#rules = rules;
+    // A server that has jobs is a Rigbridge.
+    this.#rulesRunOnEach = features.has("startBulkAction");
     this.#energies = summary;
     this.back();
   }
@@ -104,7 +109,8 @@ export class FarmView implements FarmListener {
     this.close();
     if (this.#isLost) return;
     const [miners, groups, rules, energies] = [[...this.#miners.values()], this.#groups, this.#rules, this.#energies];
-    this.#changed({ miners, groups, rules, energies, hidden: new Set() });
+    const rulesRunOnEach = this.#rulesRunOnEach;
+    this.#changed({ miners, groups, rules, rulesRunOnEach, energies, hidden: new Set() });
   }
 }
 

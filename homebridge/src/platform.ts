@@ -141,7 +141,8 @@ export class RigbridgePlatform implements DynamicPlatformPlugin {
 
   /** Removes what Homebridge remembers: its rigs were removed from the settings. */
   #showNothing(): void {
-    const farm: Farm = { miners: [], groups: [], rules: [], energies: {}, hidden: new Set() };
+    const nothing = { miners: [], groups: [], rules: [], rulesRunOnEach: false };
+    const farm: Farm = { ...nothing, energies: {}, hidden: new Set() };
     const sendCommand: SendCommand = () => Promise.resolve();
     this.#home.show({ accessories: [], doubtful: [], notes: [] }, farm, sendCommand, async () => []);
     this.#matter?.show([], farm, sendCommand);

@@ -63,14 +63,18 @@ export function commandSender(service: MiningService, caller: Caller, view: Farm
     if (miners.length === 0) throw new RigbridgeError("control.absent", "No rig is available for this command");
     const semaphore = new Semaphore(parallel);
     const failures: unknown[] = [];
-    const failed = (error: unknown) => failures.push(error);
+    let concerned = miners.length;
+    const failed = (error: unknown): void => {
+      // A rule that does not apply to this rig, but to another.
+      if (error instanceof RigbridgeError && error.code === "nothing.to.do" && concerned > 1) concerned -= 1;
+      else failures.push(error);
+    };
     await withinTimeout(Promise.all(miners.map((id) => semaphore.run(() => sendTo(id, intents)).catch(failed))));
     const [first] = failures;
     if (first === undefined) return;
     const message = first instanceof RigbridgeError ? first.message : String(first);
     const code = first instanceof RigbridgeError ? first.code : "internal";
-    const count =
-      miners.length === 1 ? "" : `The command failed on ${failures.length} of ${miners.length} rigs; first: `;
+    const count = concerned === 1 ? "" : `The command failed on ${failures.length} of ${concerned} rigs; first: `;
     throw new RigbridgeError(code, `${count}${message}`, { cause: first });
   };
 }

@@ -4,7 +4,7 @@ export type EventName = "new" | "changed" | "closed";
 
 export interface Change {
   readonly event: EventName;
-  /** As it is now; a closed one as it was last. */
+  /** As it is now; one that was removed as it was last. */
   readonly notification: Notification;
 }
 
@@ -27,14 +27,16 @@ export function changesSince(
   const before = byId(notifications);
   const now = byId(list);
   const brief = [...byId(received).values()].filter(({ id }) => id > lastId && !now.has(id));
+  const gone = notifications.filter((each) => isOpen(each) && isGone(each, now));
   const changes = [
-    ...notifications.filter((each) => isGone(each, now)).map((notification) => change("closed", notification)),
+    ...gone.map((notification) => change("closed", notification)),
     ...list.flatMap((notification): Change[] => {
       const known = before.get(notification.id);
-      if (known === undefined || isOther(known, notification)) return [change("new", notification)];
+      if (known === undefined || isOther(known, notification)) return arrival(notification, isOpen(notification));
+      if (isOpen(known) && !isOpen(notification)) return [change("closed", notification)];
       return isChanged(known, notification) ? [change("changed", notification)] : [];
     }),
-    ...brief.flatMap((notification) => [change("new", notification), change("closed", notification)]),
+    ...brief.flatMap((notification) => arrival(notification, false)),
   ];
   return changes.toSorted(
     ({ notification: a }, { notification: b }) => Date.parse(a.timeUtc) - Date.parse(b.timeUtc) || a.id - b.id,
@@ -53,6 +55,23 @@ export const seenWith = (
 
 const change = (event: EventName, notification: Notification): Change => ({ event, notification });
 
+/** What is over already closes as well, unless it was over at once, as a best share is. */
+const arrival = (notification: Notification, staysOpen: boolean): Change[] =>
+  staysOpen || notification.closedUtc === notification.timeUtc
+    ? [change("new", notification)]
+    : [change("new", notification), change("closed", notification)];
+
+const isOpen = ({ closedUtc }: Notification): boolean => closedUtc === null;
+
+/** Notifications as they were last read or received. */
+export function updated(
+  notifications: readonly Notification[],
+  received: readonly Notification[],
+): readonly Notification[] {
+  const latest = byId(received);
+  return notifications.map((each) => latest.get(each.id) ?? each);
+}
+
 const byId = (list: readonly Notification[]): Map<number, Notification> => new Map(list.map((each) => [each.id, each]));
 
 const isGone = (before: Notification, now: ReadonlyMap<number, Notification>): boolean => {
@@ -63,9 +82,6 @@ const isGone = (before: Notification, now: ReadonlyMap<number, Notification>): b
 /** A server that lost its store reuses ids. */
 const isOther = (a: Notification, b: Notification): boolean => a.message !== b.message && a.time !== b.time;
 
-/** Times do not count: a foreign server may change their format. */
+/** Times do not count, since a foreign server may change their format; nor does the number of repeats. */
 const isChanged = (a: Notification, b: Notification): boolean =>
-  a.isAcknowledged !== b.isAcknowledged ||
-  a.isWarning !== b.isWarning ||
-  a.title !== b.title ||
-  a.message !== b.message;
+  a.isAcknowledged !== b.isAcknowledged || a.severity !== b.severity || a.title !== b.title || a.message !== b.message;

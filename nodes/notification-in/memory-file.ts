@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Node } from "node-red";
-import { Notification } from "rigbridge";
+import { isRecord, Notification } from "rigbridge";
 import { z } from "zod";
 import type { Seen } from "./changes.ts";
 
@@ -13,9 +13,21 @@ export interface Memory extends Seen {
   readonly owed: readonly number[];
 }
 
+/** Earlier versions stored less. What they stored counts as closed until the next poll, so that nothing is sent twice. */
+const StoredNotification = z.preprocess(
+  (value) =>
+    isRecord(value) && value.severity === undefined
+      ? {
+          ...{ uid: null, severity: value.isWarning === true ? "warning" : "info", count: 1 },
+          ...{ lastUtc: value.timeUtc, closedUtc: value.timeUtc, ...value },
+        }
+      : value,
+  Notification,
+);
+
 const StoredMemory = z.object({
   service: z.string(),
-  notifications: z.array(Notification),
+  notifications: z.array(StoredNotification),
   lastId: z.int(),
   owed: z.array(z.int()),
 });

@@ -1,13 +1,13 @@
-import { type Notification, RigbridgeError } from "rigbridge";
+import { type Notification, RigbridgeError, severities } from "rigbridge";
 import type { Work } from "../shared/define-node.ts";
 import type { ConnectedService } from "../shared/farm-connection.ts";
 import { Fault, forNodeRed, toRigbridgeError } from "../shared/faults.ts";
 import { choiceOf } from "../shared/miner-choice.ts";
-import { type Change, changesSince, seenWith } from "./changes.ts";
+import { type Change, changesSince, seenWith, updated } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
 import type { Memory, MemoryFile } from "./memory-file.ts";
 import { MessageSender } from "./messages.ts";
-import type { NotificationInConfig } from "./settings.ts";
+import { leastSeverity, type NotificationInConfig } from "./settings.ts";
 
 /** Received events that are kept while the list cannot be read. */
 const maxReceived = 1_000;
@@ -65,7 +65,7 @@ export class NotificationReporter {
     const matchesMiner = minerFilter(farm, await choiceOf(config, (field) => value(field, {})));
     const before = this.#memory ?? (await this.#file.read(config.service));
     const received = this.#received;
-    const list = await read(connected, isWhole ? null : before);
+    const list = await read(connected, isWhole ? null : before, received);
     if (signal.aborted) return;
     const changes = before === null ? this.#firstChanges(list) : changesSince(before, list, received);
     const wanted = changes.filter((change) => this.#isWanted(change) && matchesMiner(change.notification));
@@ -79,14 +79,17 @@ export class NotificationReporter {
   }
 
   #firstChanges(list: readonly Notification[]): Change[] {
-    const open = this.#work.config.openAtFirst ? list.filter(({ isAcknowledged }) => !isAcknowledged) : [];
+    const isOpen = ({ isAcknowledged, closedUtc, timeUtc }: Notification): boolean =>
+      !isAcknowledged && (closedUtc === null || closedUtc === timeUtc);
+    const open = this.#work.config.openAtFirst ? list.filter(isOpen) : [];
     return changesSince({ notifications: [], lastId: 0 }, open, []);
   }
 
   #isWanted({ event, notification }: Change): boolean {
-    const { tellNew, tellChanged, tellClosed, warningsOnly } = this.#work.config;
+    const { tellNew, tellChanged, tellClosed } = this.#work.config;
     const isReported = { new: tellNew, changed: tellChanged, closed: tellClosed }[event];
-    return isReported && (!warningsOnly || notification.isWarning) && this.#matchesText(notification);
+    const isSevere = severities.indexOf(notification.severity) >= severities.indexOf(leastSeverity(this.#work.config));
+    return isReported && isSevere && this.#matchesText(notification);
   }
 
   /** Acknowledgements of this node are not sent as changes. Throws if the service refuses one. */
@@ -116,13 +119,17 @@ export class NotificationReporter {
 }
 
 /** The whole list; of a Rigbridge, after `before`, that with what is new, so that little is read after each event. */
-async function read({ service, caller, farm }: ConnectedService, before: Memory | null): Promise<Notification[]> {
+async function read(
+  { service, caller, farm }: ConnectedService,
+  before: Memory | null,
+  received: readonly Notification[],
+): Promise<Notification[]> {
   // A server that lists commands has all extensions.
   const since = farm.features.has("listCommands") ? before?.lastId : undefined;
   const { notificationList: list } = await service.listNotifications(since === undefined ? {} : { since }, caller);
   if (since === undefined || before === null) return list;
   // An earlier Rigbridge does not know `since`.
-  return [...list.filter(({ id }) => id > since), ...before.notifications];
+  return [...list.filter(({ id }) => id > since), ...updated(before.notifications, received)];
 }
 
 /** The notifications that were sent, are still in the list, and are not acknowledged. */

@@ -1,3 +1,4 @@
+import { type Severity, severities } from "rigbridge";
 import { z } from "zod";
 import { count, required } from "../shared/config.ts";
 import { minerFields } from "../shared/miner-choice.ts";
@@ -8,6 +9,8 @@ export const NotificationInConfig = z.object({
   /** In title or message; empty = any. */
   text: z.string().max(200, "too-long").default(""),
   textKind: z.enum(["contains", "regex"]).default("contains"),
+  /** The least severity; empty in nodes of earlier versions, where `warningsOnly` decides. */
+  severity: z.enum(["", ...severities]).default(""),
   warningsOnly: z.boolean().default(false),
   tellNew: z.boolean().default(true),
   tellChanged: z.boolean().default(true),
@@ -22,3 +25,6 @@ export const NotificationInConfig = z.object({
   interval: count(1, 3600, 30),
 });
 export type NotificationInConfig = z.infer<typeof NotificationInConfig>;
+
+export const leastSeverity = ({ severity, warningsOnly }: NotificationInConfig): Severity =>
+  severity || (warningsOnly ? "warning" : "info");

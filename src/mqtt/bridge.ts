@@ -7,6 +7,7 @@ import type { BackOff } from "../async/index.ts";
 import { homeAssistantSettings, type MqttSettings } from "../config/mqtt.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import type { OperationName } from "../contract/operations.ts";
+import type { ManualAction } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { PoolNames, RigFaults, watchFarm } from "../farm/index.ts";
 import { BridgeCommands, type PrepareRestart } from "./bridge-commands.ts";
@@ -107,6 +108,7 @@ class RunningBridge implements Bridge {
   readonly #run: BridgeRun;
   readonly #claim: Claim;
   #features: ReadonlySet<OperationName> = new Set();
+  #rules: readonly ManualAction[] = [];
   #countsDelay: NodeJS.Timeout | undefined;
   /** null until the service has answered, or has failed to. */
   #state: "online" | "offline" | null = null;
@@ -133,6 +135,7 @@ class RunningBridge implements Bridge {
             ...{ connection, topics, settings, version, currency, page, faults },
             canRestart: options.restart !== undefined,
             pools: () => pools.names,
+            rules: () => this.#rules,
             warn: (message) => log.warn(message),
             announced: (device) => this.#publishing.announced(device),
             swept: () => staleTopics.sweep(),
@@ -192,6 +195,7 @@ class RunningBridge implements Bridge {
         read: (lists) => {
           void pools.read();
           const isOther = lists.features !== this.#features;
+          this.#rules = lists.rules;
           this.#features = lists.features;
           this.#publishing.read(lists);
           if (isOther) this.#publishInfo();
@@ -296,8 +300,12 @@ class RunningBridge implements Bridge {
 
   async #publishCounts(): Promise<void> {
     const list = await this.#options.service.listNotifications({}, caller);
-    const { notificationCount: count, unacknowledgedNotificationCount: unacknowledged } = list;
-    const payload = JSON.stringify({ count, unacknowledged });
+    const { notificationList, notificationCount: count, unacknowledgedNotificationCount: unacknowledged } = list;
+    const open = notificationList.filter(({ closedUtc }) => closedUtc === null);
+    this.#publishing.openNotifications(open);
+    const alarms = open.filter(({ isWarning }) => isWarning).length;
+    const critical = open.filter(({ severity }) => severity === "critical").length;
+    const payload = JSON.stringify({ count, unacknowledged, open: open.length, alarms, critical });
     this.connection.publish({ topic: this.#topics.notifications, payload, qos: 1, retain: true });
   }
 }

@@ -126,6 +126,7 @@ export class Commands {
     if (able.length === 0)
       throw new RigbridgeError("control.absent", `No miner of this ${topic.thing} has that control`);
     const results: { readonly uid: string; readonly error?: string }[] = [];
+    let others = members.length - able.length;
     const waiting = [...able];
     const work = async (): Promise<void> => {
       for (let miner = waiting.shift(); miner !== undefined; miner = waiting.shift()) {
@@ -134,7 +135,9 @@ export class Commands {
           () => undefined,
           (failure: unknown) => (failure instanceof RigbridgeError ? failure : internal(failure)),
         );
-        results.push(error === undefined ? { uid } : { uid, error: error.message });
+        // A rule that does not apply to this miner.
+        if (error?.code === "nothing.to.do" && others < members.length - 1) others += 1;
+        else results.push(error === undefined ? { uid } : { uid, error: error.message });
       }
     };
     await Promise.all(Array.from({ length: Math.min(maxParallel, able.length) }, work));
@@ -142,7 +145,7 @@ export class Commands {
     const counts = {
       done: results.length - failed.length,
       failed: failed.length,
-      skipped: members.length - able.length,
+      skipped: others,
     };
     if (failed.length === results.length)
       throw new RigbridgeError("rig.refused", `All ${results.length} miners failed; the first: ${failed[0]?.error}`);

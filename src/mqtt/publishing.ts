@@ -1,5 +1,5 @@
 import type { MinerEvent } from "../contract/events.ts";
-import type { Group, Miner, Notification, Summary } from "../contract/resources.ts";
+import type { Group, Miner, Notification, Severity, Summary } from "../contract/resources.ts";
 import { isUnread } from "../contract/unread.ts";
 import { type Energies, energyIn, type FarmListener, type FarmLists, type RigFaults } from "../farm/index.ts";
 import { urgencyOf } from "./dead-band.ts";
@@ -99,7 +99,8 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   #round = 0;
   #isRead = false;
   #energies: Energies = {};
-  #lastNotification = 0;
+  /** Severities of the notifications that are open. */
+  #openNotifications = new Map<number, Severity>();
 
   constructor(options: PublishingOptions) {
     this.#options = options;
@@ -228,15 +229,24 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#publishEvent(uid, { event_type: event, [eventReading[event]]: value, before });
   }
 
+  /** All notifications that are open now, so that a repeat after a restart of the bridge is not a new one. */
+  openNotifications(open: readonly Notification[]): void {
+    this.#openNotifications = new Map(open.map(({ id, severity }) => [id, severity]));
+  }
+
+  /** One event when it comes, when it becomes more severe and when it is over; a repeat is none. */
   notification(notification: Notification): void {
-    const { id, minerName, title, timeUtc, message, isWarning, count, closedUtc } = notification;
+    const { id, minerName, title, timeUtc, message, isWarning, severity, count, lastUtc, closedUtc } = notification;
     const { connection, topics } = this.#options;
     this.#options.notified();
-    // A repeat or a closing, which are no events for subscribers.
-    if (id <= this.#lastNotification && (count > 1 || closedUtc !== null)) return;
-    this.#lastNotification = id;
-    const event = { event_type: isWarning ? "warning" : "notification", id, miner: minerName, title, message };
-    const payload = JSON.stringify({ ...event, time: timeUtc });
+    if (closedUtc === null && this.#openNotifications.get(id) === severity) return;
+    if (closedUtc === null) this.#openNotifications.set(id, severity);
+    else this.#openNotifications.delete(id);
+    // An event such as a best share is over at once, and does not end.
+    const isEnd = closedUtc !== null && closedUtc !== timeUtc;
+    const type = isEnd ? "closed" : isWarning ? "warning" : "notification";
+    const event = { event_type: type, id, severity, miner: minerName, title, message, count };
+    const payload = JSON.stringify({ ...event, time: timeUtc, last: lastUtc, closed: closedUtc });
     connection.publish({ topic: topics.notification, payload, qos: 1, retain: false, expiry: expirySeconds });
     for (const { miner } of this.#miners.values())
       if (isAbout(notification, miner))

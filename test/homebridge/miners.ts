@@ -135,6 +135,7 @@ export const notAsked = (changes: Partial<Miner> = {}): Miner =>
 export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): Farm => ({
   ...{ miners, groups, rules: [] },
   energies: {},
+  rulesRunOnEach: true,
   hidden: new Set(),
 });
 

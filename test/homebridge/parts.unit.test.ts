@@ -325,16 +325,17 @@ describe("momentary switches", () => {
     expect(values(unknown)).toEqual({ On: null });
   });
 
-  test("run the manual rules of the settings through a rig that answers", () => {
+  test("run the manual rules of the settings on every rig, or elsewhere through one that answers", () => {
     const farm = { ...farmOf([off(), miner({ id: 2 })]), rules: [{ id: 4, name: "Restart all" }] };
+    const ofOther = { ...farm, rulesRunOnEach: false };
     const wanted = settings({ alarm: false, eve: false, rules: ["Restart all", "Nap"] });
     const { accessories, notes } = planAccessories(farm, wanted, unlisted);
     const rule = accessories.find(({ key }) => key === "rule:4");
     expect(rule?.name).toBe("Restart all");
-    expect(characteristic(rule?.services[0], "On")?.requestFor?.(true)).toEqual({
-      miners: [2],
-      intents: [{ kind: "action", action: { action: "rule", rule_id: 4 } }],
-    });
+    const intents = [{ kind: "action", action: { action: "rule", rule_id: 4 } }];
+    expect(characteristic(rule?.services[0], "On")?.requestFor?.(true)).toEqual({ miners: [1, 2], intents });
+    const through = planAccessories(ofOther, wanted, unlisted).accessories.find(({ key }) => key === "rule:4");
+    expect(characteristic(through?.services[0], "On")?.requestFor?.(true)).toEqual({ miners: [2], intents });
     expect(notes).toEqual(['The service has no manual rule "Nap"']);
     expect(accessoriesOf([miner()]).map(({ key }) => key)).toEqual(["rig:025100000001"]);
   });

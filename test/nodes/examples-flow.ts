@@ -13,6 +13,7 @@ export const examples = [
   "price-driven-mining",
   "solar-surplus",
   "solar-surplus-by-service",
+  "two-cures",
 ] as const;
 export type ExampleName = (typeof examples)[number];
 

@@ -3,6 +3,7 @@ import { type Change, changesSince, seenWith } from "../../nodes/notification-in
 import { textFilter } from "../../nodes/notification-in/filters.ts";
 import { MessageSender, RateLimit } from "../../nodes/notification-in/messages.ts";
 import { Poller } from "../../nodes/notification-in/poller.ts";
+import { leastSeverity, NotificationInConfig } from "../../nodes/notification-in/settings.ts";
 import type { Notification } from "../../src/contract/resources.ts";
 import { addedFields } from "../notification-rows.ts";
 import { english } from "./english.ts";
@@ -46,6 +47,36 @@ describe("the changes of notifications", () => {
     expect(changesSince(seenWith(before, list, recorded), list, recorded)).toEqual([]);
   });
 
+  test("are the end of a trouble once, not its repeats, and nothing when the end is removed from the list", () => {
+    const closedUtc = new Date(1_700_000_100_000).toISOString();
+    const repeated = notification(2, { count: 4, lastUtc: closedUtc });
+    expect(changesSince(before, [notification(3), repeated], [])).toEqual([]);
+    const over = notification(2, { closedUtc });
+    expect(words(changesSince(before, [notification(3), over], []))).toEqual(["closed 2 Message 2"]);
+    const later = seenWith(before, [notification(3), over]);
+    expect(changesSince(later, [notification(3), over], [over])).toEqual([]);
+    expect(changesSince(later, [notification(3)], [])).toEqual([]);
+  });
+
+  test("include a trouble that came and ended between two polls, and one that became more severe", () => {
+    const ended = notification(4, { closedUtc: new Date(1_700_000_100_000).toISOString() });
+    const worse = notification(3, { severity: "critical" });
+    expect(words(changesSince(before, [ended, worse, notification(2)], []))).toEqual([
+      "changed 3 Message 3",
+      "new 4 Message 4",
+      "closed 4 Message 4",
+    ]);
+  });
+
+  test("never close what was over at once", () => {
+    const { timeUtc } = notification(4);
+    const share = notification(4, { closedUtc: timeUtc });
+    expect(words(changesSince(before, [share, notification(3), notification(2)], []))).toEqual(["new 4 Message 4"]);
+    expect(words(changesSince(before, [notification(3), notification(2)], [share]))).toEqual(["new 4 Message 4"]);
+    const later = seenWith(before, [share, notification(3), notification(2)]);
+    expect(changesSince(later, [notification(3), notification(2)], [])).toEqual([]);
+  });
+
   test("do not repeat a notification whose event arrives late", () => {
     expect(changesSince(seenWith(before, [notification(3)]), [notification(3)], [notification(2)])).toEqual([]);
   });
@@ -54,6 +85,15 @@ describe("the changes of notifications", () => {
     const other = notification(2, { message: "Another", time: "2026-02-02 00:00:00", timeUtc: "2026-02-02T00:00:00Z" });
     expect(words(changesSince(before, [notification(3), other], []))).toEqual(["closed 2 Message 2", "new 2 Another"]);
   });
+});
+
+test("the least severity of a node that an earlier version made follows its choice of warnings", () => {
+  const leastOf = (raw: object) => leastSeverity(NotificationInConfig.parse({ service: "s", scope: "all", ...raw }));
+  expect([leastOf({}), leastOf({ warningsOnly: true }), leastOf({ warningsOnly: true, severity: "info" })]).toEqual([
+    "info",
+    "warning",
+    "info",
+  ]);
 });
 
 describe("a rate limit", () => {

@@ -79,7 +79,7 @@ export function planAccessories(farm: Farm, settings: Settings, find: FindSettin
   const rules = farm.rules.filter(({ name }) => settings.rules.includes(name));
   const all = [
     ...(settings.alarm && wanted.length > 0 ? [farmAlarm(wanted)] : []),
-    ...rules.map((rule) => rulePlan(rule, miners)),
+    ...rules.map((rule) => rulePlan(rule, miners, farm.rulesRunOnEach)),
     ...groups.flatMap((group) => groupPlan(group, settings)),
     ...rigs.map(rigPlan).filter(({ services }) => services.some(isStandard)),
   ];

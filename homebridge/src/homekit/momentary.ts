@@ -18,12 +18,16 @@ export const triggerPart: PropertyPart = ({ miner, name, choices }, key) => {
   return isFullyRead(miner) ? [] : [{ ...service, characteristics: [], isDoubtful: true }];
 };
 
-/** A manual rule of the service. It runs through any miner, and cannot run without one. */
-export function rulePlan({ id, name: title }: ManualAction, miners: readonly Miner[]): AccessoryPlan {
+/** A manual rule of the service. It runs on the miners that it applies to, or through any one, and not without one. */
+export function rulePlan(
+  { id, name: title }: ManualAction,
+  miners: readonly Miner[],
+  runsOnEach: boolean,
+): AccessoryPlan {
   const name = homeKitName(title, "Rule");
   const through = miners.find(isCurrent) ?? miners[0];
   const request = {
-    miners: through === undefined ? [] : [through.id],
+    miners: runsOnEach ? miners.map((each) => each.id) : through === undefined ? [] : [through.id],
     intents: [{ kind: "action", action: { action: "rule", rule_id: id } }],
   } as const;
   return {

@@ -1,5 +1,5 @@
 import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
-import type { Group, Miner } from "../../contract/resources.ts";
+import type { Group, ManualAction, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
 import type { Message, MqttLink } from "../mqtt-link.ts";
@@ -30,6 +30,8 @@ export interface AnnouncerOptions {
   readonly page?: string | undefined;
   /** Names of the pools that rigs can be switched to besides those they list; null while they are unknown. */
   readonly pools?: () => readonly string[] | null;
+  /** Manual rules of the service, as last read. */
+  readonly rules?: () => readonly ManualAction[];
   readonly warn?: (message: string) => void;
   /** A device was announced: the uid of its miner, or the id of its group, 0 for the farm. */
   readonly announced?: (device: string | number) => void;
@@ -217,6 +219,7 @@ class HomeAssistant implements Announcer {
       ...{ base: this.#base, topics, version, currency: currency ?? null, pools: pools === undefined ? [] : pools() },
       detail: this.#settings.detail === "all",
       farmName: this.#settings.farmName,
+      rules: this.#options.rules?.() ?? [],
       ...(page === undefined ? {} : { page }),
       objectIds: this.#idsOfNames(),
     };

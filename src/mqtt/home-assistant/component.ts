@@ -174,8 +174,8 @@ export const thermostat = ({ state, action, setProperty }: ThingTopics, options:
   ...options,
 });
 
-/** `event_type` at the topic `notification`. */
-export const notificationTypes = ["notification", "warning"] as const;
+/** `event_type` at the topic `notification`: one of info, one above it, and the end of either. */
+export const notificationTypes = ["notification", "warning", "closed"] as const;
 
 /** `event_type` at `miner/<uid>/event`. Home Assistant logs a warning for each that was not announced. */
 export const minerEventTypes = [...notificationTypes, "status", "best_share", "block_found"] as const;

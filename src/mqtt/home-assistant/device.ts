@@ -1,3 +1,4 @@
+import type { ManualAction } from "../../contract/resources.ts";
 import { type DisplayUnit, type MinerWithUid, minerState } from "../miner-state.ts";
 import type { Topics } from "../topics.ts";
 import {
@@ -19,6 +20,8 @@ export interface DeviceContext extends Pick<Subject, "currency" | "detail" | "po
   readonly topics: Topics;
   readonly version: string;
   readonly farmName: string;
+  /** Manual rules of the service. */
+  readonly rules: readonly ManualAction[];
   /** URL of the service, for people. */
   readonly page?: string;
   /** First parts of the ids of entities, by device; a device that is not in it has its name, else its id. */

@@ -1,7 +1,8 @@
-import type { Group, Miner } from "../../contract/resources.ts";
+import type { Group, ManualAction, Miner } from "../../contract/resources.ts";
 import { type DisplayUnit, groupState, type MinerState } from "../miner-state.ts";
 import type { ThingTopics } from "../topics.ts";
 import {
+  button,
   type Components,
   type DeviceConfig,
   diagnostic,
@@ -64,8 +65,14 @@ export function farmConfig(
       components: {
         ...switchOf(miners, topics.farm, previous),
         ...sums(groupState(farmName, miners, display, null), display, previous, context),
+        ...ruleButtons(context.rules, topics.farm),
         notifications: sensor("unacknowledged", {
           ...{ name: "Open notifications", icon: "mdi:bell-badge", state_topic: topics.notifications },
+          ...measurement,
+          ...diagnostic,
+        }),
+        alarms: sensor("alarms", {
+          ...{ name: "Alarms", icon: "mdi:alarm-light", state_topic: topics.notifications },
           ...measurement,
           ...diagnostic,
         }),
@@ -81,6 +88,15 @@ const switchOf = (miners: readonly Miner[], topics: ThingTopics, previous: Previ
   previous.has("mining") || miners.some(({ controls }) => controls.some(({ key }) => key === "mining"))
     ? { mining: toggle("mining", topics.setProperty("mining"), mainSwitch) }
     : {};
+
+/** A button for each manual rule, which runs it on the miners that it applies to. */
+const ruleButtons = (rules: readonly ManualAction[], { action }: ThingTopics): Components =>
+  Object.fromEntries(
+    rules.map(({ id, name }) => [
+      `rule_${id}`,
+      button(action, JSON.stringify({ action: "rule", rule_id: id }), { name, icon: "mdi:playlist-play" }),
+    ]),
+  );
 
 /** Sums over the miners of a group, or over all. */
 function sums(

@@ -85,6 +85,7 @@ export const context: DeviceContext = {
   currency: "SEK",
   detail: false,
   pools: ["North", "South"],
+  rules: [],
   farmName: "Mining farm",
   objectIds: new Map(),
 };

@@ -1,0 +1,60 @@
+import { afterEach, expect, onTestFinished, test } from "vitest";
+import { closeBenches, openBench } from "../service/bench.ts";
+import { bridgeTo } from "./bridged.ts";
+import { type Received, startMosquitto, subscribeAt } from "./mosquitto.ts";
+
+afterEach(closeBenches);
+
+const isEvent = ({ topic }: Received): boolean => topic === "rigbridge/notification";
+const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
+
+async function open(config: object = {}) {
+  const [bench, mosquitto] = await Promise.all([
+    openBench({ rigs: [{ kind: "axeos", warm: true }], config }),
+    startMosquitto(),
+  ]);
+  const listening = await subscribeAt(mosquitto.url);
+  const bridge = await bridgeTo(bench.service, { url: mosquitto.url });
+  onTestFinished(async () => {
+    await bridge.close();
+    await listening.close();
+    await mosquitto.stop();
+  });
+  return { bench, listening };
+}
+
+test("a trouble is one event when it comes and one when it is over, whatever repeats", async () => {
+  const { bench, listening } = await open();
+  const counts = (open: number, alarms: number) =>
+    listening.until(
+      (heard) =>
+        heard.topic === "rigbridge/notifications" && json(heard).open === open && json(heard).alarms === alarms,
+    );
+  await counts(0, 0);
+  const { setWarning } = bench.service;
+  setWarning?.("Disk", "The disk is full");
+  const came = json(await listening.until(isEvent));
+  expect(came).toMatchObject({ event_type: "warning", severity: "warning", title: "Disk", count: 1, closed: null });
+  await counts(1, 1);
+  setWarning?.("Disk", "The disk is still full");
+  const from = listening.received.length;
+  setWarning?.("Disk", null);
+  const over = json(await listening.until(isEvent, from));
+  expect(over).toMatchObject({ event_type: "closed", id: came.id, title: "Disk", closed: expect.any(String) });
+  await counts(0, 0);
+  expect(listening.received.filter(isEvent).map((each) => json(each).event_type)).toEqual(["warning", "closed"]);
+});
+
+test("each manual rule is a button of the farm in Home Assistant, and pressing it runs the rule", async () => {
+  const { bench, listening } = await open({ rules: [{ name: "Nap" }] });
+  await bench.add(bench.rig(0).address);
+  const { payload } = await listening.until(({ topic }) => topic === "homeassistant/device/rigbridge_farm/config");
+  const { rule_1: button, alarms } = JSON.parse(payload).components;
+  expect(button).toMatchObject({ platform: "button", name: "Nap", default_entity_id: "button.mining_farm_nap" });
+  expect(alarms).toMatchObject({ platform: "sensor", state_topic: "rigbridge/notifications" });
+  const from = listening.received.length;
+  await listening.publish(button.command_topic, button.payload_press);
+  const answer = await listening.until(({ topic }) => topic === "rigbridge/farm/response", from);
+  // This rule has only a name.
+  expect(json(answer)).toMatchObject({ status: "error", error: expect.stringContaining("Nap") });
+});
