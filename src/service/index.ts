@@ -5,10 +5,12 @@ import type { MiningService } from "../contract/service.ts";
 import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
+import { marketTurnMs } from "./market/market.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
 import { minerContext, openBase, openCommands, openMiners, type ServiceOptions } from "./parts.ts";
+import { byTimer } from "./power/loops.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
@@ -27,7 +29,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const base = await openBase(options);
   const { accessBook, events, records } = base;
   const miners = openMiners(options, base);
-  const { registry } = miners;
+  const { registry, market, ledgers, stopSources } = miners;
   const commands = openCommands(options, base, miners);
   const { executor, loops, bulk } = commands;
   const context = minerContext(options, base, miners);
@@ -58,6 +60,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   await bulk.resume();
   discoveries.start();
   loops.start();
+  const { repeat = byTimer } = options;
+  const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
     ...guarded(calls, accessBook, withUserName(store)),
     checkAccess: (name, caller) => accessBook.check(name, caller),
@@ -85,6 +89,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     close: async () => {
       events.close();
+      stopMarket();
+      stopSources();
       await discoveries.close();
       const ending = Promise.all([bulk.close(), loops.close()]);
       const commandsEnded = executor.close();
@@ -93,6 +99,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       registry.close();
       await commandsEnded;
       await ending;
+      ledgers.close();
       await records.close();
     },
   };

@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
+import type { RigState } from "../fleet/state.ts";
+import type { PoolReading } from "../link/driver.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { type NewNotification, openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
@@ -13,10 +15,18 @@ import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { presentNotification } from "./events/notifications.ts";
 import { Recorder } from "./history/recorder.ts";
+import { Market } from "./market/market.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
+import type { Prices, PricesFor } from "./money/earnings.ts";
+import { type BestInput, economicsOf } from "./money/economics.ts";
+import { Ledger } from "./money/ledger.ts";
+import { type LocalClock, localTimeIn } from "./money/local-time.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { Rates } from "./money/rates.ts";
+import type { Tariff } from "./money/tariff.ts";
+import { Tariffs } from "./money/tariffs.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, Loops, type Repeat } from "./power/loops.ts";
 import { PowerTargets, powerRules } from "./power/power-targets.ts";
@@ -58,7 +68,8 @@ export type Commands = ReturnType<typeof openCommands>;
 /** Everything that knows no miner: the declared rows, users, money, records and events. */
 export async function openBase({ config, store, log, monotonicNow, now = Date.now, ...options }: ServiceOptions) {
   await declareCoins(config, store);
-  const coins = new Coins(store, config, now);
+  const rates = new Rates(config.display.currency, config.rates);
+  const coins = new Coins(store, config, rates, now);
   await declareAll(config, store, coins);
   await declareHeatings(config.heating, store);
   const accessBook = new AccessBook(store);
@@ -77,8 +88,8 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     log,
     now,
     format,
-    prices: { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price },
     coins,
+    ...pricing(config, store, rates, now),
     accessBook,
     book: new PoolBook(store, coins, accessBook),
     shares: new ReadShares(monotonicNow ?? (() => performance.now())),
@@ -87,6 +98,19 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     notify,
     setWarning: warnings(store, notify, log),
   };
+}
+
+/** Exchange rates, tariffs, and the prices that follow from them now. */
+function pricing(config: Config, store: Store, rates: Rates, now: () => number) {
+  const tariffs = new Tariffs(config, store, (currency) => rates.of(currency));
+  const pricesWith = (tariff: Tariff | undefined): Prices => ({
+    currency: rates.currency,
+    btc: rates.btc?.value,
+    usd: rates.of("USD") ?? undefined,
+    electricity: tariff?.at(now()).price,
+  });
+  const prices: PricesFor = (minerId) => pricesWith(tariffs.ofMiner(minerId));
+  return { rates, tariffs, prices, generalPrices: () => pricesWith(tariffs.ofGroup(0)) };
 }
 
 /** One notification for each state of the service, acknowledged once the state has ended, also after a restart. */
@@ -127,15 +151,26 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 
 /** The miners, and the power that each can be set to. */
 export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
-  const { config, store, log, now, format, prices, coins, book, events, notify } = base;
+  const { config, store, log, now, format, prices, coins, book, events, notify, rates, tariffs } = base;
   const { demoStore, recorderOf } = base.records;
+  const closing = new AbortController();
+  const market: Market = new Market(config, {
+    ...{ coins, rates, tariffs, book, now, log, kept: store.keptValues, closing: closing.signal },
+    messages: messages ?? null,
+    activePools: () => activePools(registry),
+    isDemo: () => registry.isDemoOnly,
+    changed: () => registry.changeAll(),
+    warn: base.setWarning,
+  });
+  const localTime = localTimeIn(config.display.timeZone);
+  const ledgers = openLedgers(base, localTime);
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? demoStore : store).power,
     now,
     rulesOf: (id, ofLoop) => powerRules({ ...config.power, ...ofLoop }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
-  const registry = new MinerRegistry({
+  const registry: MinerRegistry = new MinerRegistry({
     store,
     demoStore,
     recorderOf,
@@ -149,10 +184,60 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     monotonicNow,
     log,
     messages: messages ?? null,
-    presentation: { format, coins, pools: book, prices, startedAt: now() },
+    ledgerOf: ledgers.of,
+    presentation: {
+      ...{ format, coins, pools: book, prices, startedAt: now() },
+      costOf: (id) => ledgers.of(id).costOf(id),
+      poolViewOf: (pool) => market.poolViews.of(pool),
+    },
     notify,
   });
-  return { power, registry };
+  const economics = economicsOf({
+    ...{ tariffs, prices },
+    profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
+    bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
+  });
+  return { power, registry, market, ledgers, localTime, economics, stopSources: () => closing.abort() };
+}
+
+function* activePools(registry: MinerRegistry): Iterable<PoolReading> {
+  for (const { rig } of registry.all()) {
+    const active = rig.state.reading?.pools.find((pool) => pool.active);
+    if (active !== undefined) yield active;
+  }
+}
+
+/** What a stopped rig would earn follows from the pool that it would use. */
+function bestInput(
+  state: RigState | undefined,
+  id: number,
+  power: PowerTargets,
+  book: PoolBook,
+): BestInput | undefined {
+  const known = state === undefined ? undefined : power.rungs(id, state);
+  const pools = state?.reading?.pools ?? [];
+  const pool = pools.find(({ active }) => active) ?? pools.find(({ status }) => status === "enabled") ?? pools[0];
+  if (known === undefined || pool === undefined) return undefined;
+  return { ...known, coin: book.definitionOf(pool, state?.reading?.readings.algorithm ?? null).coin };
+}
+
+/** What demo miners earn ends with the process. */
+function openLedgers({ config, store, now, log, rates, tariffs, records }: Base, localTime: LocalClock) {
+  const open = ({ moneyDays: days }: Store): Ledger =>
+    new Ledger({
+      ...{ days, localTime, now, log, currency: rates.currency, keepDays: config.history.hourly },
+      tariffOf: (minerId) => tariffs.ofMiner(minerId),
+      btc: () => rates.btc?.value,
+    });
+  const [own, demo] = [open(store), open(records.demoStore)];
+  return {
+    of: (minerId: number): Ledger => (isDemo(minerId) ? demo : own),
+    save: (): void => own.save(),
+    close: (): void => {
+      own.close();
+      demo.close();
+    },
+  };
 }
 
 /** What writes to rigs: single commands, the loops that control power, and bulk actions. */

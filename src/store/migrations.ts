@@ -127,6 +127,27 @@ const steps: readonly (readonly string[])[] = [
     "alter table rig_memory add column records text not null default 'null'",
   ],
   ["create table group_energy (group_id integer primary key, energy real not null) strict"],
+  [
+    "create table source_value (source text primary key, at integer not null, value text not null) strict, without rowid",
+    `create table money_day (
+      day text not null,
+      miner_id integer not null,
+      group_id integer not null,
+      coin text not null,
+      algorithm text not null,
+      currency text not null,
+      seconds real not null,
+      energy real,
+      cost real,
+      cost_btc real,
+      revenue real,
+      revenue_btc real,
+      uncosted real not null,
+      unearned real not null,
+      primary key (day, miner_id, group_id, coin, algorithm, currency)
+    ) strict, without rowid`,
+    "create index money_day_miner on money_day (miner_id, currency)",
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -7,8 +7,10 @@ import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk
 import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
+import { type KeptValues, openKeptValues } from "./kept-values.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { type MoneyDays, openMoneyDays } from "./money-days.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
@@ -34,6 +36,8 @@ export type { BulkActionLog, BulkResult, NewBulkAction, StoredBulkAction } from 
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
+export type { KeptValues } from "./kept-values.ts";
+export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
 export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
 export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
@@ -63,6 +67,8 @@ export interface Store {
   readonly groupEnergies: GroupEnergies;
   readonly power: PowerMemories;
   readonly samples: Samples;
+  readonly keptValues: KeptValues;
+  readonly moneyDays: MoneyDays;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): void;
   close(): Promise<void>;
@@ -159,6 +165,8 @@ const assemble = async (
   const groupEnergies = await openGroupEnergies(fast);
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
+  const keptValues = await openKeptValues(fast);
+  const moneyDays = openMoneyDays(fast);
   // Before the commands, because it reads the state in which the last run left them.
   const bulkActions = await openBulkActions(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
@@ -177,6 +185,8 @@ const assemble = async (
     groupEnergies,
     power,
     samples,
+    keptValues,
+    moneyDays,
     flush,
     close: async () => {
       try {

@@ -95,6 +95,25 @@ export interface Tables {
   rig_energy: { miner_id: number; energy: number };
   /** Wh drawn by the miners of a group; 0 = those in no group, -1 = all miners. */
   group_energy: { group_id: number; energy: number };
+  /** The last good value of each source outside (kept-values.ts); JSON. */
+  source_value: { source: string; at: number; value: string };
+  /** What each miner earned and cost on each local date (money-days.ts). */
+  money_day: {
+    day: string;
+    miner_id: number;
+    group_id: number;
+    coin: string;
+    algorithm: string;
+    currency: string;
+    seconds: number;
+    energy: number | null;
+    cost: number | null;
+    cost_btc: number | null;
+    revenue: number | null;
+    revenue_btc: number | null;
+    uncosted: number;
+    unearned: number;
+  };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

@@ -44,6 +44,7 @@ const layers: Arrows = {
 const rooms: Arrows = {
   users: [],
   money: ["users"],
+  market: ["money", "users"],
   miners: ["money", "users"],
   history: ["miners", "users"],
   events: ["miners", "users"],

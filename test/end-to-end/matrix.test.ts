@@ -273,6 +273,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
   getHistory: `/api/miners/${ant}/history`,
+  getMoney: "/api/money",
+  getPrices: `/api/prices?miner=${ant}`,
+  getMarket: "/api/market",
 };
 
 /**
@@ -344,6 +347,9 @@ getBulkAction          401  401   200  404  404  200  404  404  404
 cancelBulkAction       401  401   409  403  404  409  404  403  404
 watchEvents            401  401   200  200  200  200  200  200  404
 getHistory             401  401   200  200  404  200  404  200  404
+getMoney               401  401   200  200  200  200  200  200  404
+getPrices              401  401   200  200  404  200  404  200  404
+getMarket              401  401   200  200  200  200  200  200  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

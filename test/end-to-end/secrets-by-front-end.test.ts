@@ -137,6 +137,9 @@ const inputs: Readonly<Record<OperationName, object>> = {
   cancelBulkAction: { id: 1 },
   watchEvents: {},
   getHistory: { id: rigId },
+  getMoney: {},
+  getPrices: {},
+  getMarket: {},
 };
 
 beforeAll(async () => {

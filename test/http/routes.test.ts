@@ -82,6 +82,12 @@ const requests: Record<CallName, [string, object, string?]> = {
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
     { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },
   ],
+  getMoney: [
+    "/api/money?from=2026-01-01&to=2026-01-31&by=month&of=coin",
+    { from: "2026-01-01", to: "2026-01-31", by: "month", of: "coin" },
+  ],
+  getPrices: ["/api/prices?miner=7&from=1769860800000", { miner: 7, from: 1769860800000 }],
+  getMarket: ["/api/market", {}],
 };
 
 const json = { "content-type": "application/json" };

@@ -153,7 +153,16 @@ const modeOf = (options: NonNullable<Control["options"]>, value: string): Contro
 });
 
 function memoriesOf(full: number): PowerMemories {
-  const blank = { modes: {}, before: {}, mining: false, startedAt: null, stoppedAt: null, changes: [], range: null };
+  const blank = {
+    modes: {},
+    before: {},
+    mining: false,
+    startedAt: null,
+    stoppedAt: null,
+    changes: [],
+    range: null,
+    rungs: [],
+  };
   let memory: PowerMemory = { full, ...blank };
   return {
     get: () => memory,

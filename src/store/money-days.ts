@@ -1,0 +1,128 @@
+import type { SQLOutputValue } from "node:sqlite";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+
+/** What a miner earned and cost on a local date while it was in one group and mined one coin. */
+export interface MoneyKey {
+  /** "2026-11-22". */
+  readonly date: string;
+  readonly minerId: number;
+  readonly groupId: number;
+  /** Short name; "" if unknown. */
+  readonly coin: string;
+  /** Id; "" if unknown. */
+  readonly algorithm: string;
+  /** Of the amounts. */
+  readonly currency: string;
+}
+
+/** Sums; null if nothing of it was known. */
+export interface MoneySums {
+  /** s between reads. */
+  readonly seconds: number;
+  /** Wh. */
+  readonly energy: number | null;
+  readonly cost: number | null;
+  readonly costBtc: number | null;
+  readonly revenue: number | null;
+  readonly revenueBtc: number | null;
+  /** Of `seconds`, those whose cost or revenue was unknown. */
+  readonly uncosted: number;
+  readonly unearned: number;
+}
+
+/** What the rows of a report are about, with the key column of each. */
+export const moneySubjects = { miner: "miner_id", group: "group_id", coin: "coin", algorithm: "algorithm" } as const;
+export type MoneySubject = keyof typeof moneySubjects;
+
+export interface MoneyQuery {
+  /** Local dates, both included. */
+  readonly from: string;
+  readonly to: string;
+  /** Characters of a date that make a period: 10 = day, 7 = month. */
+  readonly letters: 7 | 10;
+  readonly of: MoneySubject;
+  /** Amounts in other currencies are left out; energy and BTC are not. */
+  readonly currency: string;
+  /** Rows at most. */
+  readonly limit: number;
+}
+
+export interface MoneyRow extends MoneySums {
+  readonly period: string;
+  readonly groupId: number;
+  readonly subject: string | number;
+}
+
+export interface MoneyDays {
+  /** Adds to what is stored, in one transaction. Throws store.full. */
+  add(batch: Iterable<readonly [MoneyKey, MoneySums]>): void;
+  /** By period, group and subject. */
+  sums(query: MoneyQuery): MoneyRow[];
+  /** What the energy of a miner has cost so far. */
+  costOf(minerId: number, currency: string): number | null;
+  /** Drops what is older than this date. */
+  prune(date: string): void;
+}
+
+const sumColumns = ["seconds", "energy", "cost", "cost_btc", "revenue", "revenue_btc", "uncosted", "unearned"] as const;
+const keyColumns = ["day", "miner_id", "group_id", "coin", "algorithm", "currency"] as const;
+
+export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
+  const columns = [...keyColumns, ...sumColumns];
+  // An unknown amount changes nothing; a known one makes an unknown sum known.
+  const upsert = sqlite.prepare(
+    `insert into money_day (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
+     on conflict do update set ${sumColumns
+       .map((column) => `${column} = coalesce(${column} + excluded.${column}, ${column}, excluded.${column})`)
+       .join(", ")}`,
+  );
+  const money = (column: string): string => `sum(case when currency = $currency then ${column} end) as ${column}`;
+  const queryFor = (of: MoneySubject) =>
+    sqlite.prepare(
+      `select substr(day, 1, $letters) as period, group_id, ${moneySubjects[of]} as subject, sum(seconds) as seconds,
+         sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc, ${money("revenue")},
+         sum(revenue_btc) as revenue_btc, sum(uncosted) as uncosted, sum(unearned) as unearned
+       from money_day where day between $from and $to
+       group by period, group_id, ${moneySubjects[of]} order by period, subject, group_id limit $limit`,
+    );
+  const queries = {
+    miner: queryFor("miner"),
+    group: queryFor("group"),
+    coin: queryFor("coin"),
+    algorithm: queryFor("algorithm"),
+  };
+  const cost = sqlite.prepare("select sum(cost) as cost from money_day where miner_id = ? and currency = ?");
+  const prune = sqlite.prepare("delete from money_day where day < ?");
+  return {
+    add: (batch) =>
+      sqlite.write(() => {
+        for (const [key, sums] of batch)
+          upsert.run(
+            ...[key.date, key.minerId, key.groupId, key.coin, key.algorithm, key.currency],
+            ...[sums.seconds, sums.energy, sums.cost, sums.costBtc, sums.revenue, sums.revenueBtc],
+            ...[sums.uncosted, sums.unearned],
+          );
+      }),
+    sums: ({ of, ...parameters }) => sqlite.read(() => queries[of].all(parameters).map(moneyRow)),
+    costOf: (minerId, currency) => sqlite.read(() => figure(cost.get(minerId, currency)?.cost)),
+    prune: (date) => {
+      sqlite.free(() => prune.run(date));
+    },
+  };
+};
+
+const figure = (value: SQLOutputValue | undefined): number | null => (typeof value === "number" ? value : null);
+
+const moneyRow = (row: Record<string, SQLOutputValue>): MoneyRow => ({
+  period: String(row.period),
+  groupId: figure(row.group_id) ?? 0,
+  subject: typeof row.subject === "number" ? row.subject : String(row.subject),
+  seconds: figure(row.seconds) ?? 0,
+  energy: figure(row.energy),
+  cost: figure(row.cost),
+  costBtc: figure(row.cost_btc),
+  revenue: figure(row.revenue),
+  revenueBtc: figure(row.revenue_btc),
+  uncosted: figure(row.uncosted) ?? 0,
+  unearned: figure(row.unearned) ?? 0,
+});
