@@ -187,7 +187,7 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     ledgerOf: ledgers.of,
     presentation: {
       ...{ format, coins, pools: book, prices, startedAt: now() },
-      costOf: (id) => ledgers.of(id).costOf(id),
+      costOf: (id) => rounded(ledgers.of(id).costOf(id)),
       poolViewOf: (pool) => market.poolViews.of(pool),
     },
     notify,
@@ -200,8 +200,12 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
   return { power, registry, market, ledgers, localTime, economics, stopSources: () => closing.abort() };
 }
 
+/** So that the digits of a float do not pass for a change. */
+const rounded = (amount: number | null): number | null => (amount === null ? null : Number(amount.toFixed(6)));
+
 function* activePools(registry: MinerRegistry): Iterable<PoolReading> {
-  for (const { rig } of registry.all()) {
+  for (const { facts, rig } of registry.all()) {
+    if (facts.demo) continue;
     const active = rig.state.reading?.pools.find((pool) => pool.active);
     if (active !== undefined) yield active;
   }

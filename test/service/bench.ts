@@ -3,6 +3,7 @@ import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
 import { type DemoMiner, startService } from "../../src/service/index.ts";
+import type { Repeat } from "../../src/service/power/loops.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
@@ -24,6 +25,8 @@ export interface BenchOptions {
   readonly messages?: Messages;
   readonly eventsKept?: number;
   readonly monotonicNow?: () => number;
+  /** Runs what turns again and again; by default a timer. */
+  readonly repeat?: Repeat;
 }
 
 /** A service with its store over virtual rigs on real sockets. */
@@ -71,6 +74,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
+      ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
     });
   let service = await start();
   open.push(async () => {

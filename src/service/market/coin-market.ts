@@ -72,10 +72,14 @@ export class CoinMarket {
     for (const each of facts.coins) this.#takeCoin(source, known, each, at);
     for (const [currency, value] of Object.entries(facts.btc)) {
       const others = this.#others(source, (other) => other.btc.get(currency));
-      const { accepted, held } = judged(value, known.btc.get(currency)?.value, others, known.heldBtc.get(currency), {
-        what: `its price of a BTC in ${currency}`,
-        host: source.host,
-      });
+      const { accepted, held, isLastWrong } = judged(
+        value,
+        known.btc.get(currency)?.value,
+        others,
+        known.heldBtc.get(currency),
+        { what: `its price of a BTC in ${currency}`, host: source.host },
+      );
+      if (isLastWrong) known.btc.delete(currency);
       if (accepted) known.btc.set(currency, { value, at: facts.btcAt?.[currency] ?? at });
       if (held === null) known.heldBtc.delete(currency);
       else known.heldBtc.set(currency, held);
@@ -182,8 +186,9 @@ export class CoinMarket {
     });
     const last = row.work === null ? undefined : (earningOf(row.work, factor) ?? undefined);
     const what = { what: `what a MH/s of ${shortName} earns by its figures`, host: source.host };
-    const { accepted, held } = judged(value, last, others, row.heldWork, what);
+    const { accepted, held, isLastWrong } = judged(value, last, others, row.heldWork, what);
     row.heldWork = held;
+    if (isLastWrong) row.work = null;
     if (accepted) row.work = work;
   }
 
@@ -199,20 +204,24 @@ export class CoinMarket {
       return other && amount !== null ? { value: amount, at: other.at } : undefined;
     });
     const what = { what: `its price of ${shortName}`, host: source.host };
-    const { accepted, held } = judged(value, row.price?.[unit] ?? undefined, others, row.heldPrice, what);
+    const last = row.price?.[unit] ?? undefined;
+    const { accepted, held, isLastWrong } = judged(value, last, others, row.heldPrice, what);
     row.heldPrice = held;
+    if (isLastWrong) row.price = null;
     if (accepted) row.price = price;
   }
 
-  /** What the other sources say now. */
+  /** What the other sources say now, in order of preference. */
   #others(
     source: FactSource,
     of: (known: Known) => { readonly value: number; readonly at: number } | undefined,
-  ): { readonly value: number; readonly host: string }[] {
+  ): OtherValue[] {
+    const order = [...this.#known.keys()];
     return [...this.#known].flatMap(([other, known]) => {
       const found = other === source ? undefined : of(known);
       const speaks = found !== undefined && this.#now() - found.at <= speaksMs;
-      return speaks ? [{ value: found.value, host: other.host }] : [];
+      const isPreferred = order.indexOf(other) < order.indexOf(source);
+      return speaks ? [{ value: found.value, host: other.host, isPreferred }] : [];
     });
   }
 
@@ -230,24 +239,40 @@ export class CoinMarket {
 
 const noWork: CoinWork = { difficulty: null, networkHashrate: null, blockTime: null, reward: null, earning: null };
 
-/** Whether a value is believed; if not, it is held back with a sentence. */
+/** What another source says. */
+interface OtherValue {
+  readonly value: number;
+  readonly host: string;
+  readonly isPreferred: boolean;
+}
+
+/** `isLastWrong`: the last value of the source was believed before there was a better one to compare it with. */
+interface Judgement {
+  readonly accepted: boolean;
+  readonly held: Candidate | null;
+  readonly isLastWrong: boolean;
+}
+
+const believed: Judgement = { accepted: true, held: null, isLastWrong: false };
+
+/** Whether a value is believed; if not, it is held back with a sentence. A source less preferred contradicts only jumps. */
 function judged(
   value: number,
   last: number | undefined,
-  others: readonly { readonly value: number; readonly host: string }[],
+  others: readonly OtherValue[],
   candidate: Candidate | null | undefined,
   { what, host }: { readonly what: string; readonly host: string },
-): { readonly accepted: boolean; readonly held: Candidate | null } {
-  const accepted = { accepted: true, held: null };
-  const contrary = others.find((other) => isFar(value, other.value));
-  const isFarFromLast = last !== undefined && isFar(value, last);
-  if (others.some((other) => !isFar(value, other.value))) return accepted;
-  if (!isFarFromLast && contrary === undefined) return accepted;
+): Judgement {
+  const isJump = last !== undefined && isFar(value, last);
+  const contrary = others.find((other) => (other.isPreferred || isJump) && isFar(value, other.value));
+  if (others.some((other) => !isFar(value, other.value))) return believed;
+  if (!isJump && contrary === undefined) return believed;
   const times = candidate != null && !isFar(candidate.value, value) ? candidate.times + 1 : 1;
   // Nobody contradicts it, and it has stayed: the world has changed.
-  if (contrary === undefined && times >= timesToBelieve) return accepted;
+  if (contrary === undefined && times >= timesToBelieve) return believed;
   const than = contrary === undefined ? "the last one" : `that of ${contrary.host}`;
   const factor = value / (contrary?.value ?? last ?? value);
   const sentence = `${host}: ${what} is ${factor.toPrecision(3)} times ${than}, so it is not used`;
-  return { accepted: false, held: { value, times, sentence } };
+  const isLastWrong = contrary?.isPreferred === true && last !== undefined && isFar(last, contrary.value);
+  return { accepted: false, held: { value, times, sentence }, isLastWrong };
 }

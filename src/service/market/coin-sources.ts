@@ -51,6 +51,7 @@ const factsOf = (coins: readonly CoinFacts[], btc: Record<string, number> = {}):
 /** WhatToMine: coins.json, asic.json, or one coin. Numbers are numbers or texts, by field and year. */
 const whattomine: CoinSource = {
   url: "https://whattomine.com/coins.json",
+  isWhole: true,
   requests: (_settings, url) => [{ url }],
   read: ([answer], _settings, remark, now) => {
     const { coins, ...one } = fieldsOf(answer);

@@ -1,6 +1,6 @@
 import type { PricePeriod } from "../money/tariff.ts";
 import type { Remark } from "./feed.ts";
-import { type PriceSource, pricesOf } from "./price-facts.ts";
+import { type PriceSource, perKilowattHour, pricesOf } from "./price-facts.ts";
 
 const dayMs = 86_400_000;
 const resolutions: Readonly<Record<string, number>> = {
@@ -85,7 +85,8 @@ function pointsOf(block: string, curve: string, remark: Remark): PricePeriod[] {
   for (let position = 1, at = start; at < end; position += 1, at += step) {
     const amount = given.get(position) ?? (curve === "A03" ? last : undefined);
     last = amount;
-    if (amount !== undefined) periods.push({ start: at, end: Math.min(at + step, end), value: amount / 1000 });
+    if (amount !== undefined)
+      periods.push({ start: at, end: Math.min(at + step, end), value: perKilowattHour(amount) });
   }
   return periods;
 }

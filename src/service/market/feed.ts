@@ -13,6 +13,8 @@ export type Remark = (sentence: string) => void;
 export interface SourceShape<Settings, Value> {
   /** The public service; null where there is none. */
   readonly url: string | null;
+  /** Whether the address is asked as it is; else it is the beginning of several. */
+  readonly isWhole?: true;
   /** One or more requests; `url` without a slash at the end. */
   requests(settings: Settings, url: string, now: number): readonly WebRequest[];
   /** The address of the next page of an answer; null if there is none. */
@@ -42,6 +44,12 @@ export interface FeedOptions<Settings, Value> {
   readonly schema: z.ZodType<Value>;
   /** Takes a good value; returns what is kept, which may hold older parts. */
   readonly take: (value: Value, at: number) => Value;
+}
+
+/** The address of a source; without a slash at the end where paths are added. */
+export function addressOf(shape: Pick<SourceShape<never, never>, "url" | "isWhole">, own: string | undefined): string {
+  const url = own ?? shape.url ?? "";
+  return shape.isWhole ? url : url.replace(/\/+$/, "");
 }
 
 const limits: WebLimits = { answerMs: 20_000, bytes: 4_000_000 };

@@ -5,7 +5,7 @@ import type { Rates } from "../money/rates.ts";
 import type { Tariffs } from "../money/tariffs.ts";
 import { CoinMarket, type FactSource } from "./coin-market.ts";
 import { coinSources, MarketFacts } from "./coin-sources.ts";
-import { Feed } from "./feed.ts";
+import { addressOf, Feed } from "./feed.ts";
 import { type PoolViewContext, PoolViews } from "./pool-views.ts";
 import { type PriceFeedContext, type RunningPrices, runPrices } from "./price-feeds.ts";
 
@@ -54,7 +54,7 @@ export class Market {
     this.#context = context;
     const { coins, rates, tariffs, kept, now } = context;
     const facts = config.market.sources.map((settings) => {
-      const url = (settings.url ?? coinSources[settings.type].url ?? "").replace(/\/+$/, "");
+      const url = addressOf(coinSources[settings.type], settings.url);
       const freshMs = Math.max(3 * settings.every * 1000, silenceMs);
       return { settings, url, source: { host: new URL(url).host, freshMs } };
     });

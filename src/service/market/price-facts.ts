@@ -27,6 +27,9 @@ export function pricesOf(
   return good.length === 0 ? null : { currency, periods: good.slice(-mostPeriods) };
 }
 
+/** Of a price per MWh, without the last digits that the division adds. */
+export const perKilowattHour = (price: number): number => Number((price / 1000).toPrecision(12));
+
 /** ISO 8601 with zone, else NaN. */
 export const instant = (value: unknown): number => {
   const text = textOf(value);

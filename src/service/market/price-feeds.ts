@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { type Messages, needsMessages } from "../../contract/messages.ts";
 import type { PriceCurve } from "../money/tariff.ts";
 import type { PriceFeed } from "../money/tariffs.ts";
-import { Feed, type FeedContext, numberOf } from "./feed.ts";
+import { addressOf, Feed, type FeedContext } from "./feed.ts";
 import { PriceFacts, pricesOf } from "./price-facts.ts";
-import { readPriceList, singlePriceMs } from "./price-list.ts";
+import { readPrices } from "./price-list.ts";
 import { priceSources } from "./price-sources.ts";
 
 /** A source of electricity prices that runs. */
@@ -29,7 +29,7 @@ const held = (curve: PriceCurve, currency: string): PriceFacts => ({ currency, p
 
 function byAddress({ settings, curve }: PriceFeed, context: PriceFeedContext): RunningPrices {
   const shape = priceSources[settings.type];
-  const url = (settings.url ?? shape.url ?? "").replace(/\/+$/, "");
+  const url = addressOf(shape, settings.url);
   const feed = new Feed(
     {
       ...{ shape, settings, url, everyMs: settings.every * 1000, schema: PriceFacts },
@@ -106,8 +106,6 @@ function readMessage(payload: string, path: string | undefined, at: number) {
   } catch {
     return "has something other than JSON or a number";
   }
-  const value = path === undefined ? numberOf(json) : null;
-  if (value !== null) return [{ start: at, end: at + singlePriceMs, value }];
-  const list = readPriceList(json, path);
-  return typeof list === "string" ? "has neither a list of prices nor a number" : list;
+  const found = readPrices(json, path, at);
+  return typeof found === "string" ? "has neither a list of prices nor a number" : found;
 }

@@ -6,7 +6,7 @@ import { numberOf } from "./feed.ts";
 const mostRows = 6_000;
 const hourMs = 3_600_000;
 /** ms that a single price counts if no other follows. */
-export const singlePriceMs = 24 * hourMs;
+const singlePriceMs = 24 * hourMs;
 
 /** Where programs put the list, if it is not the whole answer: evcc, and attributes of Home Assistant. */
 const usualPaths = ["result.rates", "rates", "prices", "data", "attributes.prices", "attributes.data"];
@@ -17,11 +17,17 @@ const names = {
   value: ["value", "price", "total"],
 } as const;
 
+/** The list, or a single price, which holds from now on. Null for each row that cannot be read; a sentence if there is neither. */
+export function readPrices(answer: unknown, path: string | undefined, now: number): (PricePeriod | null)[] | string {
+  const single = numberOf(path === undefined ? answer : valueIn(JSON.stringify(answer ?? null), path));
+  return single === null ? readPriceList(answer, path) : [{ start: now, end: now + singlePriceMs, value: single }];
+}
+
 /**
  * The generic list. A row without an end lasts until the next, the last as long as the one before. Null for each row
  * that cannot be read; a sentence if there is no list.
  */
-export function readPriceList(answer: unknown, path: string | undefined): (PricePeriod | null)[] | string {
+function readPriceList(answer: unknown, path: string | undefined): (PricePeriod | null)[] | string {
   const text = JSON.stringify(answer ?? null);
   const found = path === undefined ? listIn(answer, text) : valueIn(text, path);
   if (!Array.isArray(found))

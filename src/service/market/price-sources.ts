@@ -2,8 +2,8 @@ import type { priceSourceTypes } from "../../config/money.ts";
 import { localTimeIn } from "../money/local-time.ts";
 import { entsoe } from "./entsoe.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "./feed.ts";
-import { instant, type PriceSource, pricesOf } from "./price-facts.ts";
-import { readPriceList } from "./price-list.ts";
+import { instant, type PriceSource, perKilowattHour, pricesOf } from "./price-facts.ts";
+import { readPrices } from "./price-list.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -30,7 +30,7 @@ const awattar: PriceSource = {
       const [start, end, value] = [numberOf(start_timestamp), numberOf(end_timestamp), numberOf(marketprice)];
       if (/^[a-z]{3}\/MWh$/i.test(textOf(unit))) currency = textOf(unit).slice(0, 3).toUpperCase();
       else if (unit !== undefined) return null;
-      return start === null || end === null || value === null ? null : { start, end, value: value / 1000 };
+      return start === null || end === null || value === null ? null : { start, end, value: perKilowattHour(value) };
     });
     return pricesOf(currency, periods, remark);
   },
@@ -58,7 +58,7 @@ const energyCharts: PriceSource = {
       if (second === null || value === null || step === null) return null;
       // After a gap in the list a price does not hold on.
       const length = next != null && next > second && next - second <= 3600 ? next - second : step;
-      return { start: second * 1000, end: (second + length) * 1000, value: value / 1000 };
+      return { start: second * 1000, end: (second + length) * 1000, value: perKilowattHour(value) };
     });
     return pricesOf("EUR", periods, remark);
   },
@@ -104,7 +104,7 @@ const nordpool: PriceSource = {
         const { deliveryStart, deliveryEnd, entryPerArea } = fieldsOf(row);
         const value = numberOf(fieldsOf(entryPerArea)[area]);
         const [start, end] = [instant(deliveryStart), instant(deliveryEnd)];
-        return value === null ? null : { start, end, value: value / 1000 };
+        return value === null ? null : { start, end, value: perKilowattHour(value) };
       });
     });
     return pricesOf(currency, periods, remark);
@@ -178,9 +178,10 @@ const tibber: PriceSource = {
 /** [{start, end, value}] per kWh, as evcc, Home Assistant and Node-RED can give. */
 const list: PriceSource = {
   url: null,
+  isWhole: true,
   requests: ({ headers }, url) => [{ url, headers }],
-  read: ([answer], { path, currency = "" }, remark) => {
-    const periods = readPriceList(answer, path);
+  read: ([answer], { path, currency = "" }, remark, now) => {
+    const periods = readPrices(answer, path, now);
     if (typeof periods === "string") {
       remark(periods);
       return null;

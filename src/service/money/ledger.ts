@@ -75,7 +75,7 @@ export class Ledger {
       this.#add(minerId, part, part.date, before, read);
   }
 
-  /** The cost of all its energy; null if it is unknown. */
+  /** The cost of all its energy as counted so far; null if it is unknown. */
   costOf(minerId: number): number | null {
     const known = this.#costs.get(minerId);
     if (known !== undefined) return known;
