@@ -146,7 +146,13 @@ const steps: readonly (readonly string[])[] = [
       unearned real not null,
       primary key (day, miner_id, group_id, coin, algorithm, currency)
     ) strict, without rowid`,
-    "create index money_day_miner on money_day (miner_id, currency)",
+    // The sum of all days, which would take long to add up, and days are dropped.
+    `create table money_total (
+      miner_id integer not null,
+      currency text not null,
+      cost real not null,
+      primary key (miner_id, currency)
+    ) strict, without rowid`,
   ],
 ];
 

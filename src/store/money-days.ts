@@ -58,8 +58,10 @@ export interface MoneyDays {
   add(batch: Iterable<readonly [MoneyKey, MoneySums]>): void;
   /** By period, group and subject. */
   sums(query: MoneyQuery): MoneyRow[];
-  /** What the energy of a miner has cost so far. */
-  costOf(minerId: number, currency: string): number | null;
+  /** What the energy of each miner has cost so far, by id. */
+  costs(currency: string): Map<number, number>;
+  /** Forgets what the energy of a miner has cost; its days stay in the sums. Throws store.full. */
+  forget(minerId: number): void;
   /** Drops what is older than this date. */
   prune(date: string): void;
 }
@@ -91,20 +93,32 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
     coin: queryFor("coin"),
     algorithm: queryFor("algorithm"),
   };
-  const cost = sqlite.prepare("select sum(cost) as cost from money_day where miner_id = ? and currency = ?");
+  const costs = sqlite.prepare("select miner_id, cost from money_total where currency = ?");
+  const addCost = sqlite.prepare(
+    "insert into money_total (miner_id, currency, cost) values (?, ?, ?) " +
+      "on conflict do update set cost = cost + excluded.cost",
+  );
   const prune = sqlite.prepare("delete from money_day where day < ?");
   return {
     add: (batch) =>
       sqlite.write(() => {
-        for (const [key, sums] of batch)
+        for (const [key, sums] of batch) {
           upsert.run(
             ...[key.date, key.minerId, key.groupId, key.coin, key.algorithm, key.currency],
             ...[sums.seconds, sums.energy, sums.cost, sums.costBtc, sums.revenue, sums.revenueBtc],
             ...[sums.uncosted, sums.unearned],
           );
+          if (sums.cost !== null) addCost.run(key.minerId, key.currency, sums.cost);
+        }
       }),
     sums: ({ of, ...parameters }) => sqlite.read(() => queries[of].all(parameters).map(moneyRow)),
-    costOf: (minerId, currency) => sqlite.read(() => figure(cost.get(minerId, currency)?.cost)),
+    costs: (currency) =>
+      sqlite.read(
+        () => new Map(costs.all(currency).map((row) => [figure(row.miner_id) ?? 0, figure(row.cost) ?? 0] as const)),
+      ),
+    forget: (minerId) => {
+      sqlite.free((run) => run(sqlite.tables.deleteFrom("money_total").where("miner_id", "=", minerId)));
+    },
     prune: (date) => {
       sqlite.free(() => prune.run(date));
     },

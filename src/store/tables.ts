@@ -114,6 +114,8 @@ export interface Tables {
     uncosted: number;
     unearned: number;
   };
+  /** What the energy of each miner has cost (money-days.ts). */
+  money_total: { miner_id: number; currency: string; cost: number };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

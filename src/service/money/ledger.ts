@@ -49,13 +49,14 @@ export class Ledger {
   readonly #last = new Map<number, MoneyRead>();
   #unsaved = new Map<string, { readonly key: MoneyKey; sums: MoneySums }>();
   /** What the energy of each miner has cost. */
-  readonly #costs = new Map<number, number | null>();
+  readonly #costs: Map<number, number>;
   readonly #timer: NodeJS.Timeout;
   #failing = false;
   #prunedOn = "";
 
   constructor(options: LedgerOptions) {
     this.#options = options;
+    this.#costs = options.days.costs(options.currency);
     this.#timer = setInterval(() => this.#try(), writeIntervalMs);
     this.#timer.unref();
   }
@@ -77,16 +78,14 @@ export class Ledger {
 
   /** The cost of all its energy as counted so far; null if it is unknown. */
   costOf(minerId: number): number | null {
-    const known = this.#costs.get(minerId);
-    if (known !== undefined) return known;
-    const stored = this.#options.days.costOf(minerId, this.#options.currency);
-    this.#costs.set(minerId, stored);
-    return stored;
+    return this.#costs.get(minerId) ?? null;
   }
 
+  /** Forgets a miner that was removed; what it earned stays in the sums. */
   forget(minerId: number): void {
+    this.#try();
     this.#last.delete(minerId);
-    this.#costs.delete(minerId);
+    if (this.#costs.delete(minerId)) this.#try(() => this.#options.days.forget(minerId));
   }
 
   /** Throws store.full; the sums are kept for the next write. */
@@ -149,9 +148,9 @@ export class Ledger {
   }
 
   /** A failure is logged once. */
-  #try(): void {
+  #try(work: () => void = () => this.save()): void {
     try {
-      this.save();
+      work();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#options.log.error({ err: error }, "what miners earn and cost cannot be written");

@@ -118,7 +118,9 @@ export interface TariffContext {
 /** Undefined if no price is set. Every price is (price + add) × factor. */
 export function tariffOf(settings: ElectricitySettings, context: TariffContext): Tariff | undefined {
   const { price, zones, source, add, factor } = settings;
-  const total = (value: number | null): number | null => (value === null ? null : (value + add) * factor);
+  // Without the last digits that the sums add.
+  const total = (value: number | null): number | null =>
+    value === null ? null : Number(((value + add) * factor).toPrecision(12));
   if (source !== undefined) {
     const curve = context.curveOf(source);
     const at = (time: number): Segment => {
