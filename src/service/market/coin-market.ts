@@ -100,12 +100,12 @@ export class CoinMarket {
     for (const { shortName, algorithm } of this.#coins.all()) {
       const { work, price } = this.chosen(shortName);
       const earning = work && earningOf(work, this.#coins.algorithm(algorithm)?.hashesPerDifficulty ?? null);
-      if (earning === null || price === null) continue;
-      const amount = (value: number | null): number | null => (value === null ? null : earning * 1e6 * value);
-      worth.set(shortName.toUpperCase(), {
-        profit: amount(price.btc),
-        profitUsd: price.btc === null ? amount(price.usd) : null,
-      });
+      if (earning === null) continue;
+      const perMegahash = earning * 1e6;
+      const btc = shortName.toUpperCase() === "BTC" ? 1 : (price?.btc ?? null);
+      const usd = price?.usd ?? null;
+      if (btc !== null) worth.set(shortName.toUpperCase(), { profit: perMegahash * btc, profitUsd: null });
+      else if (usd !== null) worth.set(shortName.toUpperCase(), { profit: null, profitUsd: perMegahash * usd });
     }
     return worth;
   }

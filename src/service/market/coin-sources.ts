@@ -35,7 +35,6 @@ export type MarketFacts = z.infer<typeof MarketFacts>;
 type CoinSource = SourceShape<CoinSourceSettings & { readonly currency: string }, MarketFacts>;
 
 const noWork: CoinWork = { difficulty: null, networkHashrate: null, blockTime: null, reward: null, earning: null };
-const noPrice = { priceBtc: null, priceUsd: null };
 const mostCoins = 1_000;
 /** s after which a source's own time stamp is too old. */
 const staleSeconds = 86_400;
@@ -79,7 +78,7 @@ const whattomine: CoinSource = {
           blockTime: positive(fields.block_time),
           reward: positive(fields.block_reward),
           earning: null,
-          priceBtc: shortName === "BTC" ? 1 : unit === "BTC" ? price : null,
+          priceBtc: unit === "BTC" && shortName !== "BTC" ? price : null,
           priceUsd: inUsd ? price : null,
         },
       ];
@@ -122,7 +121,10 @@ const mempool: CoinSource = {
     };
     const isKnown = Object.values(work).some((value) => value !== null) || Object.keys(btc).length > 0;
     if (!isKnown) return null;
-    return factsOf([{ shortName: "BTC", algorithm: "sha256", ...work, priceBtc: 1, priceUsd: btc.USD ?? null }], btc);
+    return factsOf(
+      [{ shortName: "BTC", algorithm: "sha256", ...work, priceBtc: null, priceUsd: btc.USD ?? null }],
+      btc,
+    );
   },
 };
 
@@ -193,8 +195,7 @@ const minerstat: CoinSource = {
           blockTime: null,
           reward: positive(fields.reward_block),
           earning: hourly !== null && isOwn ? hourly * 24 : null,
-          ...noPrice,
-          ...(shortName === "BTC" ? { priceBtc: 1 } : {}),
+          priceBtc: null,
           priceUsd: price,
         },
       ];

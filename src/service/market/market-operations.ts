@@ -29,7 +29,7 @@ export const marketOperations = (
           blockTime: work?.blockTime ?? null,
           reward: work?.reward ?? null,
           ...{ workSource: work?.source ?? null, workAt: isoOf(work?.at), workAge: ageOf(work?.at) },
-          ...{ priceBtc: price?.btc ?? null, priceUsd: price?.usd ?? null },
+          ...{ priceBtc: shortName === "BTC" ? 1 : (price?.btc ?? null), priceUsd: price?.usd ?? null },
           ...{ priceSource: price?.source ?? null, priceAt: isoOf(price?.at), priceAge: ageOf(price?.at) },
         };
       }),

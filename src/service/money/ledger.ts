@@ -64,7 +64,7 @@ export class Ledger {
   /** Whether a read at this time counts. */
   isDue(minerId: number, at: number): boolean {
     const before = this.#last.get(minerId);
-    return before === undefined || at < before.at || at >= before.at + countedEveryMs;
+    return before === undefined || at <= before.at || at >= before.at + countedEveryMs;
   }
 
   /** Takes a read of a miner. */
