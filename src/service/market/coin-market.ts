@@ -102,6 +102,7 @@ export class CoinMarket {
       const earning = work && earningOf(work, this.#coins.algorithm(algorithm)?.hashesPerDifficulty ?? null);
       if (earning === null) continue;
       const perMegahash = earning * 1e6;
+      // In BTC, its worth needs no price.
       const btc = shortName.toUpperCase() === "BTC" ? 1 : (price?.btc ?? null);
       const usd = price?.usd ?? null;
       if (btc !== null) worth.set(shortName.toUpperCase(), { profit: perMegahash * btc, profitUsd: null });
@@ -124,7 +125,7 @@ export class CoinMarket {
   chosen(shortName: string): ChosenFacts {
     const key = shortName.toUpperCase();
     const work = this.#best(({ coins }) => coins.get(key)?.work ?? undefined);
-    const price = this.#best(({ coins }) => coins.get(key)?.price ?? undefined);
+    const price = key === "BTC" ? this.#priceOfBtc() : this.#best(({ coins }) => coins.get(key)?.price ?? undefined);
     const held = [...this.#known.values()]
       .map(({ coins }) => coins.get(key)?.heldWork ?? coins.get(key)?.heldPrice)
       .find((candidate) => candidate != null);
@@ -133,6 +134,11 @@ export class CoinMarket {
       price: price && { ...price.found, source: price.source.host },
       held: held?.sentence ?? null,
     };
+  }
+
+  #priceOfBtc() {
+    const best = this.#best(({ btc }) => btc.get("USD"));
+    return best && { source: best.source, found: { btc: 1, usd: best.found.value, at: best.found.at } };
   }
 
   /** The coins that some source knows. */
@@ -162,7 +168,8 @@ export class CoinMarket {
     known.coins.set(facts.shortName, row);
     const factor = this.#coins.algorithm(coin.algorithm)?.hashesPerDifficulty ?? null;
     this.#takeWork(source, row, facts, factor, at);
-    this.#takePrice(source, row, facts, at);
+    // The price of a BTC is kept by currency.
+    if (facts.shortName !== "BTC") this.#takePrice(source, row, facts, at);
   }
 
   #takeWork(source: FactSource, row: KnownCoin, facts: CoinFacts, factor: number | null, at: number): void {
