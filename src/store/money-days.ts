@@ -43,8 +43,6 @@ export interface MoneyQuery {
   readonly of: MoneySubject;
   /** Amounts in other currencies are left out; energy and BTC are not. */
   readonly currency: string;
-  /** Rows at most. */
-  readonly limit: number;
 }
 
 export interface MoneyRow extends MoneySums {
@@ -58,6 +56,8 @@ export interface MoneyDays {
   add(batch: Iterable<readonly [MoneyKey, MoneySums]>): void;
   /** By period, group and subject. */
   sums(query: MoneyQuery): MoneyRow[];
+  /** The first and the last date with rows; null without any. */
+  dates(): { readonly first: string; readonly last: string } | null;
   /** What the energy of each miner has cost so far, by id. */
   costs(currency: string): Map<number, number>;
   /** Forgets what the energy of a miner has cost; its days stay in the sums. Throws store.full. */
@@ -85,7 +85,7 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
          sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc, ${money("revenue")},
          sum(revenue_btc) as revenue_btc, sum(uncosted) as uncosted, sum(unearned) as unearned
        from money_day where day between $from and $to
-       group by period, group_id, ${moneySubjects[of]} order by period, subject, group_id limit $limit`,
+       group by period, group_id, ${moneySubjects[of]} order by period, subject, group_id`,
     );
   const queries = {
     miner: queryFor("miner"),
@@ -98,6 +98,7 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
     "insert into money_total (miner_id, currency, cost) values (?, ?, ?) " +
       "on conflict do update set cost = cost + excluded.cost",
   );
+  const dates = sqlite.prepare("select min(day) as first, max(day) as last from money_day");
   const prune = sqlite.prepare("delete from money_day where day < ?");
   return {
     add: (batch) =>
@@ -112,6 +113,10 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
         }
       }),
     sums: ({ of, ...parameters }) => sqlite.read(() => queries[of].all(parameters).map(moneyRow)),
+    dates: () => {
+      const { first, last } = sqlite.read(() => dates.get()) ?? {};
+      return typeof first === "string" && typeof last === "string" ? { first, last } : null;
+    },
     costs: (currency) =>
       sqlite.read(
         () => new Map(costs.all(currency).map((row) => [figure(row.miner_id) ?? 0, figure(row.cost) ?? 0] as const)),

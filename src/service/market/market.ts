@@ -52,7 +52,7 @@ export class Market {
 
   constructor(config: Pick<Config, "market" | "pools">, context: MarketContext) {
     this.#context = context;
-    const { coins, rates, tariffs, kept, now } = context;
+    const { coins, rates, tariffs, now } = context;
     const facts = config.market.sources.map((settings) => {
       const url = addressOf(coinSources[settings.type], settings.url);
       const freshMs = Math.max(3 * settings.every * 1000, silenceMs);
@@ -77,7 +77,7 @@ export class Market {
     }));
     this.#prices = tariffs.feeds.map((feed) => runPrices(feed, { ...context, changed: () => this.#dirty() }));
     this.poolViews = new PoolViews(config.pools, context);
-    kept.keep(new Set([...this.#coinSources.map(({ feed }) => feed.key), ...this.#prices.map(({ key }) => key)]));
+    this.#forgetOthers();
     this.#startedAt = now();
     this.#pass();
     this.#shown = this.#state();
@@ -110,8 +110,19 @@ export class Market {
     const polled = [...feeds.map((feed) => feed.poll()), this.poolViews.turn()];
     this.#renew();
     await Promise.all(polled.map((each) => each.then((isNew) => isNew && this.#dirty())));
+    if (this.#context.closing.aborted) return;
     this.#renew();
     this.#report();
+  }
+
+  /** Drops what is kept of sources that the configuration no longer names. */
+  #forgetOthers(): void {
+    const { kept, log } = this.#context;
+    try {
+      kept.keep(new Set([...this.#coinSources.map(({ feed }) => feed.key), ...this.#prices.map(({ key }) => key)]));
+    } catch (error) {
+      log.warn({ err: error }, "the values of old sources cannot be removed");
+    }
   }
 
   #dirty(): void {

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { invalid, invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { MoneyReport } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
-import type { MoneyDays, MoneyRow, MoneySums, Store, Stored, StoredGroup } from "../../store/index.ts";
+import type { MoneyDays, MoneySums, Store, Stored, StoredGroup } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
@@ -34,8 +35,6 @@ const dayMs = 24 * hourMs;
 const usualCurveMs = 36 * hourMs;
 const longestCurveMs = 31 * dayMs;
 const mostRows = 10_000;
-/** Rows that a report may be made of. */
-const mostRead = 200_000;
 
 /** GET /api/money and GET /api/prices. */
 export const moneyOperations = (context: MoneyContext): Pick<MiningService, "getMoney" | "getPrices"> => ({
@@ -45,22 +44,31 @@ export const moneyOperations = (context: MoneyContext): Pick<MiningService, "get
     shares.take(caller, costs.look);
     const { by, of, from, to } = spanOf(input, context);
     save();
-    return shares.measured(caller, costs.look, () => {
-      const rows = days.sums({ from, to, letters: by === "day" ? 10 : 7, of, currency, limit: mostRead + 1 });
-      if (rows.length > mostRead) throw invalid("from", `starts a time with more than ${mostRead} rows; ask for less`);
-      const seen = rows.filter(({ groupId }) => access.seesGroup(groupId));
-      const groups = enabled(context.store.groups).filter(({ id }) => access.seesGroup(id));
-      const list = of === "group" ? byGroup(seen, groups) : bySubject(seen);
-      if (list.length > mostRows)
-        throw invalid("from", `gives ${list.length} rows; at most ${mostRows} are returned; ask for a shorter time`);
-      return {
-        ...{ by, of, currency },
-        list: list.map(({ period, subject, sums }) => ({ ...present(period, sums), ...named(of, subject, context) })),
-        totalList: [...Map.groupBy(seen, ({ period }) => period)].map(([period, all]) =>
-          present(period, all.reduce<MoneySums>(addedSums, nothing)),
-        ),
-      };
-    });
+    const parents = parentsIn(enabled(context.store.groups).filter(({ id }) => access.seesGroup(id)));
+    const lines = new Lines();
+    const totals = new Lines();
+    for (const date of datesOf(days, from, to)) {
+      shares.measured(caller, 0, () => {
+        for (const row of days.sums({ from: date, to: date, letters: by === "day" ? 10 : 7, of, currency })) {
+          if (!access.seesGroup(row.groupId)) continue;
+          totals.add(row.period, 0, row);
+          for (const subject of of === "group" ? withOuter(row.groupId, parents) : [row.subject])
+            lines.add(row.period, subject, row);
+        }
+      });
+      if (lines.size > mostRows)
+        throw invalid("from", `starts a time with more than ${mostRows} rows; ask for a shorter one, or by=month`);
+      // A date of a large farm takes some 20 ms.
+      await nextTurn();
+    }
+    return {
+      ...{ by, of, currency },
+      list: lines.all().map(({ period, subject, sums }) => ({
+        ...present(period, sums),
+        ...named(of, subject, context),
+      })),
+      totalList: totals.all().map(({ period, sums }) => present(period, sums)),
+    };
   },
 
   getPrices: async ({ miner, group, from, to }, caller) => {
@@ -145,29 +153,41 @@ interface Line {
   readonly sums: MoneySums;
 }
 
-const bySubject = (rows: readonly MoneyRow[]): Line[] => lines(rows.map((row) => [row.subject, row] as const));
+/** Sums by period and subject, in the order of the periods. */
+class Lines {
+  readonly #lines = new Map<string, Line>();
 
-/** Each row counts for its group and for those around it. */
-function byGroup(rows: readonly MoneyRow[], groups: readonly Stored<StoredGroup>[]): Line[] {
-  const parents = new Map(groups.map(({ id, parentId }) => [id, parentId]));
-  return lines(
-    rows.flatMap((row) => {
-      const ids = [row.groupId];
-      for (let id = parents.get(row.groupId) ?? 0; id !== 0 && !ids.includes(id); id = parents.get(id) ?? 0)
-        if (parents.has(id)) ids.push(id);
-      return ids.map((id) => [id, row] as const);
-    }),
-  );
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  add(period: string, subject: string | number, sums: MoneySums): void {
+    const key = `${period} ${subject}`;
+    this.#lines.set(key, { period, subject, sums: addedSums(this.#lines.get(key)?.sums ?? nothing, sums) });
+  }
+
+  all(): Line[] {
+    return [...this.#lines.values()];
+  }
 }
 
-function lines(rows: readonly (readonly [string | number, MoneyRow])[]): Line[] {
-  const found = new Map<string, Line>();
-  for (const [subject, row] of rows) {
-    const key = `${row.period} ${subject}`;
-    const sums = addedSums(found.get(key)?.sums ?? nothing, row);
-    found.set(key, { period: row.period, subject, sums });
-  }
-  return [...found.values()].sort((a, b) => (a.period < b.period ? -1 : a.period > b.period ? 1 : 0));
+/** Those of a span that may have rows, oldest first. */
+function* datesOf(days: MoneyDays, from: string, to: string): Iterable<string> {
+  const known = days.dates();
+  if (known === null) return;
+  const last = to < known.last ? to : known.last;
+  for (let date = from > known.first ? from : known.first; date <= last; date = dateBefore(date, -1)) yield date;
+}
+
+const parentsIn = (groups: readonly Stored<StoredGroup>[]): ReadonlyMap<number, number> =>
+  new Map(groups.map(({ id, parentId }) => [id, parentId]));
+
+/** A group, and those that it is inside of. */
+function withOuter(groupId: number, parents: ReadonlyMap<number, number>): number[] {
+  const ids = [groupId];
+  for (let id = parents.get(groupId) ?? 0; id !== 0 && !ids.includes(id); id = parents.get(id) ?? 0)
+    if (parents.has(id)) ids.push(id);
+  return ids;
 }
 
 function present(period: string, sums: MoneySums): MoneyReport["totalList"][number] {

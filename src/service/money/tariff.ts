@@ -133,10 +133,15 @@ export function tariffOf(settings: ElectricitySettings, context: TariffContext):
   if (zones !== undefined) {
     const local = localTimeIn(settings.timeZone ?? context.timeZone);
     const priceAt = zonePrices(zones);
-    const at = (time: number): Segment => ({
-      price: total(priceAt(local(time)) ?? price ?? null),
-      until: (Math.floor(time / minuteMs) + 1) * minuteMs,
-    });
+    const borders = zones.flatMap(({ from, to }) => [minutesOf(from), minutesOf(to)]).sort((a, b) => a - b);
+    const at = (time: number): Segment => {
+      const now = local(time);
+      const next = borders.find((minute) => minute > now.minute) ?? minutesOfDay;
+      const border = (Math.floor(time / minuteMs) + next - now.minute) * minuteMs;
+      // Clocks change at whole quarters of an hour.
+      const quarter = (Math.floor(time / quarterMs) + 1) * quarterMs;
+      return { price: total(priceAt(now) ?? price ?? null), until: Math.min(border, quarter) };
+    };
     return { at, curve: null };
   }
   if (price === undefined) return undefined;
@@ -145,6 +150,8 @@ export function tariffOf(settings: ElectricitySettings, context: TariffContext):
 }
 
 const minuteMs = 60_000;
+const quarterMs = 900_000;
+const minutesOfDay = 1_440;
 
 /** The price of the first zone that has this moment; undefined if none has. */
 function zonePrices(zones: readonly ZoneSettings[]): (local: LocalTime) => number | undefined {
