@@ -255,6 +255,30 @@ describe("the price of electricity", () => {
     expect(await refusal(of({ miner: id, group: hall, from: 2, to: 1 }))).toBe("input.invalid group from");
   });
 
+  test("of a single miner is its own, also after a restart, and its token is not stored", async () => {
+    const source = await openDouble({
+      "/": [{ start: "2026-11-22T00:00:00Z", end: "2026-11-23T00:00:00Z", value: 0.7 }],
+    });
+    const headers = { Authorization: "Bearer word-of-the-tariff" };
+    const electricity = { source: { type: "list", url: source.url, currency: "USD", headers } };
+    const clock = stoppedClock(at("2026-11-22T00:00:00Z"));
+    const bench = await openLoopBench({
+      ...{ rigs: [bitaxe, bitaxe], clock: clock.now },
+      config: ([one, two]) => ({
+        miners: [{ address: one, electricity }, { address: two }],
+        electricity: { price: 0.2 },
+      }),
+    });
+    await bench.turn();
+    const prices = async () =>
+      [(await bench.miner(0)).money, (await bench.miner(1)).money].map((each) => each.electricityPrice);
+    expect(await prices()).toEqual([0.7, 0.2]);
+    expect(JSON.stringify(bench.store.miners.all())).not.toContain("word-of-the-tariff");
+    await bench.restart();
+    expect(await prices()).toEqual([0.7, 0.2]);
+    expect(source.asked).toHaveLength(1);
+  });
+
   test("changes a miner's cost when another begins, and the change is told to subscribers", async () => {
     const zones = [{ from: "13:00", to: "14:00", price: 1 }];
     const { bench, clock } = await openFarm({
