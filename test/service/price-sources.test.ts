@@ -26,11 +26,13 @@ async function openSource(settings: Record<string, unknown>, answers: Record<str
   const double = await openDouble(answers);
   const clock = stoppedClock(noon);
   const closing = new AbortController();
+  const lines: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line) => lines.push(line) });
   onTestFinished(() => closing.abort());
   const open = () => {
     const curve = new PriceCurve(double.host);
     const parsed = PriceSourceSettings.parse({ url: double.url, ...settings });
-    const context = { kept, now: clock.now, closing: closing.signal, log: pino({ level: "silent" }) };
+    const context = { kept, now: clock.now, closing: closing.signal, log };
     return runPrices({ settings: parsed, curve }, { ...context, messages: null, changed: () => undefined });
   };
   const running = open();
@@ -38,6 +40,7 @@ async function openSource(settings: Record<string, unknown>, answers: Record<str
     double,
     clock,
     open,
+    logged: () => lines.join(""),
     ...running,
     prices: () => running.curve.periods.map(({ start, end, value }) => [iso(start), (end - start) / 60_000, value]),
   };
@@ -289,13 +292,15 @@ describe("a source that fails keeps its last prices, with a sentence that names 
     expect(double.asked.every(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true);
   });
 
-  test("the token of ENTSO-E, which is in the address, is in no sentence", async () => {
-    const { poll, curve, double } = await openSource(entsoeSettings, {
+  test("the token of ENTSO-E, which is in the address, is in no sentence and no log", async () => {
+    const { poll, curve, double, logged } = await openSource(entsoeSettings, {
       "/api": (response) => response.writeHead(401).end(),
     });
     await poll();
     expect(double.asked[0]?.line).toContain("securityToken=entsoe-token");
     expect(curve.problem).toBe(`${double.host} answers 401`);
+    expect(logged()).toContain("a source failed");
+    expect(logged()).not.toContain("entsoe-token");
   });
 
   test("ENTSO-E's refusal, and a document with entities", async () => {
