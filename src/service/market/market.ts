@@ -105,10 +105,10 @@ export class Market {
 
   /** Asks every source that is due. Never rejects; no reply waits for it. */
   async turn(): Promise<void> {
+    this.#renew();
     if (this.#context.isDemo()) return;
     const feeds = [...this.#coinSources.map(({ feed }) => feed), ...this.#prices];
     const polled = [...feeds.map((feed) => feed.poll()), this.poolViews.turn()];
-    this.#renew();
     await Promise.all(polled.map((each) => each.then((isNew) => isNew && this.#dirty())));
     if (this.#context.closing.aborted) return;
     this.#renew();
