@@ -259,8 +259,11 @@ describe("a source that fails", () => {
     for (let day = 0; day < 3; day += 1) await pass(86_000);
     const title = `Market data of ${source.host} are old`;
     expect(await bench.notifications()).toEqual([`${title}: ${source.host} answers with a web page instead of data`]);
+    // Also in the next run.
+    await bench.restart();
     source.answers.set("/coins.json", coinsJson({ timestamp: stamp + 3 * 86_000 }));
     await pass(86_000);
+    expect(await bench.notifications()).toHaveLength(1);
     const { unacknowledgedNotificationCount } = await bench.service.listNotifications({}, caller);
     expect(unacknowledgedNotificationCount).toBe(0);
   });

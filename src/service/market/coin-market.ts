@@ -152,7 +152,7 @@ export class CoinMarket {
     for (const { coins, heldBtc } of this.#known.values()) {
       for (const [shortName, { heldWork, heldPrice }] of coins)
         for (const candidate of [heldWork, heldPrice]) if (candidate) sentences.set(shortName, candidate.sentence);
-      for (const [currency, { sentence }] of heldBtc) sentences.set(`BTC in ${currency}`, sentence);
+      for (const [currency, { sentence }] of heldBtc) sentences.set(inCurrency(currency), sentence);
     }
     return sentences;
   }
@@ -243,6 +243,9 @@ export class CoinMarket {
     return fresh ?? found.toSorted((one, other) => other.found.at - one.found.at)[0] ?? null;
   }
 }
+
+/** What a sentence about the price of a BTC is about. */
+export const inCurrency = (currency: string): string => `BTC in ${currency}`;
 
 const noWork: CoinWork = { difficulty: null, networkHashrate: null, blockTime: null, reward: null, earning: null };
 

@@ -3,7 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Coins } from "../money/coins.ts";
 import type { Rates } from "../money/rates.ts";
 import type { Tariffs } from "../money/tariffs.ts";
-import { CoinMarket, type FactSource } from "./coin-market.ts";
+import { CoinMarket, type FactSource, inCurrency } from "./coin-market.ts";
 import { coinSources, MarketFacts } from "./coin-sources.ts";
 import { addressOf, Feed } from "./feed.ts";
 import { type PoolViewContext, PoolViews } from "./pool-views.ts";
@@ -46,6 +46,7 @@ export class Market {
   readonly #startedAt: number;
   /** Titles of the present warnings. */
   #warned = new Set<string>();
+  #ofEarlierRun: readonly EarlierWarning[];
   #shown: string;
   #isDirty = false;
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -81,6 +82,7 @@ export class Market {
     this.#startedAt = now();
     this.#pass();
     this.#shown = this.#state();
+    this.#ofEarlierRun = this.#possibleWarnings();
   }
 
   /** Whether anything has to be asked, or changes with time. */
@@ -157,18 +159,42 @@ export class Market {
   #report(): void {
     const { now, warn } = this.#context;
     const warnings = new Map<string, string>();
-    for (const [what, sentence] of this.coinMarket.held()) warnings.set(`Market value of ${what} held back`, sentence);
+    for (const [what, sentence] of this.coinMarket.held()) warnings.set(titles.held(what), sentence);
     for (const { feed } of this.#coinSources)
       if (now() - (feed.at ?? this.#startedAt) > staleMs)
-        warnings.set(`Market data of ${feed.host} are old`, feed.problem ?? `${feed.host} has not answered for a day`);
+        warnings.set(titles.old(feed.host), feed.problem ?? `${feed.host} has not answered for a day`);
     for (const { curve } of this.#prices)
       if (curve.period(now()).value === null && now() - (curve.at ?? this.#startedAt) > silenceMs)
-        warnings.set(
-          `Electricity price of ${curve.source} unknown`,
-          curve.problem ?? `${curve.source} has no price for now`,
-        );
+        warnings.set(titles.unpriced(curve.source), curve.problem ?? `${curve.source} has no price for now`);
     for (const [title, message] of warnings) if (!this.#warned.has(title)) warn(title, message);
     for (const title of this.#warned) if (!warnings.has(title)) warn(title, null);
     this.#warned = new Set(warnings.keys());
+    const over = this.#ofEarlierRun.filter(({ title, isOver }) => isOver() && !warnings.has(title));
+    for (const { title } of over) warn(title, null);
+    this.#ofEarlierRun = this.#ofEarlierRun.filter((each) => !over.includes(each));
+  }
+
+  /** Every warning that an earlier run may have left open, and whether its trouble is over. */
+  #possibleWarnings(): EarlierWarning[] {
+    const held = [...this.coinMarket.known(), ...Array.from(this.coinMarket.btcPrices().keys(), inCurrency)];
+    return [
+      ...held.map((what) => ({ title: titles.held(what), isOver: () => true })),
+      ...this.#coinSources.map(({ feed }) => ({ title: titles.old(feed.host), isOver: () => feed.at !== null })),
+      ...this.#prices.map(({ curve }) => ({
+        title: titles.unpriced(curve.source),
+        isOver: () => curve.period(this.#context.now()).value !== null,
+      })),
+    ];
   }
 }
+
+interface EarlierWarning {
+  readonly title: string;
+  readonly isOver: () => boolean;
+}
+
+const titles = {
+  held: (what: string): string => `Market value of ${what} held back`,
+  old: (host: string): string => `Market data of ${host} are old`,
+  unpriced: (source: string): string => `Electricity price of ${source} unknown`,
+} as const;
