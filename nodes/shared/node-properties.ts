@@ -43,7 +43,11 @@ export const nodeProperties = {
   shares_rejected: plain,
   hardware_errors: plain,
   revenue: plain,
+  cost: plain,
+  energy_cost: plain,
+  electricity_price: plain,
   profit: plain,
+  pool_hashrate: hashrate,
   room_temperature: temperature,
   room_target: temperature,
   // A fraction of 1, entered as a percentage.

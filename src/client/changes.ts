@@ -94,7 +94,7 @@ export function outOfReach(miner: Miner, why: string): Miner {
       notes: [why],
     },
     controls,
-    money: { ...miner.money, revenuePerDay: null, costPerDay: null, profitPerDay: null },
+    money: { ...miner.money, revenuePerDay: null, costPerDay: null, profitPerDay: null, breakEvenPrice: null },
     heating: miner.heating && { ...miner.heating, room: null, at: null, demand: null },
   };
 }

@@ -174,7 +174,8 @@ function moneyOf(coin: Fields, parser: Parser): Miner["money"] {
   const revenuePerDay = amount("revenuePerDay") || null;
   const profitPerDay = revenuePerDay === null ? null : amount("profitPerDay");
   const costPerDay = revenuePerDay === null || profitPerDay === null ? null : revenuePerDay - profitPerDay;
-  return { revenuePerDay, costPerDay, profitPerDay, currency: null };
+  const unknown = { electricityPrice: null, breakEvenPrice: null, energyCost: null };
+  return { revenuePerDay, costPerDay, profitPerDay, currency: null, ...unknown };
 }
 
 function readCoin(fields: Fields, power: number | null, parser: Parser, display: Display): Miner["coinInfo"] {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { algorithms, bareName } from "../catalogue/algorithms.ts";
+import { coins as predefinedCoins } from "../catalogue/coins.ts";
 import { needsMessages } from "../contract/messages.ts";
 import { didYouMean } from "../contract/nearest.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
@@ -58,6 +59,7 @@ export function crossChecks(value: unknown): Finding[] {
     // A key identifies its user, so no two users share one.
     ...twice([...(isRecord(config.http) ? [{ path: ["http"], fields: config.http }] : []), ...users], "key"),
     ...loops(config, miners, groupNames),
+    ...unknownCoins(config),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "groups", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "pools", "pool", poolNames)),
@@ -150,7 +152,12 @@ function topics(config: Readonly<Record<string, unknown>>, miners: readonly Entr
     ...oneOrMore(config, "heating").map(({ path, fields }) => ({ path: [...path, "roomTemperature"], fields })),
     ...oneOrMore(config, "follow").map(({ path, fields }) => ({ path: [...path, "surplus"], fields })),
   ];
+  const priced = [{ path: [], fields: config }, ...groupsIn(config, []), ...miners];
   const needing = [
+    ...priced.flatMap(({ path, fields: { electricity } }) => {
+      const source = isRecord(electricity) ? electricity.source : undefined;
+      return isRecord(source) && source.topic !== undefined ? [[...path, "electricity", "source", "topic"]] : [];
+    }),
     ...miners.flatMap(({ path, fields: { supply } }) =>
       isRecord(supply) && supply.type === "mqtt" ? [[...path, "supply", "type"]] : [],
     ),
@@ -331,6 +338,21 @@ const half = ({ path, fields: { username, password } }: Entry): Finding[] => {
   const missing = username === undefined ? "username" : "password";
   return [{ path: [...path, missing], message: "is missing: a login needs username and password" }];
 };
+/** Coins that a market source is asked for are predefined or declared. */
+function unknownCoins({ market, coins }: Readonly<Record<string, unknown>>): Finding[] {
+  const declared = textsOf(entriesOf({ coins }, "coins"), "shortName");
+  const known = new Set([...predefinedCoins.map(({ shortName }) => shortName), ...declared]);
+  const capitals = new Set([...known].map((shortName) => shortName.toUpperCase()));
+  return entriesOf(isRecord(market) ? market : {}, "sources", ["market"]).flatMap(
+    ({ path, fields: { coins: asked } }) =>
+      Object.keys(isRecord(asked) ? asked : {})
+        .filter((shortName) => !capitals.has(shortName.toUpperCase()))
+        .map((shortName) => ({
+          path: [...path, "coins", shortName],
+          message: `there is no coin "${shortName}"${didYouMean(shortName, known)}`,
+        })),
+  );
+}
 
 const emptyPoolGroup = ({ path, fields }: Entry): Finding[] =>
   Array.isArray(fields.pools) && fields.pools.length === 0

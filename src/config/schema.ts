@@ -11,6 +11,7 @@ import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
 import type { Environment } from "./environment.ts";
 import { Follows, Heatings } from "./loops.ts";
+import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
 
 /**
@@ -116,17 +117,22 @@ export const MinerSettings = z.strictObject({
     .strictObject({ minOn: minOn.optional(), minOff: minOff.optional(), changesPerHour: changesPerHour.optional() })
     .optional()
     .describe("limits of this rig that differ from power"),
+  electricity: ElectricitySettings.optional().describe("price of its electricity; absent = that of its group"),
 });
 export type MinerSettings = z.infer<typeof MinerSettings>;
 
 export interface GroupSettings {
   name: string;
   room?: boolean | undefined;
+  electricity?: ElectricitySettings | undefined;
   groups?: GroupSettings[] | undefined;
 }
 export const GroupSettings: z.ZodType<GroupSettings> = z.strictObject({
   name,
   room: z.boolean().optional().describe("whether it is a room, which Home Assistant shows as an area; absent = no"),
+  electricity: ElectricitySettings.optional().describe(
+    "price of its electricity; absent = that of the group around it",
+  ),
   get groups() {
     return z.array(GroupSettings).optional().describe("groups inside this one");
   },
@@ -143,6 +149,7 @@ export const PoolSettings = z.strictObject({
     .default("")
     .describe("short name of the coin"),
   algorithm: z.string().max(64).default("").describe("id of the algorithm"),
+  view: PoolViewSettings.optional().describe("the pool's own figures of its workers; absent = not asked"),
 });
 export type PoolSettings = z.infer<typeof PoolSettings>;
 
@@ -263,14 +270,9 @@ export const Config = z.strictObject({
     .prefault({})
     .describe("what rules may do"),
   users: z.array(UserSettings).default([]).describe("users of the API, each with their own key"),
-  rates: z
-    .strictObject({ btc: z.number().positive().optional().describe("money per BTC") })
-    .prefault({})
-    .describe("exchange rates, in the display currency"),
-  electricity: z
-    .strictObject({ price: z.number().min(0).optional().describe("money per kWh") })
-    .prefault({})
-    .describe("electricity price, in the display currency"),
+  rates: RateSettings.prefault({}).describe("exchange rates, in the display currency"),
+  electricity: ElectricitySettings.prefault({}).describe("electricity price, in the display currency"),
+  market: MarketSettings.prefault({}).describe("sources of coins and exchange rates"),
   heating: Heatings.describe("rooms heated by rigs: one, or a list"),
   follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
   channels: Channels.describe("where notifications are sent, such as a phone"),

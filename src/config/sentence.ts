@@ -79,6 +79,7 @@ const yamlTypes: TypeNames = {
   boolean: "true or false",
   array: "a list",
   object: "a mapping of keys",
+  record: "a mapping of keys",
 };
 
 /** What was probably meant, or why a value has another type than it seems to have. */

@@ -4,7 +4,7 @@ import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
 import { quantityIn } from "./quantity.ts";
 import { isRecord } from "./record.ts";
-import { Miner, minerStatuses, privileges, Uid } from "./resources.ts";
+import { Miner, minerStatuses, moneyPeriods, moneySubjects, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { switchWord } from "./triggers.ts";
 import { wording } from "./wording.ts";
@@ -284,6 +284,7 @@ export const CoinQuery = z.object({
   reward: parameter(Decimal, "block reward in coins, for a user-defined coin", 3.125).optional(),
   btc: parameter(Decimal, "price of one coin in BTC, for a user-defined coin", 0.00002).optional(),
   usd: parameter(Decimal, "price of one coin in US dollars, for a user-defined coin", 1.35).optional(),
+  reset: extension(Flag, "true removes the profitability that was set by hand, so that the market sources apply", true),
 });
 
 const place = Line(64).nullable();
@@ -433,6 +434,12 @@ export const UserBody = z.object({
     .describe("Static IDs of the pools that the user sees; null = all"),
 });
 
+const Format = parameter(
+  z.enum(["json", "csv"]),
+  "csv: the reply over HTTP is a table (RFC 4180); default: json",
+  "csv",
+).optional();
+
 export const HistoryQuery = z.object({
   from: parameter(
     Instant,
@@ -444,6 +451,36 @@ export const HistoryQuery = z.object({
     Decimal,
     "seconds between two points, aligned to 1970; only whole steps are returned; 0 = every reading, at most 10,000; default: about 500 points",
     3600,
+  ).optional(),
+  format: Format,
+});
+
+const LocalDate = z.iso.date("must be a date like 2026-11-22");
+
+export const MoneyQuery = z.object({
+  from: parameter(LocalDate, "first local date; default: 30 days, or 12 months, before `to`", "2026-11-01").optional(),
+  to: parameter(LocalDate, "last local date, included; default: today", "2026-11-30").optional(),
+  by: parameter(z.enum(moneyPeriods), "length of the periods; default: day", "day").optional(),
+  of: parameter(z.enum(moneySubjects), "what each row is about; default: miner", "miner").optional(),
+  format: Format,
+});
+
+export const PricesQuery = z.object({
+  miner: parameter(
+    z.union([Id, Uid]),
+    "id or uid: the prices that this miner pays; default: the general ones",
+    1,
+  ).optional(),
+  group: parameter(Id, "id: the prices of this group", 1).optional(),
+  from: parameter(
+    Instant,
+    "ISO 8601 with zone, or epoch milliseconds; default: now",
+    "2026-11-22T00:00:00Z",
+  ).optional(),
+  to: parameter(
+    Instant,
+    "ISO 8601 with zone, or epoch milliseconds; default: 36 hours after `from`; at most 31 days after it",
+    "2026-11-23T00:00:00Z",
   ).optional(),
 });
 

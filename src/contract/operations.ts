@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { historyTable, moneyTable, type Table } from "./csv.ts";
 import { ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
@@ -18,11 +19,13 @@ import {
   ManagedMinerBody,
   MinerActionQuery,
   MinerListQuery,
+  MoneyQuery,
   NotificationListQuery,
   NotificationQuery,
   PoolActionQuery,
   PoolBody,
   PoolGroupBody,
+  PricesQuery,
   parameter,
   TryQuery,
   UpcomingQuery,
@@ -43,13 +46,16 @@ import {
   Host,
   JobStarted,
   ManagedMiner,
+  Market,
   MinerDetail,
   MinerList,
   MinerPool,
+  MoneyReport,
   NotificationList,
   Pool,
   PoolGroup,
   PoolList,
+  PriceList,
   type Privilege,
   Summary,
   User,
@@ -99,6 +105,8 @@ export interface Operation {
   readonly access: OperationAccess;
   /** Success status if it is not 200. */
   readonly status?: number;
+  /** The reply as a table, for `format=csv` over HTTP. */
+  readonly csv?: (reply: never) => Table;
   /** A Rigbridge extension: not part of the documented API. */
   readonly extension?: true;
 }
@@ -402,6 +410,25 @@ export const operations = {
     params: byIdOf("miner"),
     query: HistoryQuery,
     reply: History,
+    csv: historyTable,
+    extension,
+  }),
+  getMoney: get("/api/money", viewers, {
+    summary: "What miners, groups, coins or algorithms earned and cost by day or month",
+    query: MoneyQuery,
+    reply: MoneyReport,
+    csv: moneyTable,
+    extension,
+  }),
+  getPrices: get("/api/prices", viewers, {
+    summary: "The price of electricity over time, with its source and age",
+    query: PricesQuery,
+    reply: PriceList,
+    extension,
+  }),
+  getMarket: get("/api/market", viewers, {
+    summary: "What is known about coins and exchange rates, with source and age",
+    reply: Market,
     extension,
   }),
 

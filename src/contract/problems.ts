@@ -13,7 +13,6 @@ export const problems = {
   "method.not-allowed": { status: 405, title: "Method not allowed" },
   "request.timeout": { status: 408, title: "The request took too long" },
   "not.possible": { status: 409, title: "Not possible now" },
-  "nothing.to.do": { status: 409, title: "Nothing to do" },
   "not.yet": { status: 409, title: "Not supported yet in this version" },
   "nothing.to.do": { status: 409, title: "Nothing to do" },
   "in.use": { status: 409, title: "Still in use" },

@@ -215,12 +215,41 @@ export const properties = {
     diagnostic: true,
     read: ({ money }) => money.revenuePerDay,
   }),
+  cost: readOnly({
+    name: "Electricity cost per day",
+    kind: "money",
+    unit: "money/d",
+    diagnostic: true,
+    // Without a price it is 0 and says nothing.
+    read: ({ money }) => (money.electricityPrice === null ? null : money.costPerDay),
+  }),
+  energy_cost: readOnly({
+    name: "Energy cost",
+    kind: "money",
+    unit: "money",
+    diagnostic: true,
+    read: ({ money }) => money.energyCost,
+  }),
+  electricity_price: readOnly({
+    name: "Electricity price",
+    kind: "money",
+    unit: "money/kWh",
+    diagnostic: true,
+    read: ({ money }) => money.electricityPrice,
+  }),
   profit: readOnly({
     name: "Profit per day",
     kind: "money",
     unit: "money/d",
     diagnostic: true,
     read: ({ money }) => money.profitPerDay,
+  }),
+  pool_hashrate: readOnly({
+    name: "Hash rate at the pool",
+    kind: "hashrate",
+    unit: "H/s",
+    diagnostic: true,
+    read: ({ poolView }) => poolView?.hashrate ?? null,
   }),
   room_temperature: readOnly({
     name: "Room temperature",

@@ -70,6 +70,18 @@ export const Money = z.object({
   costPerDay: z.number().nullable().describe("cost of electricity; 0 if no price is set"),
   profitPerDay: z.number().nullable().describe("null if revenue or cost is unknown"),
   currency: text.nullable().describe("ISO 4217; null if the server does not report it"),
+  electricityPrice: z
+    .number()
+    .nullable()
+    .describe("what the miner pays for a kWh now, may be negative; null if no price is set or known"),
+  breakEvenPrice: z
+    .number()
+    .nullable()
+    .describe("price of a kWh at which the profit is 0; null if revenue or power is unknown"),
+  energyCost: z
+    .number()
+    .nullable()
+    .describe("cost of its energy so far, each kWh at the price of its time; null if nothing of it is known"),
 });
 export type Money = z.infer<typeof Money>;
 
@@ -140,6 +152,16 @@ export const MinerPower = z.object({
     .describe("who controls its power; null if nobody does"),
   max: z.number().nullable().describe("the highest power that it can be set to, in W; null if unknown"),
 });
+/** What the pool itself says about a worker; every field is null where it does not say so. */
+export const PoolView = z.object({
+  hashrate: z.number().nullable().describe("H/s"),
+  rejected: z.number().nullable().describe("rejected shares"),
+  balance: z.number().nullable().describe("unpaid balance of the account, in coins"),
+  lastShareUtc: z.iso.datetime().nullable().describe("when the pool received the last share"),
+  source: text.describe("host of the pool's API"),
+  at: z.iso.datetime().describe("when this was read"),
+});
+export type PoolView = z.infer<typeof PoolView>;
 
 export const Miner = z.object({
   id: int.describe("external miners start at 1000000001, managed miners at 1"),
@@ -188,6 +210,9 @@ export const Miner = z.object({
   readings: Readings,
   controls: z.array(Control),
   money: Money.describe("revenue and cost (Rigbridge extension)"),
+  poolView: PoolView.nullable()
+    .optional()
+    .describe("what the pool itself reports about this miner; null if it is not asked (Rigbridge extension)"),
   heating: Heating.nullable().describe("the room that this miner heats; null if none (Rigbridge extension)"),
   power: MinerPower.describe("who controls its power now (Rigbridge extension)"),
   identity: Identity.nullable().describe("reported by the rig; null until its first read (Rigbridge extension)"),
@@ -317,12 +342,25 @@ export const NotificationList = z.object({
   unacknowledgedNotificationCount: int,
 });
 
+/** Sums of what is known; null if nothing of it is. */
+export const MoneyTotal = z.object({
+  revenuePerDay: z.number().nullable(),
+  costPerDay: z.number().nullable(),
+  profitPerDay: z.number().nullable().describe("of the miners whose revenue and cost are known"),
+  revenueBtcPerDay: z.number().nullable(),
+  profitBtcPerDay: z.number().nullable(),
+  currency: text,
+});
+export type MoneyTotal = z.infer<typeof MoneyTotal>;
+const moneyTotal = MoneyTotal.optional().describe("revenue, cost and profit (Rigbridge extension)");
+
 export const SummaryEntry = z.object({
   name: text,
   activeCount: int,
   hashRate5s: text,
   hashRateAvg: text,
   revenue: text,
+  money: moneyTotal,
 });
 
 const wattHours = z.int().nullable();
@@ -333,6 +371,7 @@ export const GroupSummary = z.object({
   energy: wattHours.describe(
     "Wh drawn by its miners and those of its subgroups while they were in it; never decreases",
   ),
+  money: moneyTotal,
 });
 
 export const Summary = z.object({
@@ -350,6 +389,7 @@ export const Summary = z.object({
     .optional()
     .describe("Wh drawn by all miners, also those removed since; never decreases (Rigbridge extension)"),
   groupList: z.array(GroupSummary).optional().describe("(Rigbridge extension)"),
+  money: moneyTotal,
   metaData: MetaData,
 });
 export type Summary = z.infer<typeof Summary>;
@@ -476,3 +516,98 @@ export const BulkAction = BulkJob.extend({
   results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's response") })),
 });
 export type BulkAction = z.infer<typeof BulkAction>;
+
+/** The price of electricity over time, in the display currency. */
+export const PriceList = z.object({
+  currency: text.describe("ISO 4217, of every price here"),
+  source: text.nullable().describe("host or topic; null = the configuration"),
+  at: z.iso.datetime().nullable().describe("when the prices were read from the source; null = never, or no source"),
+  age: z.number().nullable().describe("seconds since then"),
+  now: figure.describe("what a kWh costs now, with surcharge and factor; null if it is unknown or no price is set"),
+  prices: z
+    .array(z.object({ start: z.iso.datetime(), end: z.iso.datetime(), value: z.number() }))
+    .describe("prices per kWh, with surcharge and factor, sorted; a time without a known price has none"),
+  problem: text.nullable().describe("why prices are missing or old; null if nothing is wrong"),
+});
+export type PriceList = z.infer<typeof PriceList>;
+
+const age = z.number().nullable().describe("seconds since then");
+const readAt = z.iso.datetime().nullable().describe("when it was read from the source");
+
+export const MarketCoin = z.object({
+  shortName: text,
+  name: text,
+  algorithm: text,
+  profit: figure.describe("BTC per MH/s per day, as it counts now"),
+  profitUsd: figure.describe("USD per MH/s per day, where only a price in USD is known"),
+  setBy: z
+    .enum(["hand", "file", "market"])
+    .nullable()
+    .describe("where the profitability is from: POST /api/coins, the configuration file, or the sources"),
+  difficulty: figure,
+  networkHashrate: figure.describe("H/s"),
+  blockTime: figure.describe("seconds"),
+  reward: figure.describe("coins per block"),
+  workSource: text.nullable().describe("host of the source of these four"),
+  workAt: readAt,
+  workAge: age,
+  priceBtc: figure,
+  priceUsd: figure,
+  priceSource: text.nullable(),
+  priceAt: readAt,
+  priceAge: age,
+  held: text.nullable().describe("why a newer value is not used; null if none is held back"),
+});
+
+export const Market = z.object({
+  coins: z.array(MarketCoin),
+  rates: z.object({
+    currency: text,
+    btc: figure.describe("money per BTC"),
+    source: text.nullable().describe("null = the configuration, or unknown"),
+    at: readAt,
+    age,
+  }),
+  sources: z.array(
+    z.object({
+      type: text,
+      source: text.describe("host"),
+      at: readAt,
+      age,
+      problem: text.nullable().describe("why the last attempt failed or what was odd; null if nothing is wrong"),
+    }),
+  ),
+});
+export type Market = z.infer<typeof Market>;
+
+export const moneyPeriods = ["day", "month"] as const;
+export const moneySubjects = ["miner", "group", "coin", "algorithm"] as const;
+
+const moneySums = {
+  period: text.describe("local date, 2026-11-22, or month, 2026-11"),
+  hours: z.number().describe("hours that the miners were read in"),
+  energy: figure.describe("Wh"),
+  cost: figure,
+  revenue: figure,
+  profit: figure.describe("revenue less cost"),
+  revenueBtc: figure,
+  profitBtc: figure,
+  incomplete: z.boolean().describe("whether revenue or cost was unknown for a part of the time"),
+} as const;
+
+export const MoneyReport = z.object({
+  by: z.enum(moneyPeriods),
+  of: z.enum(moneySubjects),
+  currency: text,
+  list: z
+    .array(
+      z.object({
+        ...moneySums,
+        id: int.nullable().describe("of the miner or group; null for coins and algorithms"),
+        name: text.describe("empty for a coin or algorithm that was unknown"),
+      }),
+    )
+    .describe("sums of what is known, each kWh at the price of its time; a group includes its subgroups"),
+  totalList: z.array(z.object(moneySums)).describe("all together, each miner once"),
+});
+export type MoneyReport = z.infer<typeof MoneyReport>;

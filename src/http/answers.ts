@@ -19,6 +19,25 @@ export function sendRead(request: FastifyRequest, reply: FastifyReply, value: un
   return reply.header("content-type", jsonType).send(text);
 }
 
+/** The reply to a read as a table, which browsers offer to save. */
+export function sendTable(request: FastifyRequest, reply: FastifyReply, csv: string): FastifyReply {
+  const { etag } = tagged(csv);
+  reply.header("cache-control", "private, no-cache");
+  if (etag !== undefined) {
+    reply.header("etag", etag);
+    if (clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  }
+  const name = request.url
+    .replace(/\?.*$/s, "")
+    .replaceAll(/[^a-z0-9]+/gi, "-")
+    .replace(/^-api-|^-|-$/g, "");
+  return reply
+    .headers({ "content-type": csvType, "content-disposition": `attachment; filename="${name}.csv"` })
+    .send(csv);
+}
+
+const csvType = "text/csv; charset=utf-8; header=present";
+
 /** `again` makes the answer anew after the wait, so that a waiting request holds no bytes. */
 export interface Sending {
   readonly pending: PendingAnswers;

@@ -78,6 +78,9 @@ export const tags = [
   { name: "commands", description: marked("Commands sent to rigs, and their results") },
   { name: "discovery", description: marked("Network scans for rigs") },
   { name: "actions", description: marked("One action for many miners") },
+  { name: "money", description: marked("What was earned and spent") },
+  { name: "prices", description: marked("The price of electricity") },
+  { name: "market", description: marked("What sources say about coins and exchange rates") },
   { name: "events", description: marked("Changes as they happen") },
   { name: "service", description: marked("The service itself") },
 ];

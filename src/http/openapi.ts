@@ -135,7 +135,8 @@ const lastEventId: Json = {
 
 /** The successful answers of a call. */
 function answered(operation: Operation, atRig: boolean): Json {
-  const content = { "application/json": { schema: reference(operation.reply) } };
+  const table = operation.csv === undefined ? {} : { "text/csv": { schema: { type: "string" } } };
+  const content = { "application/json": { schema: reference(operation.reply) }, ...table };
   if (operation.method === "GET")
     return {
       200: { description: "The requested resource", headers: { ETag: { schema: { type: "string" } } }, content },

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
-import { sendDone, sendEncoded, sendRead } from "./answers.ts";
+import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
 import { readJson, skipBody } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -46,6 +47,8 @@ function answer(name: OperationName, operation: Operation, { service, limits, pe
     if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, again: ask });
     // The operation's own schemas produced the input, which the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
+    if (operation.csv !== undefined && "format" in input && input.format === "csv")
+      return sendTable(request, reply, csvOf(Reflect.apply(operation.csv, undefined, [value])));
     return reads
       ? sendRead(request, reply, withRequestedFields(name, input, value))
       : sendDone(reply, statusOf(operation, value), value);

@@ -159,7 +159,8 @@ function minerRows(
               (miner.name !== undefined && each.name === miner.name)),
         );
       if (row !== undefined) found.add(row);
-      const { group, ...fields } = miner;
+      // Its tariff may hold a token, and stays in the file.
+      const { group, electricity: _, ...fields } = miner;
       const groupId = group === undefined ? 0 : (groupIds.get(group)?.id ?? 0);
       const value: StoredMiner = { ...blankMiner, ...given(fields), address, groupId };
       return [row?.key ?? freeKey(address, keys), value];

@@ -6,6 +6,7 @@ import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { reportDisabled } from "./automation/rights.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
+import { marketTurnMs } from "./market/market.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
@@ -18,6 +19,7 @@ import {
   openOutbox,
   type ServiceOptions,
 } from "./parts.ts";
+import { byTimer } from "./power/loops.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
@@ -37,7 +39,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { accessBook, events, records } = base;
   const setWarning = (title: string, message: string | null): void => base.notices.setWarning(title, message);
   const miners = openMiners(options, base);
-  const { registry } = miners;
+  const { registry, market, ledgers, stopSources } = miners;
   const outbox = openOutbox(options, base, miners);
   const commands = openCommands(options, base, miners);
   const { executor, loops, runs } = commands;
@@ -82,6 +84,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   discoveries.start();
   loops.start();
   rules.startRules();
+  const { repeat = byTimer } = options;
+  const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
     ...guarded(calls, accessBook, withUserName(store)),
     checkAccess: (name, caller) => accessBook.check(name, caller),
@@ -111,6 +115,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     close: async () => {
       events.close();
+      stopMarket();
+      stopSources();
       await discoveries.close();
       const ending = Promise.all([runs.close(), loops.close(), outbox.close()]);
       const commandsEnded = executor.close();
@@ -120,6 +126,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       await commandsEnded;
       await ending;
       await rules.closeRules();
+      ledgers.close();
       await records.close();
     },
   };

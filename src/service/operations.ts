@@ -7,10 +7,12 @@ import { actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
 import { historyOperations } from "./history/history.ts";
+import { marketOperations } from "./market/market-operations.ts";
 import { groupOperations } from "./miners/groups.ts";
 import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
 import { noNotices, type summaries } from "./miners/summary.ts";
+import { moneyOperations } from "./money/money-operations.ts";
 import { channelOperations } from "./notifications/channels.ts";
 import { notificationOperations } from "./notifications/notifications.ts";
 import type { Outbox } from "./notifications/outbox.ts";
@@ -88,6 +90,13 @@ export function serviceOperations(parts: ServiceParts): Calls {
       shares,
       now,
     ),
+    ...moneyOperations({
+      ...{ store, coins, accessBook, shares, now, days: store.moneyDays, save: parts.ledgers.save },
+      ...{ tariffs: parts.tariffs, currency: parts.rates.currency, localTime: parts.localTime },
+      nameOf: (id) => registry.find(id)?.facts.name,
+      idOf: (miner, caller) => registry.idFor(miner, accessBook.of(caller)),
+    }),
+    ...marketOperations(parts.market, coins, parts.rates, now),
     startBulkAction: bulk.startBulkAction,
     listBulkActions: bulk.listBulkActions,
     getBulkAction: bulk.getBulkAction,

@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
+import type { RigState } from "../fleet/state.ts";
+import type { PoolReading } from "../link/driver.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { openStore, type Store, type StoredCommand } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
@@ -20,10 +22,18 @@ import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
+import { Market } from "./market/market.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
+import type { Prices, PricesFor } from "./money/earnings.ts";
+import { type BestInput, type Economics, economicsOf } from "./money/economics.ts";
+import { Ledger } from "./money/ledger.ts";
+import { type LocalClock, localTimeIn } from "./money/local-time.ts";
 import { PoolBook } from "./money/pool-book.ts";
+import { Rates } from "./money/rates.ts";
+import type { Tariff } from "./money/tariff.ts";
+import { Tariffs } from "./money/tariffs.ts";
 import { Hooks } from "./notifications/hooks.ts";
 import { FarmNotices } from "./notifications/notices.ts";
 import { presentNotification } from "./notifications/notifications.ts";
@@ -110,7 +120,8 @@ export type Rules = ReturnType<typeof openAutomation>;
 /** Everything that knows no miner: the declared rows, users, money, records and events. */
 export async function openBase({ config, store, log, monotonicNow, now = Date.now, ...options }: ServiceOptions) {
   await declareCoins(config, store);
-  const coins = new Coins(store, config, now);
+  const rates = new Rates(config.display.currency, config.rates);
+  const coins = new Coins(store, config, rates, now);
   await declareAll(config, store, coins);
   await declareHeatings(config.heating, store);
   const accessBook = new AccessBook(store);
@@ -128,8 +139,8 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     log,
     now,
     format,
-    prices: { currency: config.display.currency, btc: config.rates.btc, electricity: config.electricity.price },
     coins,
+    ...pricing(config, store, rates, now),
     accessBook,
     book: new PoolBook(store, coins, accessBook),
     shares: new ReadShares(monotonicNow ?? (() => performance.now())),
@@ -138,6 +149,19 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     notices,
     hooks: new Hooks(config.hooks),
   };
+}
+
+/** Exchange rates, tariffs, and the prices that follow from them now. */
+function pricing(config: Config, store: Store, rates: Rates, now: () => number) {
+  const tariffs = new Tariffs(config, store, (currency) => rates.of(currency));
+  const pricesWith = (tariff: Tariff | undefined): Prices => ({
+    currency: rates.currency,
+    btc: rates.btc?.value,
+    usd: rates.of("USD") ?? undefined,
+    electricity: tariff?.at(now()).price,
+  });
+  const prices: PricesFor = (minerId) => pricesWith(tariffs.ofMiner(minerId));
+  return { rates, tariffs, prices, generalPrices: () => pricesWith(tariffs.ofGroup(0)) };
 }
 
 /** What is stored of miners; what is stored of demo miners ends with the process. */
@@ -163,15 +187,26 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 
 /** The miners, and the power that each can be set to. */
 export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
-  const { config, store, log, now, format, prices, coins, book, events, notices } = base;
+  const { config, store, log, now, format, prices, coins, book, events, notices, rates, tariffs } = base;
   const { demoStore, recorderOf } = base.records;
+  const closing = new AbortController();
+  const market: Market = new Market(config, {
+    ...{ coins, rates, tariffs, book, now, log, kept: store.keptValues, closing: closing.signal },
+    messages: messages ?? null,
+    activePools: () => activePools(registry),
+    isDemo: () => registry.isDemoOnly,
+    changed: () => registry.changeAll(),
+    warn: (title, message) => notices.setWarning(title, message),
+  });
+  const localTime = localTimeIn(config.display.timeZone);
+  const ledgers = openLedgers(base, localTime);
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? demoStore : store).power,
     now,
     rulesOf: (id, ofLoop) => powerRules({ ...config.power, ...ofLoop }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
-  const registry = new MinerRegistry({
+  const registry: MinerRegistry = new MinerRegistry({
     store,
     demoStore,
     recorderOf,
@@ -185,15 +220,69 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     monotonicNow,
     log,
     messages: messages ?? null,
-    presentation: { format, coins, pools: book, prices, startedAt: now() },
+    ledgerOf: ledgers.of,
+    presentation: {
+      ...{ format, coins, pools: book, prices, startedAt: now() },
+      costOf: (id) => rounded(ledgers.of(id).costOf(id)),
+      poolViewOf: (pool) => market.poolViews.of(pool),
+    },
     notices,
   });
   notices.useMiners((id) => registry.noticeMiner(id));
-  return { power, registry };
+  const economics = economicsOf({
+    ...{ tariffs, prices },
+    profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
+    bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
+  });
+  return { power, registry, market, ledgers, localTime, economics, stopSources: () => closing.abort() };
+}
+
+/** So that the digits of a float do not pass for a change. */
+const rounded = (amount: number | null): number | null => (amount === null ? null : Number(amount.toFixed(6)));
+
+function* activePools(registry: MinerRegistry): Iterable<PoolReading> {
+  for (const { facts, rig } of registry.all()) {
+    if (facts.demo) continue;
+    const active = rig.state.reading?.pools.find((pool) => pool.active);
+    if (active !== undefined) yield active;
+  }
+}
+
+/** What a stopped rig would earn follows from the pool that it would use. */
+function bestInput(
+  state: RigState | undefined,
+  id: number,
+  power: PowerTargets,
+  book: PoolBook,
+): BestInput | undefined {
+  const known = state === undefined ? undefined : power.rungs(id, state);
+  const pools = state?.reading?.pools ?? [];
+  const pool = pools.find(({ active }) => active) ?? pools.find(({ status }) => status === "enabled") ?? pools[0];
+  if (known === undefined || pool === undefined) return undefined;
+  return { ...known, coin: book.definitionOf(pool, state?.reading?.readings.algorithm ?? null).coin };
+}
+
+/** What demo miners earn ends with the process. */
+function openLedgers({ config, store, now, log, rates, tariffs, records }: Base, localTime: LocalClock) {
+  const open = ({ moneyDays: days }: Store): Ledger =>
+    new Ledger({
+      ...{ days, localTime, now, log, currency: rates.currency, keepDays: config.history.hourly },
+      tariffOf: (minerId) => tariffs.ofMiner(minerId),
+      btc: () => rates.btc?.value,
+    });
+  const [own, demo] = [open(store), open(records.demoStore)];
+  return {
+    of: (minerId: number): Ledger => (isDemo(minerId) ? demo : own),
+    save: (): void => own.save(),
+    close: (): void => {
+      own.close();
+      demo.close();
+    },
+  };
 }
 
 /** What writes to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
-export function openCommands(options: ServiceOptions, base: Base, { power, registry }: Miners) {
+export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics }: Miners) {
   const { repeat = byTimer, messages } = options;
   const { config, store, log, now, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
@@ -215,7 +304,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const runner = new StepRunner({
     ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
     limits,
-    effects: effectsOf(options, base),
+    effects: effectsOf(options, base, economics),
   });
   const runs = new RunExecutor({ store, runner, now, log });
   const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
@@ -230,7 +319,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
 }
 
 /** What steps do elsewhere than on rigs. */
-const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base): Effects => ({
+const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base, economics: Economics): Effects => ({
   notify: ({ key, isEnd, minerId, severity, title, text: message, channel }) => {
     const channels = channel === "all" ? "all" : [channel];
     if (isEnd && key !== null) notices.close(key, message);
@@ -238,6 +327,7 @@ const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base): Eff
   },
   ...(messages === undefined ? {} : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
   post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
+  best: (minerId) => economics.best(minerId)?.watts ?? null,
   program: runProgram,
 });
 
@@ -245,14 +335,14 @@ const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base): Eff
 const ruleTurnMs = 1_000;
 
 /** Rules, schedules and maintenance windows. */
-export function openAutomation(options: ServiceOptions, base: Base, { registry }: Miners, runs: Runs) {
-  const { config, store, log, now, accessBook, format, prices, records, notices, hooks } = base;
+export function openAutomation(options: ServiceOptions, base: Base, { registry, economics }: Miners, runs: Runs) {
+  const { config, store, log, now, accessBook, format, records, notices, hooks } = base;
   const automation = new Automation({
     ...{ registry, store, accessBook, now, format, log },
     runs,
     notices,
     values: {
-      price: () => prices.electricity ?? null,
+      price: economics.priceAt,
       money: (minerId, name) => {
         const money = registry.jsonCache.current(minerId)?.miner.money;
         return money?.[`${name}PerDay`] ?? null;

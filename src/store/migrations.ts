@@ -202,6 +202,33 @@ const steps: readonly (readonly string[])[] = [
       error text
     ) strict`,
   ],
+  [
+    "create table source_value (source text primary key, at integer not null, value text not null) strict, without rowid",
+    `create table money_day (
+      day text not null,
+      miner_id integer not null,
+      group_id integer not null,
+      coin text not null,
+      algorithm text not null,
+      currency text not null,
+      seconds real not null,
+      energy real,
+      cost real,
+      cost_btc real,
+      revenue real,
+      revenue_btc real,
+      uncosted real not null,
+      unearned real not null,
+      primary key (day, miner_id, group_id, coin, algorithm, currency)
+    ) strict, without rowid`,
+    // The sum of all days, which would take long to add up, and days are dropped.
+    `create table money_total (
+      miner_id integer not null,
+      currency text not null,
+      cost real not null,
+      primary key (miner_id, currency)
+    ) strict, without rowid`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

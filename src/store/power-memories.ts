@@ -27,6 +27,17 @@ export const PowerMemory = z.object({
     .nullable()
     .default(null)
     .describe("W that front ends can set it to, where that is a range"),
+  rungs: z
+    .array(
+      z.object({
+        watts: z.number().describe("the setting"),
+        draw: z.number().describe("measured W"),
+        hashrate: z.number().describe("H/s"),
+        algorithm: z.string(),
+      }),
+    )
+    .default([])
+    .describe("what the rig hashes and draws at settings it has settled at"),
 });
 export type PowerMemory = z.infer<typeof PowerMemory>;
 

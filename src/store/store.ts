@@ -6,8 +6,10 @@ import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk
 import { isFull, openingFailure } from "./failures.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
+import { type KeptValues, openKeptValues } from "./kept-values.ts";
 import { type Lock, lock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { type MoneyDays, openMoneyDays } from "./money-days.ts";
 import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
@@ -37,6 +39,8 @@ export type { ActivePools } from "./active-pools.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
+export type { KeptValues } from "./kept-values.ts";
+export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
 export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
 export type { NewOutboxRow, OutboxLog, OutboxRow } from "./outbox.ts";
@@ -81,6 +85,8 @@ export interface Store {
   readonly power: PowerMemories;
   readonly samples: Samples;
   readonly ruleLog: RuleLog;
+  readonly keptValues: KeptValues;
+  readonly moneyDays: MoneyDays;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): void;
   close(): Promise<void>;
@@ -180,6 +186,8 @@ const assemble = async (
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
   const ruleLog = openRuleLog(fast, now);
+  const keptValues = await openKeptValues(fast);
+  const moneyDays = openMoneyDays(fast);
   // Before the commands, because it reads the state in which the last run left them.
   const runs = await openRuns(fast, mark, now);
   const notifications = await openNotifications(fast, mark, now);
@@ -201,6 +209,8 @@ const assemble = async (
     power,
     samples,
     ruleLog,
+    keptValues,
+    moneyDays,
     flush,
     close: async () => {
       try {

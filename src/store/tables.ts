@@ -166,6 +166,27 @@ export interface Tables {
     /** JSON */
     value: string;
   };
+  /** The last good value of each source outside (kept-values.ts); JSON. */
+  source_value: { source: string; at: number; value: string };
+  /** What each miner earned and cost on each local date (money-days.ts). */
+  money_day: {
+    day: string;
+    miner_id: number;
+    group_id: number;
+    coin: string;
+    algorithm: string;
+    currency: string;
+    seconds: number;
+    energy: number | null;
+    cost: number | null;
+    cost_btc: number | null;
+    revenue: number | null;
+    revenue_btc: number | null;
+    uncosted: number;
+    unearned: number;
+  };
+  /** What the energy of each miner has cost (money-days.ts). */
+  money_total: { miner_id: number; currency: string; cost: number };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

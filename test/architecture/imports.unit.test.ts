@@ -45,6 +45,7 @@ const rooms: Arrows = {
   users: [],
   notifications: ["users"],
   money: ["users"],
+  market: ["money", "users"],
   miners: ["money", "notifications", "users"],
   history: ["miners", "users"],
   events: ["miners", "users"],

@@ -133,7 +133,7 @@ describe("each mistake is reported with its path and line", () => {
       [
         '2: miners[0].adress: is not a known key; did you mean "address"?',
         "4: groups[0].name: is missing",
-        "5: groups[0].colour: is not a known key; known here: name, room, groups",
+        "5: groups[0].colour: is not a known key; known here: name, room, electricity, groups",
       ],
     ],
     [

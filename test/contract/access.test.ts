@@ -10,7 +10,8 @@ afterEach(closeBenches);
 const open: Readonly<Record<Privilege, string>> = {
   view: `listMiners getMiner listAddPools getMinerPool listPools getPool listPoolGroups listHosts getHost
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
-    listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory`,
+    listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
+    getMoney getPrices getMarket`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction`,
   administrator: "addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate",

@@ -305,6 +305,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
   listChannels: "/api/channels",
   testChannel: "/api/channels/phone/test",
+  getMoney: "/api/money",
+  getPrices: `/api/prices?miner=${ant}`,
+  getMarket: "/api/market",
 };
 
 /**
@@ -393,6 +396,9 @@ addMaintenance         401  401   201  403  403  201  400  403  404
 deleteMaintenance      401  401   200  403  403  200  404  403  404
 listChannels           401  401   200  403  403  200  403  403  404
 testChannel            401  401   404  403  403  404  403  403  404
+getMoney               401  401   200  200  200  200  200  200  404
+getPrices              401  401   200  200  404  200  404  200  404
+getMarket              401  401   200  200  200  200  200  200  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

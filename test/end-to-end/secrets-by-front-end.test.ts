@@ -157,6 +157,9 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deleteMaintenance: { id: 77 },
   listChannels: {},
   testChannel: { key: "phone" },
+  getMoney: {},
+  getPrices: {},
+  getMarket: {},
 };
 
 beforeAll(async () => {

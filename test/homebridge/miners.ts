@@ -77,7 +77,10 @@ export function miner(changes: Partial<Miner> = {}): Miner {
     tags: [],
     readings: readings({ hashrate: 1e12, mining: true }),
     controls: [control("mining", { kind: "switch", value: true })],
-    money: { revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
+    money: {
+      ...{ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
+      ...{ electricityPrice: null, breakEvenPrice: null, energyCost: null },
+    },
     heating: null,
     power: { heldBy: null, max: null },
     identity: { make: "Bitaxe", model: "Gamma", firmware: "v2.4.1", mac: null, hostname: null, serial: null },

@@ -107,6 +107,12 @@ const requests: Record<CallName, [string, object, string?]> = {
     '{"name":"m","until":"2100-01-01T00:00:00Z"}',
   ],
   deleteMaintenance: ["/api/maintenance/2", { id: 2 }],
+  getMoney: [
+    "/api/money?from=2026-01-01&to=2026-01-31&by=month&of=coin",
+    { from: "2026-01-01", to: "2026-01-31", by: "month", of: "coin" },
+  ],
+  getPrices: ["/api/prices?miner=7&from=1769860800000", { miner: 7, from: 1769860800000 }],
+  getMarket: ["/api/market", {}],
 };
 
 const json = { "content-type": "application/json" };

@@ -8,7 +8,7 @@ afterEach(closeBenches);
 const isEvent = ({ topic }: Received): boolean => topic === "rigbridge/notification";
 const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
-async function open(config: object = {}) {
+async function open(config: Record<string, unknown> = {}) {
   const [bench, mosquitto] = await Promise.all([
     openBench({ rigs: [{ kind: "axeos", warm: true }], config }),
     startMosquitto(),

@@ -27,7 +27,7 @@ export interface BenchOptions {
   readonly monotonicNow?: () => number;
   readonly runs?: ServiceOptions["runs"];
   readonly ruleTurns?: ServiceOptions["ruleTurns"];
-  /** Runs loops and the outbox of channels. */
+  /** Runs what turns again and again; by default a timer. */
   readonly repeat?: Repeat;
 }
 
@@ -80,6 +80,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.ruleTurns === undefined ? {} : { ruleTurns: options.ruleTurns }),
       ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
+      ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
     });
   let service = await start();
   open.push(async () => {

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type GroupSection, MinerJsonCache } from "../../src/service/miners/miner-json-cache.ts";
 import type { MinerFigures } from "../../src/service/miners/present-miner.ts";
+import { unknownEarnings } from "../../src/service/money/earnings.ts";
 import type { Access } from "../../src/service/users/access.ts";
 import { off } from "../homebridge/miners.ts";
 
@@ -24,8 +25,13 @@ const figures: MinerFigures = {
   unit: "H/s",
   algorithm: "",
   coin: "",
+  coinKey: "",
+  algorithmKey: "",
+  groupId: 0,
   revenue: 0,
+  earnings: unknownEarnings({ currency: "USD" }),
   costUnknown: false,
+  priceUnknown: false,
   login: null,
   gpus: 0,
   pgas: 0,

@@ -154,7 +154,7 @@ const modeOf = (options: NonNullable<Control["options"]>, value: string): Contro
 
 function memoriesOf(full: number): PowerMemories {
   const times = { startedAt: null, stoppedAt: null, changes: [] };
-  const blank = { modes: {}, before: {}, mining: false, ...times, range: null, command: null };
+  const blank = { modes: {}, before: {}, mining: false, ...times, range: null, rungs: [], command: null };
   let memory: PowerMemory = { full, ...blank };
   return {
     get: () => memory,

@@ -263,10 +263,16 @@ const efficiency: MakeEntities = (entity) => {
   return isBitcoin ? reading({ ...unit, ...measurement, ...diagnostic }, "efficiency_j_th")(entity) : {};
 };
 
-const money: MakeEntities = (entity) =>
-  reading({ unit_of_measurement: `${entity.currency ?? "money"}/d`, icon: "mdi:cash", ...measurement, ...diagnostic })(
-    entity,
-  );
+/** `per`: "/d" of an amount per day. */
+const money =
+  (per: string, options: Options = measurement): MakeEntities =>
+  (entity) =>
+    reading({
+      unit_of_measurement: `${entity.currency ?? "money"}${per}`,
+      icon: "mdi:cash",
+      ...options,
+      ...diagnostic,
+    })(entity);
 
 const problem: MakeEntities = (entity) => ({
   problem: binarySensor("has_problem" satisfies DerivedField, { device_class: "problem", ...diagnostic }),
@@ -323,8 +329,12 @@ export const entities = {
   shares_accepted: detailed({ icon: "mdi:check", ...counted }),
   shares_rejected: detailed({ icon: "mdi:close", ...counted }),
   hardware_errors: detailed({ icon: "mdi:alert-circle-outline", ...counted }),
-  revenue: money,
-  profit: money,
+  revenue: money("/d"),
+  cost: money("/d"),
+  energy_cost: money("", { state_class: "total" }),
+  electricity_price: money("/kWh"),
+  profit: money("/d"),
+  pool_hashrate: hashrate(() => diagnostic),
   room_temperature: ({ field, miner }) => (miner.heating === null ? {} : { [field]: sensor(field, temperature) }),
   room_target: room,
   heat_demand: ({ field, miner }) =>

@@ -16,6 +16,7 @@ import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
 import type { FarmNotices, NoticeMiner } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
@@ -110,6 +111,8 @@ export interface MinerRegistryOptions {
   /** Miners that may change at once with an event for each; when more change, subscribers read the list again. */
   readonly singleEvents: number;
   readonly power: PowerControl;
+  /** Adds up what a miner earns and costs. */
+  readonly ledgerOf: (minerId: number) => Pick<Ledger, "isDue" | "take" | "forget">;
   readonly messages: Messages | null;
   readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner">;
   readonly log: Logger;
@@ -194,6 +197,17 @@ export class MinerRegistry {
     return entry;
   }
 
+  find(id: number): Entry | undefined {
+    return this.#entries.get(id);
+  }
+
+  /** The id of a miner given by id or uid. Throws `not.found`, also if this access does not see it. */
+  idFor(miner: number | string, access: Access): number {
+    const id = typeof miner === "number" ? miner : this.idOfUid(miner);
+    if (id === undefined) throw notFound("miner", miner);
+    return this.entryFor(id, access).facts.id;
+  }
+
   /** The miner, undefined if it does not exist or this access does not see it. */
   visible(id: number, access: Access): Entry | undefined {
     const entry = this.#entries.get(id);
@@ -259,6 +273,7 @@ export class MinerRegistry {
     this.#options.notices.closeMiner(id, "The miner was removed");
     this.#loopStatus.delete(id);
     this.#options.recorderOf(id).forget(id);
+    this.#options.ledgerOf(id).forget(id);
     const store = this.#storeOf(id);
     await store.memory.forget(id);
     await store.activePools.forget(id);
@@ -546,8 +561,22 @@ export class MinerRegistry {
     this.#mark(now, changed || now !== entry || wasFailing);
     this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
+    if (reading !== null && missed === 0) this.#countMoney(rig);
     if (reading !== null) this.#failing.delete(rig.id);
     this.#queueReading({ id: rig.id, before, state: rig.state });
+  }
+
+  #countMoney({ id, state, declared }: FleetRig): void {
+    const { at, energy } = state;
+    const ledger = this.#options.ledgerOf(id);
+    const figures = at !== null && ledger.isDue(id, at) ? this.jsonCache.current(id)?.figures : undefined;
+    if (at === null || figures === undefined) return;
+    const { earnings, groupId, coinKey, algorithmKey } = figures;
+    const { revenuePerDay, revenueBtc } = earnings;
+    ledger.take(id, {
+      ...{ at, energy, revenuePerDay, revenueBtcPerDay: revenueBtc, groupId, coin: coinKey, algorithm: algorithmKey },
+      readEveryMs: declared.interval,
+    });
   }
 
   /** The first records of a rig are not events. */

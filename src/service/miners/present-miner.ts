@@ -7,7 +7,7 @@ import {
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
-import type { Device, Heating, Location, Miner, MinerPool, MinerStatus } from "../../contract/resources.ts";
+import type { Device, Heating, Location, Miner, MinerPool, MinerStatus, PoolView } from "../../contract/resources.ts";
 import type { FleetRig } from "../../fleet/fleet-rig.ts";
 import {
   afterRefusal,
@@ -18,10 +18,10 @@ import {
   unknownRig,
   unusable,
 } from "../../fleet/state.ts";
-import type { DeviceReading, Reading } from "../../link/driver.ts";
+import type { DeviceReading, PoolReading, Reading } from "../../link/driver.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coins } from "../money/coins.ts";
-import { daysPerMonth, earningsOf, type Prices, unknownEarnings } from "../money/earnings.ts";
+import { daysPerMonth, type Earnings, earningsOf, type PricesFor, unknownEarnings } from "../money/earnings.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { hostAndPortOf, hostOf } from "../money/pool-url.ts";
 
@@ -45,7 +45,10 @@ export interface Presentation {
   readonly format: Format;
   readonly coins: Coins;
   readonly pools: PoolBook;
-  readonly prices: Prices;
+  readonly prices: PricesFor;
+  /** What the energy of a miner has cost so far, and what its pool reports about it. */
+  readonly costOf: (minerId: number) => number | null;
+  readonly poolViewOf: (pool: PoolReading) => PoolView | null;
   /** Epoch ms shown as `updated` for a miner that was never read. */
   readonly startedAt: number;
 }
@@ -82,10 +85,17 @@ export interface MinerFigures {
   readonly unit: HashUnit;
   readonly algorithm: string;
   readonly coin: string;
+  /** Short name of the coin and id of the algorithm; "" if unknown. */
+  readonly coinKey: string;
+  readonly algorithmKey: string;
+  readonly groupId: number;
   /** 0 if unknown. */
   readonly revenue: number;
+  readonly earnings: Earnings;
   /** Whether electricity has a price but the power of the rig is unknown. */
   readonly costUnknown: boolean;
+  /** Whether electricity has a price that is unknown now. */
+  readonly priceUnknown: boolean;
   /** What is wrong with its login, null if nothing is. */
   readonly login: string | null;
   readonly gpus: number;
@@ -115,7 +125,7 @@ export function presentMiner(
   const { status, unit, hashrate, hashrateAverage: average, revenue } = figures;
   const lists = presentDevices(reading?.devices ?? [], unit, reading, format);
   const temperatures = temperaturesOf(reading);
-  const { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc } = earnings;
+  const { revenueBtc, profitBtc, profitPerDay, ...money } = earnings;
   const profit = profitPerDay ?? 0;
   const at = state.at ?? to.startedAt;
   const can = canDo(reading);
@@ -200,7 +210,8 @@ export function presentMiner(
     tags: [...facts.tags],
     readings,
     controls: [...controls, ...extras.powerTarget],
-    money: { revenuePerDay, costPerDay, profitPerDay, currency },
+    money: { ...money, profitPerDay, energyCost: to.costOf(facts.id) },
+    poolView: active === undefined ? null : to.poolViewOf(active),
     heating: extras.heating,
     power: presentPower(extras),
     identity: state.identity,
@@ -226,18 +237,24 @@ export const minerFigures = (
 ): MinerFigures => worthOf(facts, rig, to).figures;
 
 /** The figures, and what they follow from. */
-function worthOf({ demo }: MinerFacts, { state, declared }: Pick<FleetRig, "state" | "declared">, to: Presentation) {
+function worthOf(
+  { id, demo, groupId }: MinerFacts,
+  { state, declared }: Pick<FleetRig, "state" | "declared">,
+  to: Presentation,
+) {
   const { reading } = state;
   const { hashrate, hashrateAverage, power, algorithm: key } = reading?.readings ?? unknown;
   const algorithm = key === null ? undefined : to.coins.algorithm(key);
   const active = reading?.pools.find((pool) => pool.active);
   const coin = active && to.pools.definitionOf(active, key).coin;
-  const earnings = reading === null ? unknownEarnings(to.prices) : earningsOf({ hashrate, power, coin }, to.prices);
+  const prices = to.prices(id);
+  const earnings = reading === null ? unknownEarnings(prices) : earningsOf({ hashrate, power, coin }, prices);
   const status = statusOf(state, declared.disabled);
   const counts = { asic: 0, pga: 0, gpu: 0, cpu: 0 };
   for (const { kind } of reading?.devices ?? []) counts[kind] += 1;
   const figures: MinerFigures = {
     demo,
+    groupId,
     status,
     running: status === "Mining",
     hashrate: hashrate ?? 0,
@@ -245,8 +262,12 @@ function worthOf({ demo }: MinerFacts, { state, declared }: Pick<FleetRig, "stat
     unit: algorithm?.unit ?? "H/s",
     algorithm: algorithm?.name ?? key ?? "",
     coin: coin?.displayName ?? "",
+    coinKey: coin?.shortName ?? "",
+    algorithmKey: algorithm?.id ?? key ?? "",
     revenue: earnings.revenuePerDay ?? 0,
-    costUnknown: reading !== null && earnings.costPerDay === null,
+    earnings,
+    costUnknown: reading !== null && prices.electricity !== undefined && power === null,
+    priceUnknown: reading !== null && prices.electricity === null,
     login: loginTrouble(state)?.message ?? null,
     gpus: counts.gpu,
     pgas: counts.pga,

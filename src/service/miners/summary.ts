@@ -6,6 +6,8 @@ import type { Format, HashUnit } from "../../units/format.ts";
 import { version } from "../../version.ts";
 import { enabled } from "../crud.ts";
 import { daysPerMonth, type Prices } from "../money/earnings.ts";
+import { MoneySum } from "../money/money-total.ts";
+import { withInnerGroups } from "../nested-groups.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import type { MinerFigures } from "./present-miner.ts";
@@ -21,6 +23,9 @@ export interface Totals extends NoticeCounts {
   readonly revenue: number;
   readonly coins: readonly Share[];
   readonly algorithms: readonly Share[];
+  readonly money: MoneySum;
+  /** Of the miners that are directly in each group, by id. */
+  readonly groups: ReadonlyMap<number, MoneySum>;
 }
 
 /** Counts for the notices in a reply's metadata. */
@@ -29,12 +34,16 @@ export interface NoticeCounts {
   readonly demos: number;
   /** Miners whose power, and so whose cost and profit, is unknown although electricity has a price. */
   readonly costUnknown: number;
+  /** Miners whose electricity has a price that is unknown now. */
+  readonly priceUnknown: number;
   /** Miners whose login is missing or wrong, and the message of the last of them. */
   readonly logins: number;
   readonly login: string | null;
 }
 
-export const noNotices: NoticeCounts = { total: 0, demos: 0, costUnknown: 0, logins: 0, login: null };
+export const noNotices: NoticeCounts = {
+  ...{ total: 0, demos: 0, costUnknown: 0, priceUnknown: 0, logins: 0, login: null },
+};
 
 /** Makes the metadata of replies. */
 export const metaDataWith =
@@ -46,7 +55,7 @@ export const metaDataWith =
     ...noticesOf(counts),
   });
 
-function noticesOf({ total, demos, costUnknown, logins, login }: NoticeCounts) {
+function noticesOf({ total, demos, costUnknown, priceUnknown, logins, login }: NoticeCounts) {
   const infoList: string[] = [];
   const warningList: string[] = [];
   if (demos > 0) {
@@ -59,6 +68,11 @@ function noticesOf({ total, demos, costUnknown, logins, login }: NoticeCounts) {
         "Declare a metering plug (supply) or powerNameplate",
     );
   }
+  if (priceUnknown > 0)
+    warningList.push(
+      `The profit of ${counted(priceUnknown, "miner")} is unknown: the price of electricity is unknown now; ` +
+        "see GET /api/prices",
+    );
   if (login !== null)
     warningList.push(
       logins === total && total === 1
@@ -77,6 +91,7 @@ interface Share {
   hashrate: number;
   hashrateAverage: number;
   revenue: number;
+  readonly money: MoneySum;
 }
 
 /** Totals per access, renewed when something has changed; for large fleets a few times a second at most. */
@@ -96,7 +111,10 @@ export function cachedTotals(registry: MinerRegistry): (access: Access) => Total
 export function totalsOf(figures: Iterable<MinerFigures>): Totals {
   const coins = new Map<string, Share>();
   const algorithms = new Map<string, Share>();
-  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0, costUnknown: 0 };
+  const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0 };
+  const unknown = { costUnknown: 0, priceUnknown: 0 };
+  const money = new MoneySum();
+  const groups = new Map<number, MoneySum>();
   let logins = 0;
   let login: string | null = null;
   for (const each of figures) {
@@ -108,7 +126,10 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     sum.hashrate += each.unit === "H/s" ? each.hashrate : 0;
     sum.revenue += each.revenue;
     sum.demos += each.demo ? 1 : 0;
-    sum.costUnknown += each.costUnknown ? 1 : 0;
+    unknown.costUnknown += each.costUnknown ? 1 : 0;
+    unknown.priceUnknown += each.priceUnknown ? 1 : 0;
+    money.add(each.earnings);
+    sumOf(groups, each.groupId).add(each.earnings);
     logins += each.login === null ? 0 : 1;
     login = each.login ?? login;
     if (each.running) {
@@ -116,30 +137,40 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
       addShare(algorithms, each.algorithm, each);
     }
   }
-  return { ...sum, logins, login, coins: [...coins.values()], algorithms: [...algorithms.values()] };
+  const shares = { coins: [...coins.values()], algorithms: [...algorithms.values()] };
+  return { ...sum, ...unknown, logins, login, ...shares, money, groups };
+}
+
+function sumOf(sums: Map<number, MoneySum>, groupId: number): MoneySum {
+  const known = sums.get(groupId) ?? new MoneySum();
+  sums.set(groupId, known);
+  return known;
 }
 
 function addShare(shares: Map<string, Share>, name: string, each: MinerFigures): void {
   if (name === "") return;
   let share = shares.get(name);
   if (share === undefined) {
-    share = { name, unit: each.unit, active: 0, hashrate: 0, hashrateAverage: 0, revenue: 0 };
+    share = { name, unit: each.unit, active: 0, hashrate: 0, hashrateAverage: 0, revenue: 0, money: new MoneySum() };
     shares.set(name, share);
   }
   share.active += 1;
   share.hashrate += each.hashrate;
   share.hashrateAverage += each.hashrateAverage;
   share.revenue += each.revenue;
+  share.money.add(each.earnings);
 }
 
-type Energies = Pick<Summary, "energy" | "groupList">;
+type ByGroup = Pick<Summary, "energy" | "groupList">;
 
-/** The energy of all miners and of each group that this access sees. `energyOf`: Wh of a group. */
-function energiesFor(
+/** The energy of all miners, and energy and money of each group that this access sees. `energyOf`: Wh of a group. */
+function byGroup(
   { all, seesGroup }: Access,
   groups: Store["groups"],
   energyOf: (groupId: number) => number | null,
-): Energies {
+  totals: Totals,
+  currency: string,
+): ByGroup {
   const whole = (id: number): number | null => {
     const energy = energyOf(id);
     return energy === null ? null : Math.floor(energy);
@@ -152,23 +183,25 @@ function energiesFor(
   const visible = known.length === 0 ? null : known.reduce((sum, energy) => sum + energy);
   return {
     energy: all ? whole(allMiners) : visible,
-    groupList: seen.map(({ id, name }) => ({ id, name, energy: whole(id) })),
+    groupList: seen.map(({ id, name }) => {
+      const money = new MoneySum();
+      for (const inner of withInnerGroups([id], seen)) {
+        const sum = totals.groups.get(inner);
+        if (sum !== undefined) money.addSum(sum);
+      }
+      return { id, name, energy: whole(id), money: money.total(currency) };
+    }),
   };
 }
 
-function presentSummary(
-  totals: Totals,
-  energies: Energies,
-  format: Format,
-  prices: Prices,
-  metaData: MetaData,
-): Summary {
-  const shown = ({ name, unit, active, hashrate, hashrateAverage, revenue }: Share) => ({
+function presentSummary(totals: Totals, groups: ByGroup, format: Format, prices: Prices, metaData: MetaData): Summary {
+  const shown = ({ name, unit, active, hashrate, hashrateAverage, revenue, money }: Share) => ({
     name,
     activeCount: active,
     hashRate5s: format.hashrate(hashrate, unit),
     hashRateAvg: format.hashrate(hashrateAverage, unit),
     revenue: format.money(revenue),
+    money: money.total(prices.currency),
   });
   return {
     runningCount: totals.running,
@@ -181,7 +214,8 @@ function presentSummary(
     revenuePerMonth: format.money(totals.revenue * daysPerMonth),
     coinList: totals.coins.map(shown),
     algorithmList: totals.algorithms.map(shown),
-    ...energies,
+    ...groups,
+    money: totals.money.total(prices.currency),
     metaData,
   };
 }
@@ -192,16 +226,29 @@ export interface SummaryContext {
   readonly store: Pick<Store, "groups">;
   readonly records: { energyOfGroup(groupId: number): number | null };
   readonly format: Format;
-  readonly prices: Prices;
+  /** Those of the farm as a whole. */
+  readonly generalPrices: () => Prices;
   readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly now: () => number;
 }
 
 /** The summary that a caller sees, as a value and as bytes; the bytes are made again for other totals or a new second. */
-export function summaries({ accessBook, totals, store, records, format, prices, metaData, now }: SummaryContext) {
+export function summaries({
+  accessBook,
+  totals,
+  store,
+  records,
+  format,
+  generalPrices,
+  metaData,
+  now,
+}: SummaryContext) {
   const made = new WeakMap<Totals, { readonly second: number; readonly encoded: Encoded }>();
-  const present = (access: Access, sums: Totals): Summary =>
-    presentSummary(sums, energiesFor(access, store.groups, records.energyOfGroup), format, prices, metaData(sums));
+  const present = (access: Access, sums: Totals): Summary => {
+    const prices = generalPrices();
+    const groups = byGroup(access, store.groups, records.energyOfGroup, sums, prices.currency);
+    return presentSummary(sums, groups, format, prices, metaData(sums));
+  };
   return {
     of: (caller: Caller): Summary => {
       const access = accessBook.of(caller);

@@ -2,10 +2,12 @@ import { algorithms, bareName } from "../../catalogue/algorithms.ts";
 import { coins as predefinedCoins } from "../../catalogue/coins.ts";
 import type { Config } from "../../config/schema.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
-import type { MiningService } from "../../contract/service.ts";
+import type { ActionReply } from "../../contract/resources.ts";
+import type { Input, MiningService } from "../../contract/service.ts";
 import type { Store, Stored, StoredCoin } from "../../store/index.ts";
 import type { HashUnit } from "../../units/format.ts";
 import { done, enabled } from "../crud.ts";
+import type { Rates } from "./rates.ts";
 
 /** A coin, predefined or defined by a user, with its profitability if that was ever set. */
 export interface Coin {
@@ -17,9 +19,14 @@ export interface Coin {
   readonly coinClass: "PreDefined" | "UserDefined";
   /** BTC per MH/s per day; null when never set in BTC. */
   readonly profit: number | null;
-  /** USD per MH/s per day, for a coin whose price was given in USD. */
+  /** USD per MH/s per day, for a coin whose price is known in USD. */
   readonly profitUsd: number | null;
+  /** Where the profitability is from; null if there is none. */
+  readonly setBy: "hand" | "file" | "market" | null;
 }
+
+/** What the market sources make of a coin, per MH/s per day. */
+export type MarketWorth = Pick<Coin, "profit" | "profitUsd">;
 
 /** An algorithm as miners and coins name it. */
 export interface AlgorithmFacts {
@@ -38,7 +45,8 @@ const factors = { btc32: 2 ** 32, hashes: 1, equihash: 2 ** 13, kaspa: null, "ne
 export class Coins implements CoinOperations {
   readonly #store: Store;
   readonly #now: () => number;
-  readonly #currency: string;
+  readonly #rates: Rates;
+  #market: ReadonlyMap<string, MarketWorth> = new Map();
   /** By short name in capitals; rebuilt when a coin changes, because every read of a rig uses it. */
   #coins: ReadonlyMap<string, Coin>;
   /** Short names in capitals. */
@@ -47,19 +55,19 @@ export class Coins implements CoinOperations {
   readonly #algorithms = new Map<string, AlgorithmFacts>();
   readonly #listed: { id: string; name: string }[] = [];
 
-  constructor(store: Store, config: Pick<Config, "algorithms" | "coins" | "display">, now: () => number) {
+  constructor(store: Store, config: Pick<Config, "algorithms" | "coins">, rates: Rates, now: () => number) {
     this.#store = store;
     this.#now = now;
-    this.#currency = config.display.currency;
+    this.#rates = rates;
     for (const { id, name, unit, difficulty, aliases } of algorithms) {
       this.#know({ id, name, unit, hashesPerDifficulty: factors[difficulty] }, aliases);
     }
     for (const { id, name, hashesPerDifficulty } of config.algorithms) {
       this.#know({ id, name, unit: "H/s", hashesPerDifficulty }, []);
     }
-    this.#coins = this.#allCoins();
     const declared = config.coins.filter(({ profit }) => profit !== undefined);
     this.#profitsOfFile = new Set(declared.map(({ shortName }) => shortName.toUpperCase()));
+    this.#coins = this.#allCoins();
   }
 
   algorithm(name: string): AlgorithmFacts | undefined {
@@ -81,21 +89,28 @@ export class Coins implements CoinOperations {
     return this.#coins.get(shortName.toUpperCase());
   }
 
+  all(): Iterable<Coin> {
+    return this.#coins.values();
+  }
+
+  /** Takes what the market sources make of coins, by short name in capitals; what is set by hand stays. */
+  setMarket(worth: ReadonlyMap<string, MarketWorth>): void {
+    this.#market = worth;
+    this.#coins = this.#allCoins();
+  }
+
   readonly saveCoin: MiningService["saveCoin"] = async (input) => {
     const coin = this.coin(input.shortName);
+    if (input.reset === true) return this.#reset(input, coin);
     const { name, algorithm } = coin ?? input;
     const facts = algorithm === undefined ? undefined : this.algorithm(algorithm);
     const mistakes = [
       ...(coin === undefined ? this.#newCoinMistakes(name, algorithm) : []),
       ...worthMistakes(input, facts),
-      ...(input.usd === undefined ? [] : dollarMistakes(this.#currency)),
+      ...(input.usd === undefined ? [] : dollarMistakes(this.#rates)),
     ];
     if (mistakes.length > 0 || name === undefined || algorithm === undefined) throw badCoin(input.shortName, mistakes);
-    if (coin !== undefined && this.#profitsOfFile.has(coin.shortName.toUpperCase()))
-      throw new RigbridgeError(
-        "owned.by-file",
-        `The profit of ${coin.displayName} is declared by the configuration file`,
-      );
+    if (coin !== undefined) this.#refuseOfFile(coin);
     const worth = { ...worthOf(input, facts?.hashesPerDifficulty ?? null), updated: this.#now() };
     const stored = this.#stored(input.shortName.toUpperCase());
     if (stored !== undefined) await this.#store.coins.change(stored.id, worth);
@@ -132,6 +147,30 @@ export class Coins implements CoinOperations {
 
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
+  /** Removes what was set by hand. */
+  async #reset({ shortName, reset: _, ...others }: Input<"saveCoin">, coin: Coin | undefined): Promise<ActionReply> {
+    const given = Object.entries(others).filter(([, value]) => value !== undefined);
+    if (given.length > 0)
+      throw badCoin(
+        shortName,
+        given.map(([path]) => ({ path, message: "cannot be given together with reset" })),
+      );
+    if (coin === undefined) throw notFound("coin", shortName);
+    this.#refuseOfFile(coin);
+    const stored = this.#stored(shortName.toUpperCase());
+    if (stored === undefined || (stored.profit === null && stored.profitUsd === null))
+      throw new RigbridgeError("not.possible", `The profitability of ${coin.displayName} was not set by hand`);
+    if (stored.owner === "store" && coin.coinClass === "PreDefined") await this.#store.coins.remove(stored.id);
+    else await this.#store.coins.change(stored.id, { profit: null, profitUsd: null, updated: null });
+    this.#coins = this.#allCoins();
+    return done(`The profitability of ${coin.displayName} that was set by hand is removed`);
+  }
+
+  #refuseOfFile({ shortName, displayName }: Coin): void {
+    if (this.#profitsOfFile.has(shortName.toUpperCase()))
+      throw new RigbridgeError("owned.by-file", `The profit of ${displayName} is declared by the configuration file`);
+  }
+
   #stored(upperCase: string): Stored<StoredCoin> | undefined {
     return enabled(this.#store.coins).find(({ shortName }) => shortName.toUpperCase() === upperCase);
   }
@@ -148,11 +187,19 @@ export class Coins implements CoinOperations {
           displayName: `${name} (${shortName})`,
           algorithm,
           coinClass: predefined.has(key) ? "PreDefined" : "UserDefined",
-          profit: stored.get(key)?.profit ?? null,
-          profitUsd: stored.get(key)?.profitUsd ?? null,
+          ...this.#worth(key, stored.get(key)),
         },
       ]),
     );
+  }
+
+  /** What was set comes before what the market says. */
+  #worth(key: string, stored: StoredCoin | undefined): Pick<Coin, "profit" | "profitUsd" | "setBy"> {
+    const { profit = null, profitUsd = null } = stored ?? {};
+    if (profit !== null || profitUsd !== null)
+      return { profit, profitUsd, setBy: this.#profitsOfFile.has(key) ? "file" : "hand" };
+    const market = this.#market.get(key);
+    return market === undefined ? { profit, profitUsd, setBy: null } : { ...market, setBy: "market" };
   }
 
   #newCoinMistakes(name: string | undefined, algorithm: string | undefined): Mistake[] {
@@ -204,14 +251,16 @@ function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake
     : [{ path: "difficulty", message: "gives an implausibly high profit with this reward" }];
 }
 
-/** The only known rate is that of a BTC in the display currency, so a price in USD has no value in another currency. */
-const dollarMistakes = (currency: string): Mistake[] =>
-  currency === "USD"
+/** A price in USD has no value in another display currency while the rate between them is unknown. */
+const dollarMistakes = (rates: Rates): Mistake[] =>
+  rates.of("USD") !== null
     ? []
     : [
         {
           path: "usd",
-          message: `cannot be converted into ${currency}, the display currency; give the price in BTC as btc`,
+          message:
+            `cannot be converted into ${rates.currency}, the display currency; ` +
+            "give the price in BTC as btc, or set rates.currencies.USD in the configuration",
         },
       ];
 

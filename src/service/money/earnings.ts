@@ -2,19 +2,24 @@ import type { Money } from "../../contract/resources.ts";
 import type { Coin } from "./coins.ts";
 
 /** What a rig earns and costs in a day, in the display currency; null is unknown. */
-export interface Earnings extends Money {
+export interface Earnings extends Omit<Money, "energyCost"> {
   readonly revenueBtc: number | null;
   readonly profitBtc: number | null;
 }
 
-/** Prices as configured; undefined where none is set. */
+/** Prices of a moment; undefined where none is set. */
 export interface Prices {
   readonly currency: string;
   /** Money per BTC. */
   readonly btc?: number | undefined;
-  /** Money per kWh. */
-  readonly electricity?: number | undefined;
+  /** Money per USD. */
+  readonly usd?: number | undefined;
+  /** Money per kWh; null if a price is set but unknown now. */
+  readonly electricity?: number | null | undefined;
 }
+
+/** The prices of a miner now. */
+export type PricesFor = (minerId: number) => Prices;
 
 /** Days in a month, as in every recorded sample of Awesome Miner. */
 export const daysPerMonth = 30.3;
@@ -39,31 +44,47 @@ export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): 
     hashrate === null || perMegahash === null ? null : (hashrate / 1e6) * perMegahash;
   const revenuePerDay = earned(worth.money);
   const revenueBtc = earned(worth.btc);
-  const costPerDay = electricity === undefined ? 0 : power === null ? null : (power / 1000) * 24 * electricity;
+  const kilowattHours = power === null ? null : (power / 1000) * 24;
+  const costPerDay =
+    electricity === undefined ? 0 : electricity === null || kilowattHours === null ? null : kilowattHours * electricity;
   const profitPerDay = difference(revenuePerDay, costPerDay);
   const costBtc = costPerDay === 0 ? 0 : costPerDay === null || btc === undefined ? null : costPerDay / btc;
-  return { revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: difference(revenueBtc, costBtc) };
+  return {
+    ...{ revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: difference(revenueBtc, costBtc) },
+    electricityPrice: electricity ?? null,
+    breakEvenPrice: breakEven(revenuePerDay, kilowattHours),
+  };
 }
 
-export const unknownEarnings = ({ currency }: Prices): Earnings => ({
+/** The price of a kWh at which the profit is 0. */
+const breakEven = (revenuePerDay: number | null, kilowattHours: number | null): number | null =>
+  revenuePerDay === null || kilowattHours === null || kilowattHours <= 0 ? null : revenuePerDay / kilowattHours;
+
+export const unknownEarnings = ({ currency, electricity }: Prices): Earnings => ({
   revenuePerDay: null,
   costPerDay: null,
   profitPerDay: null,
   currency,
   revenueBtc: null,
   profitBtc: null,
+  electricityPrice: electricity ?? null,
+  breakEvenPrice: null,
 });
 
 /**
- * Per MH/s and day. A coin's worth is known in BTC or in USD; each becomes the other through the price of a BTC, where
- * that is in USD.
+ * What a MH/s earns in a day. A coin's worth is known in BTC or in USD; each becomes the other through the price of a
+ * BTC, or the display currency through the price of a USD.
  */
-function worthOf(coin: Coin | undefined, { btc: rate, currency }: Prices): Record<"money" | "btc", number | null> {
-  const usd = coin?.profitUsd ?? null;
-  const btc = coin?.profit ?? null;
-  if (usd === null) return { money: btc === null || rate === undefined ? null : btc * rate, btc };
-  if (currency !== "USD") return { money: null, btc: null };
-  return { money: usd, btc: rate === undefined ? null : usd / rate };
+export function worthOf(
+  coin: Coin | undefined,
+  { btc, usd, currency }: Prices,
+): Record<"money" | "btc", number | null> {
+  const inUsd = coin?.profitUsd ?? null;
+  const inBtc = coin?.profit ?? null;
+  if (inUsd === null) return { money: inBtc === null || btc === undefined ? null : inBtc * btc, btc: inBtc };
+  const rate = currency === "USD" ? 1 : usd;
+  const money = rate === undefined ? null : inUsd * rate;
+  return { money, btc: money === null || btc === undefined ? null : money / btc };
 }
 
 const difference = (from: number | null, what: number | null): number | null =>

@@ -73,6 +73,11 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return found.find(({ coin }) => coin !== undefined) ?? found[0] ?? { name: "" };
   }
 
+  /** The definition that matches the pool of a rig best. */
+  definition(url: string, worker: string): Stored<StoredPool> | undefined {
+    return this.#matching(url, worker)[0];
+  }
+
   /** The definitions that match the pool best; by host alone only if the host has a single definition. */
   #matching(url: string, worker: string): readonly Stored<StoredPool>[] {
     const hostAndPort = hostAndPortOf(url);

@@ -11,6 +11,7 @@ import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
 import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
 import type { PowerControl, PowerHolder } from "../miners/miner-registry.ts";
+import { isSameSetting, LearnedRungs } from "./learned-rungs.ts";
 import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
 import { type PowerCommand, powerHold } from "./precedence.ts";
 
@@ -59,6 +60,7 @@ const restoredControls: readonly ControlKey[] = ["mode", "power_limit", "throttl
 export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
   #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
+  readonly #learned = new LearnedRungs();
 
   constructor(options: PowerTargetOptions) {
     this.#options = options;
@@ -110,7 +112,30 @@ export class PowerTargets implements PowerControl, PowerSteps {
       { full: full ?? this.#options.nameplateOf(minerId), modes },
     );
     const range = rangeOf(ladder, memory.range);
-    if (!isSame(memory, { ...updated, range })) this.#options.memoriesOf(minerId).save(minerId, { ...updated, range });
+    const rungs = this.#learned.after(minerId, reading, ladder?.present ?? null, memory.rungs, this.#options.now());
+    const learnt = { ...updated, range, rungs };
+    if (!isSame(memory, learnt)) this.#options.memoriesOf(minerId).save(minerId, learnt);
+  }
+
+  /**
+   * The settings whose hash rate and draw are known, with a stop where the rig can be stopped, and the present one;
+   * undefined if its power cannot be controlled.
+   */
+  rungs(minerId: number, state: Pick<RigState, "controls" | "reading">): KnownRungs | undefined {
+    const ladder = this.ladder(minerId, state);
+    const { reading } = state;
+    if (ladder === null || reading === null) return undefined;
+    const { algorithm } = reading.readings;
+    const known = this.#memory(minerId).rungs.filter(
+      // A stopped rig may not tell its algorithm; all rungs are of the last one.
+      (rung) => (algorithm === null || rung.algorithm === algorithm) && isOnLadder(rung.watts, ladder),
+    );
+    const { present } = ladder;
+    const now = present === null ? undefined : known.find(({ watts }) => isSameSetting(watts, present));
+    return {
+      rungs: [...(ladder.stops ? [{ watts: 0, draw: 0, hashrate: 0 }] : []), ...known],
+      present: now?.watts ?? present,
+    };
   }
 
   /**
@@ -297,6 +322,18 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
 const miningOf = ({ controls, readings }: Reading): boolean | null => isMining(controls, readings.mining);
 
+/** Settings that a rig is known at. W; hash rate in H/s. */
+export interface KnownRungs {
+  readonly rungs: readonly { readonly watts: number; readonly draw: number; readonly hashrate: number }[];
+  readonly present: number | null;
+}
+
+/** Whether the rig still has this setting. */
+const isOnLadder = (watts: number, { levels, lowest, highest }: PowerLadder): boolean =>
+  levels === null
+    ? watts >= Math.floor(lowest) && watts <= Math.ceil(highest)
+    : levels.some((level) => isSameSetting(level.watts, watts));
+
 const free: Permission = { now: true };
 
 const blank: PowerMemory = {
@@ -309,6 +346,7 @@ const blank: PowerMemory = {
   changes: [],
   command: null,
   range: null,
+  rungs: [],
 };
 
 const isPower = (key: string): boolean => restoredControls.some((each) => each === key);
@@ -366,6 +404,7 @@ const isSame = (a: PowerMemory, b: PowerMemory): boolean =>
   a.range?.min === b.range?.min &&
   a.range?.max === b.range?.max &&
   a.mining === b.mining &&
+  a.rungs === b.rungs &&
   a.startedAt === b.startedAt &&
   a.stoppedAt === b.stoppedAt;
 

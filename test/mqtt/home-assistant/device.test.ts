@@ -52,7 +52,10 @@ const off = (miner: MinerWithUid): MinerWithUid => ({
     })),
     fans: miner.readings.fans.map(() => ({ rpm: null, percent: null })),
   },
-  money: { revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
+  money: {
+    ...{ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
+    ...{ electricityPrice: null, breakEvenPrice: null, energyCost: null },
+  },
   controls: miner.controls.map((control) => ({ ...control, value: null })),
 });
 

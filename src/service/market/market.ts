@@ -1,0 +1,200 @@
+import type { CoinSourceSettings } from "../../config/money.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Coins } from "../money/coins.ts";
+import type { Rates } from "../money/rates.ts";
+import type { Tariffs } from "../money/tariffs.ts";
+import { CoinMarket, type FactSource, inCurrency } from "./coin-market.ts";
+import { coinSources, MarketFacts } from "./coin-sources.ts";
+import { addressOf, Feed } from "./feed.ts";
+import { type PoolViewContext, PoolViews } from "./pool-views.ts";
+import { type PriceFeedContext, type RunningPrices, runPrices } from "./price-feeds.ts";
+
+export interface MarketContext extends Omit<PriceFeedContext, "changed">, PoolViewContext {
+  readonly coins: Coins;
+  readonly rates: Rates;
+  readonly tariffs: Tariffs;
+  /** Sources are never asked for virtual rigs alone. */
+  readonly isDemo: () => boolean;
+  /** Prices, rates or pools' figures have changed, so every miner may show something else. */
+  readonly changed: () => void;
+  /** One notification for each title until its message is null. */
+  readonly warn: (title: string, message: string | null) => void;
+}
+
+type CoinFeed = Feed<CoinSourceSettings & { readonly currency: string }, MarketFacts>;
+interface CoinSource {
+  readonly settings: CoinSourceSettings;
+  readonly source: FactSource;
+  readonly feed: CoinFeed;
+}
+
+/** ms between two turns. */
+export const marketTurnMs = 5_000;
+/** ms between two renewals of what all miners show, for large farms. */
+const renewalMs = 60_000;
+/** ms after which a source that is silent, or a time without a price, is a notification. */
+const silenceMs = 3_600_000;
+const staleMs = 86_400_000;
+
+/** All sources outside: what they say goes to coins, rates and tariffs, where replies find it without waiting. */
+export class Market {
+  readonly coinMarket: CoinMarket;
+  readonly poolViews: PoolViews;
+  readonly #context: MarketContext;
+  readonly #coinSources: readonly CoinSource[];
+  readonly #prices: readonly RunningPrices[];
+  readonly #startedAt: number;
+  /** Titles of the present warnings. */
+  #warned = new Set<string>();
+  #ofEarlierRun: readonly EarlierWarning[];
+  #shown: string;
+  #isDirty = false;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(config: Pick<Config, "market" | "pools">, context: MarketContext) {
+    this.#context = context;
+    const { coins, rates, tariffs, now } = context;
+    const facts = config.market.sources.map((settings) => {
+      const url = addressOf(coinSources[settings.type], settings.url);
+      const freshMs = Math.max(3 * settings.every * 1000, silenceMs);
+      return { settings, url, source: { host: new URL(url).host, freshMs } };
+    });
+    this.coinMarket = new CoinMarket(
+      coins,
+      facts.map(({ source }) => source),
+      now,
+    );
+    this.#coinSources = facts.map(({ settings, url, source }) => ({
+      ...{ settings, source },
+      feed: new Feed(
+        {
+          ...{ shape: coinSources[settings.type], settings: { ...settings, currency: rates.currency }, url },
+          ...{ everyMs: settings.every * 1000, schema: MarketFacts },
+          identity: ["coins", settings.type, JSON.stringify(settings.coins), rates.currency],
+          take: (value: MarketFacts, at: number) => this.coinMarket.take(source, value, at),
+        },
+        context,
+      ),
+    }));
+    this.#prices = tariffs.feeds.map((feed) => runPrices(feed, { ...context, changed: () => this.#dirty() }));
+    this.poolViews = new PoolViews(config.pools, context);
+    this.#forgetOthers();
+    this.#startedAt = now();
+    this.#pass();
+    this.#shown = this.#state();
+    this.#ofEarlierRun = this.#possibleWarnings();
+  }
+
+  /** Whether anything has to be asked, or changes with time. */
+  get isUsed(): boolean {
+    return this.#coinSources.length > 0 || this.#context.tariffs.changes || this.poolViews.isUsed;
+  }
+
+  /** For GET /api/market. */
+  get sources(): {
+    readonly type: string;
+    readonly host: string;
+    readonly at: number | null;
+    readonly problem: string | null;
+  }[] {
+    return this.#coinSources.map(({ settings: { type }, feed: { host, at, problem } }) => ({
+      type,
+      host,
+      at,
+      problem,
+    }));
+  }
+
+  /** Asks every source that is due. Never rejects; no reply waits for it. */
+  async turn(): Promise<void> {
+    this.#renew();
+    if (this.#context.isDemo()) return;
+    const feeds = [...this.#coinSources.map(({ feed }) => feed), ...this.#prices];
+    const polled = [...feeds.map((feed) => feed.poll()), this.poolViews.turn()];
+    await Promise.all(polled.map((each) => each.then((isNew) => isNew && this.#dirty())));
+    if (this.#context.closing.aborted) return;
+    this.#renew();
+    this.#report();
+  }
+
+  /** Drops what is kept of sources that the configuration no longer names. */
+  #forgetOthers(): void {
+    const { kept, log } = this.#context;
+    try {
+      kept.keep(new Set([...this.#coinSources.map(({ feed }) => feed.key), ...this.#prices.map(({ key }) => key)]));
+    } catch (error) {
+      log.warn({ err: error }, "the values of old sources cannot be removed");
+    }
+  }
+
+  #dirty(): void {
+    this.#isDirty = true;
+    this.#pass();
+  }
+
+  /** Hands over what is known now. */
+  #pass(): void {
+    const { coins, rates } = this.#context;
+    rates.setMarket(this.coinMarket.btcPrices());
+    coins.setMarket(this.coinMarket.worth());
+  }
+
+  /** Makes what miners show anew if it differs, also because another price of electricity has begun. */
+  #renew(): void {
+    const now = this.#context.now();
+    if (now >= this.#renewedAt && now < this.#renewedAt + renewalMs) return;
+    const state = this.#state();
+    if (!this.#isDirty && state === this.#shown) return;
+    this.#shown = state;
+    this.#isDirty = false;
+    this.#renewedAt = now;
+    this.#context.changed();
+  }
+
+  #state(): string {
+    return this.#context.tariffs.stateAt(this.#context.now());
+  }
+
+  /** Notifications of values that are held back, and of sources without a present value. */
+  #report(): void {
+    const { now, warn } = this.#context;
+    const warnings = new Map<string, string>();
+    for (const [what, sentence] of this.coinMarket.held()) warnings.set(titles.held(what), sentence);
+    for (const { feed } of this.#coinSources)
+      if (now() - (feed.at ?? this.#startedAt) > staleMs)
+        warnings.set(titles.old(feed.host), feed.problem ?? `${feed.host} has not answered for a day`);
+    for (const { curve } of this.#prices)
+      if (curve.period(now()).value === null && now() - (curve.at ?? this.#startedAt) > silenceMs)
+        warnings.set(titles.unpriced(curve.source), curve.problem ?? `${curve.source} has no price for now`);
+    for (const [title, message] of warnings) if (!this.#warned.has(title)) warn(title, message);
+    for (const title of this.#warned) if (!warnings.has(title)) warn(title, null);
+    this.#warned = new Set(warnings.keys());
+    const over = this.#ofEarlierRun.filter(({ title, isOver }) => isOver() && !warnings.has(title));
+    for (const { title } of over) warn(title, null);
+    this.#ofEarlierRun = this.#ofEarlierRun.filter((each) => !over.includes(each));
+  }
+
+  /** Every warning that an earlier run may have left open, and whether its trouble is over. */
+  #possibleWarnings(): EarlierWarning[] {
+    const held = [...this.coinMarket.known(), ...Array.from(this.coinMarket.btcPrices().keys(), inCurrency)];
+    return [
+      ...held.map((what) => ({ title: titles.held(what), isOver: () => true })),
+      ...this.#coinSources.map(({ feed }) => ({ title: titles.old(feed.host), isOver: () => feed.at !== null })),
+      ...this.#prices.map(({ curve }) => ({
+        title: titles.unpriced(curve.source),
+        isOver: () => curve.period(this.#context.now()).value !== null,
+      })),
+    ];
+  }
+}
+
+interface EarlierWarning {
+  readonly title: string;
+  readonly isOver: () => boolean;
+}
+
+const titles = {
+  held: (what: string): string => `Market value of ${what} held back`,
+  old: (host: string): string => `Market data of ${host} are old`,
+  unpriced: (source: string): string => `Electricity price of ${source} unknown`,
+} as const;

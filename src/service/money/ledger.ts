@@ -1,0 +1,178 @@
+import type { Logger } from "pino";
+import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
+import { datesIn, type LocalClock } from "./local-time.ts";
+import { meanPrice, type Tariff } from "./tariff.ts";
+
+/** What a read tells about a miner's money. Amounts per day; null is unknown. */
+export interface MoneyRead {
+  /** Epoch ms. */
+  readonly at: number;
+  /** Wh, a counter. */
+  readonly energy: number | null;
+  readonly revenuePerDay: number | null;
+  readonly revenueBtcPerDay: number | null;
+  readonly groupId: number;
+  readonly coin: string;
+  readonly algorithm: string;
+  /** ms between two reads as declared. */
+  readonly readEveryMs: number;
+}
+
+export interface LedgerOptions {
+  readonly days: MoneyDays;
+  readonly currency: string;
+  readonly localTime: LocalClock;
+  readonly tariffOf: (minerId: number) => Tariff | undefined;
+  /** Money per BTC now. */
+  readonly btc: () => number | undefined;
+  /** Days to keep. */
+  readonly keepDays: number;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** ms between two writes: a power cut loses at most this much. */
+const writeIntervalMs = 60_000;
+const dayMs = 86_400_000;
+/** ms between two reads that count: energy is a counter, and revenue changes slowly. */
+const countedEveryMs = 60_000;
+
+/** ms between two counted reads beyond which what was earned meanwhile is not guessed. */
+const longestGap = ({ readEveryMs }: MoneyRead): number => countedEveryMs + Math.max(60_000, 3 * readEveryMs);
+
+/**
+ * Adds up what each miner earns and costs, by local date: each kWh at the price of its time. What is unknown is not
+ * guessed; how long that was is kept beside the sums.
+ */
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #last = new Map<number, MoneyRead>();
+  #unsaved = new Map<string, { readonly key: MoneyKey; sums: MoneySums }>();
+  /** What the energy of each miner has cost. */
+  readonly #costs: Map<number, number>;
+  readonly #timer: NodeJS.Timeout;
+  #failing = false;
+  #prunedOn = "";
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+    this.#costs = options.days.costs(options.currency);
+    this.#timer = setInterval(() => this.#try(), writeIntervalMs);
+    this.#timer.unref();
+  }
+
+  /** Whether a read at this time counts. */
+  isDue(minerId: number, at: number): boolean {
+    const before = this.#last.get(minerId);
+    return before === undefined || at <= before.at || at >= before.at + countedEveryMs;
+  }
+
+  /** Takes a read of a miner. */
+  take(minerId: number, read: MoneyRead): void {
+    const before = this.#last.get(minerId);
+    this.#last.set(minerId, read);
+    if (before === undefined || read.at <= before.at) return;
+    for (const part of datesIn(this.#options.localTime, before.at, read.at))
+      this.#add(minerId, part, part.date, before, read);
+  }
+
+  /** The cost of all its energy as counted so far; null if it is unknown. */
+  costOf(minerId: number): number | null {
+    return this.#costs.get(minerId) ?? null;
+  }
+
+  /** Forgets a miner that was removed; what it earned stays in the sums. */
+  forget(minerId: number): void {
+    this.#try();
+    this.#last.delete(minerId);
+    if (this.#costs.delete(minerId)) this.#try(() => this.#options.days.forget(minerId));
+  }
+
+  /** Throws store.full; the sums are kept for the next write. */
+  save(): void {
+    if (this.#unsaved.size === 0) return;
+    this.#options.days.add([...this.#unsaved.values()].map(({ key, sums }) => [key, sums] as const));
+    this.#unsaved = new Map();
+    const { localTime, now, keepDays, days } = this.#options;
+    const oldest = localTime(now() - keepDays * dayMs).date;
+    if (oldest !== this.#prunedOn) days.prune(oldest);
+    this.#prunedOn = oldest;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#try();
+  }
+
+  #add(minerId: number, span: { from: number; to: number }, date: string, before: MoneyRead, read: MoneyRead): void {
+    const { currency, tariffOf, btc } = this.#options;
+    const whole = read.at - before.at;
+    const share = (span.to - span.from) / whole;
+    const seconds = (span.to - span.from) / 1000;
+    const drawn = before.energy === null || read.energy === null ? null : (read.energy - before.energy) * share;
+    const isGap = whole > longestGap(read);
+    // Nothing is known of a gap but what a meter has counted meanwhile.
+    if (isGap && (drawn === null || drawn <= 0)) return;
+    const tariff = tariffOf(minerId);
+    const price = tariff === undefined ? 0 : meanPrice(tariff, span.from, span.to);
+    const cost = tariff === undefined ? 0 : drawn === null || price === null ? null : (drawn / 1000) * price;
+    const rate = btc();
+    const isSame = before.coin === read.coin && before.algorithm === read.algorithm;
+    const earned = (one: number | null, other: number | null): number | null => {
+      const perDay = isSame ? mean(one, other) : other;
+      return isGap || perDay === null ? null : (perDay * (span.to - span.from)) / dayMs;
+    };
+    const revenue = earned(before.revenuePerDay, read.revenuePerDay);
+    const { groupId, coin, algorithm } = read;
+    this.#sum(
+      { date, minerId, groupId, coin, algorithm, currency },
+      {
+        seconds: isGap ? 0 : seconds,
+        energy: drawn,
+        cost,
+        costBtc: cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate,
+        revenue,
+        revenueBtc: earned(before.revenueBtcPerDay, read.revenueBtcPerDay),
+        uncosted: cost === null ? seconds : 0,
+        unearned: revenue === null && !isGap ? seconds : 0,
+      },
+    );
+    if (cost !== null) this.#costs.set(minerId, (this.costOf(minerId) ?? 0) + cost);
+  }
+
+  #sum(key: MoneyKey, sums: MoneySums): void {
+    const name = JSON.stringify(Object.values(key));
+    const known = this.#unsaved.get(name);
+    if (known === undefined) this.#unsaved.set(name, { key, sums });
+    else known.sums = addedSums(known.sums, sums);
+  }
+
+  /** A failure is logged once. */
+  #try(work: () => void = () => this.save()): void {
+    try {
+      work();
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#options.log.error({ err: error }, "what miners earn and cost cannot be written");
+      this.#failing = true;
+    }
+  }
+}
+
+const mean = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : (one + other) / 2;
+
+const plus = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : one + other;
+
+/** Unknown and known give what is known. */
+export const addedSums = (one: MoneySums, other: MoneySums): MoneySums => ({
+  seconds: one.seconds + other.seconds,
+  energy: plus(one.energy, other.energy),
+  cost: plus(one.cost, other.cost),
+  costBtc: plus(one.costBtc, other.costBtc),
+  revenue: plus(one.revenue, other.revenue),
+  revenueBtc: plus(one.revenueBtc, other.revenueBtc),
+  uncosted: one.uncosted + other.uncosted,
+  unearned: one.unearned + other.unearned,
+});

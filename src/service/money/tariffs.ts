@@ -1,0 +1,97 @@
+import type { ElectricitySettings, PriceSourceSettings } from "../../config/money.ts";
+import type { Config, GroupSettings } from "../../config/schema.ts";
+import { formatAddress, parseAddress } from "../../link/address.ts";
+import type { Store } from "../../store/index.ts";
+import { walkGroups } from "../nested-groups.ts";
+import { PriceCurve, type Tariff, tariffOf } from "./tariff.ts";
+
+/** A source of prices that the configuration names, and where its prices go. */
+export interface PriceFeed {
+  readonly settings: PriceSourceSettings;
+  readonly curve: PriceCurve;
+}
+
+/** The electricity price of each miner: its own, else that of the innermost group that has one, else the general one. */
+export class Tariffs {
+  readonly #store: Pick<Store, "miners" | "groups">;
+  readonly #general: Tariff | undefined;
+  /** By the key that the store keeps a group of the file under. */
+  readonly #ofGroups = new Map<string, Tariff>();
+  /** By canonical address, which identifies a miner of the file. */
+  readonly #ofMiners = new Map<string, Tariff>();
+  readonly #feeds = new Map<string, PriceFeed>();
+
+  constructor(
+    config: Pick<Config, "electricity" | "groups" | "miners" | "display">,
+    store: Pick<Store, "miners" | "groups">,
+    rateOf: (currency: string) => number | null,
+  ) {
+    this.#store = store;
+    const context = { timeZone: config.display.timeZone, rateOf, curveOf: this.#curveOf };
+    const tariff = (settings: ElectricitySettings | undefined) => settings && tariffOf(settings, context);
+    this.#general = tariff(config.electricity);
+    for (const { group, above } of walkGroups<GroupSettings>(config.groups)) {
+      const own = tariff(group.electricity);
+      if (own !== undefined) this.#ofGroups.set(JSON.stringify([...above, group].map(({ name }) => name)), own);
+    }
+    for (const { address, electricity } of config.miners) {
+      const own = tariff(electricity);
+      if (own !== undefined) this.#ofMiners.set(formatAddress(parseAddress(address)), own);
+    }
+  }
+
+  /** The sources to ask. */
+  get feeds(): readonly PriceFeed[] {
+    return [...this.#feeds.values()];
+  }
+
+  /** Undefined if no price is set for it. */
+  ofMiner(minerId: number): Tariff | undefined {
+    if (this.#ofMiners.size === 0 && this.#ofGroups.size === 0) return this.#general;
+    const miner = this.#store.miners.get(minerId);
+    const own = miner?.owner === "file" ? this.#ofMiners.get(miner.address) : undefined;
+    return own ?? this.ofGroup(miner?.groupId ?? 0);
+  }
+
+  /** The general one for 0. */
+  ofGroup(groupId: number): Tariff | undefined {
+    const { groups } = this.#store;
+    const seen = new Set<number>();
+    for (let group = groups.get(groupId); group !== undefined && !seen.has(group.id); ) {
+      seen.add(group.id);
+      const own = group.owner === "file" && !group.disabled ? this.#ofGroups.get(group.key ?? "") : undefined;
+      if (own !== undefined) return own;
+      group = groups.get(group.parentId);
+    }
+    return this.#general;
+  }
+
+  /** Whether a price may change while the service runs. */
+  get changes(): boolean {
+    return this.#all().some((tariff) => tariff.curve !== null || tariff.at(0).until !== Number.POSITIVE_INFINITY);
+  }
+
+  /** What identifies the prices at a moment: equal texts mean that no miner pays another price. */
+  stateAt(time: number): string {
+    return this.#all()
+      .map((tariff) => String(tariff.at(time).price))
+      .join(" ");
+  }
+
+  #all(): Tariff[] {
+    const general = this.#general === undefined ? [] : [this.#general];
+    return [...general, ...this.#ofGroups.values(), ...this.#ofMiners.values()];
+  }
+
+  /** Groups and miners with the same source share its prices. */
+  readonly #curveOf = (settings: PriceSourceSettings): PriceCurve => {
+    const key = JSON.stringify(settings);
+    const known = this.#feeds.get(key);
+    if (known !== undefined) return known.curve;
+    const curve = new PriceCurve(settings.topic ?? (settings.url === undefined ? settings.type : hostOf(settings.url)));
+    this.#feeds.set(key, { settings, curve });
+    return curve;
+  };
+}
+
+const hostOf = (url: string): string => new URL(url).host;
