@@ -248,6 +248,8 @@ export class MqttConnection implements MqttLink {
       resubscribe: false,
       queueQoSZero: false,
       wsOptions: { maxPayload: largestFrame },
+      // A tenth of the cost of a message would be the question whether it is to be logged.
+      ...(process.env.DEBUG === undefined ? { log: () => undefined } : {}),
       ...(isWaiting || will === undefined
         ? {}
         : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
@@ -433,8 +435,9 @@ const envelope = 256;
 function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (topic: string) => void): Wire {
   return {
     send: ({ topic, payload, qos, retain, expiry, correlation }, arrived) => {
-      // A broker disconnects a client that sends a larger packet.
-      if (Buffer.byteLength(payload) + Buffer.byteLength(topic) + envelope > limits.packet) {
+      // A broker disconnects a client that sends a larger packet. A character has at most 3 bytes.
+      const length = 3 * (payload.length + topic.length) + envelope;
+      if (length > limits.packet && Buffer.byteLength(payload) + Buffer.byteLength(topic) + envelope > limits.packet) {
         refused(topic);
         queueMicrotask(arrived);
         return;

@@ -4,7 +4,7 @@ import { isUnread } from "../contract/unread.ts";
 import { type Energies, energyIn, type FarmListener, type FarmLists, type RigFaults } from "../farm/index.ts";
 import { urgencyOf } from "./dead-band.ts";
 import type { DisplayUnits } from "./display-units.ts";
-import { type DisplayUnit, groupState, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
+import { type DisplayUnit, groupState, hasUid, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
 import type { MqttLink } from "./mqtt-link.ts";
 import type { Topics } from "./topics.ts";
 
@@ -30,7 +30,7 @@ export interface PublishingOptions {
  */
 export interface Announcer {
   /** A miner is new or has changed, before its state is published. `display`: the unit of its hash rate, null while unknown. */
-  miner(miner: Miner, display: DisplayUnit | null): void;
+  miner(miner: MinerWithUid, display: DisplayUnit | null): void;
   /** A group is new or has changed; `miners` are its own and those of its subgroups. */
   group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
   /** `unnamed`: how many other miners have not been identified yet, and may turn out to be known ones. */
@@ -94,6 +94,8 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   readonly #sums = new Map<number, SumEntry>();
   /** Miners that may be identified any moment, by id. */
   readonly #unnamed = new Map<number, Miner>();
+  /** Of the others, those whose state is not known yet. */
+  readonly #unread = new Map<number, MinerWithUid>();
   /** Topics of what was removed, and when they are emptied (epoch ms). */
   readonly #toEmpty = new Map<string, number>();
   #round = 0;
@@ -150,19 +152,20 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   }
 
   #update(miner: Miner, isCommanded: boolean): void {
-    const { uid } = miner;
     const previousUid = this.#uids.get(miner.id);
-    if (previousUid !== undefined && previousUid !== uid) this.removed(miner.id);
+    if (previousUid !== undefined && previousUid !== miner.uid) this.removed(miner.id);
     this.#markUnnamed(miner);
-    if (uid === null) return;
-    const holder = this.#miners.get(uid);
+    if (!hasUid(miner)) return;
+    const holder = this.#miners.get(miner.uid);
     // Where a server lists two with one uid, the first keeps it.
-    if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === uid) return;
-    this.#uids.set(miner.id, uid);
-    const withUid: MinerWithUid = { ...miner, uid };
-    const before = holder?.miner ?? withUid;
+    if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === miner.uid) return;
+    const { id, uid } = miner;
+    this.#uids.set(id, uid);
+    if (isUnread(miner)) this.#unread.set(id, miner);
+    else this.#unread.delete(id);
+    const before = holder?.miner ?? miner;
     const display = this.#options.units.ofMiner(uid, miner);
-    const now = { miner: withUid, current: minerState(withUid, display) };
+    const now = { miner, current: minerState(miner, display) };
     this.#failing.delete(uid);
     const entry = Object.assign(
       holder ?? { ...now, availability: null, status: null, state: null, at: 0, due: 0 },
@@ -171,10 +174,10 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#miners.set(uid, entry);
     this.#publishStatusChange(entry);
     // Before the state, which may lie outside the range announced so far.
-    if (!isUnread(withUid)) this.#options.announcer?.miner(withUid, display);
+    if (!isUnread(miner)) this.#options.announcer?.miner(miner, display);
     this.#publishMiner(entry, isCommanded);
-    for (const id of [...this.#groupsOf(before), ...this.#groupsOf(withUid), farm]) {
-      const sum = this.#sums.get(id);
+    for (const group of [...this.#groupsOf(before), ...this.#groupsOf(miner), farm]) {
+      const sum = this.#sums.get(group);
       if (sum !== undefined) sum.isDirty = true;
     }
   }
@@ -194,6 +197,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   #fail({ id, uid }: Miner): void {
     if (uid === null || this.#uids.get(id) !== uid) return;
     this.#miners.delete(uid);
+    this.#unread.delete(id);
     this.#failing.add(uid);
     this.#publishOffline(uid);
     this.#markSumsDirty();
@@ -209,6 +213,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     const uid = this.#uids.get(id);
     const entry = uid === undefined ? undefined : this.#miners.get(uid);
     this.#uids.delete(id);
+    this.#unread.delete(id);
     if (uid === undefined || (entry?.miner.id !== id && !this.#failing.delete(uid))) return;
     this.#miners.delete(uid);
     const { state, availability } = this.#options.topics.miner(uid);
@@ -304,7 +309,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     const { miner, current: state } = entry;
     if (isUnread(miner)) return;
     const { state: topic, availability } = topics.miner(miner.uid);
-    for (const each of [topic, availability]) this.#toEmpty.delete(each);
+    if (this.#toEmpty.size > 0) for (const each of [topic, availability]) this.#toEmpty.delete(each);
     if (isDue(entry, state, now(), interval, always)) {
       connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
       markPublished(entry, state, now());
@@ -344,8 +349,8 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   /** Groups with miners whose state is not known yet, and the farm if there are any. */
   #withUnread(): Set<number> {
     const ids = new Set<number>();
-    for (const miner of [...this.#unnamed.values(), ...Array.from(this.#miners.values(), (entry) => entry.miner)])
-      if (isUnread(miner)) for (const id of [farm, ...this.#groupsOf(miner)]) ids.add(id);
+    for (const miner of [...this.#unnamed.values(), ...this.#unread.values()])
+      for (const id of [farm, ...this.#groupsOf(miner)]) ids.add(id);
     return ids;
   }
 
