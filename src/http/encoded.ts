@@ -6,8 +6,10 @@ import type { Encoded } from "../contract/service.ts";
 export const groupSize = 65_536;
 
 /**
- * Writes bytes through one buffer, which is refilled once the socket has accepted it and is the only allocation per
- * answer; small answers take one write. Waits for slow readers, and yields to other requests between two writes.
+ * Writes small chunks through one buffer, which is refilled once the socket has accepted it and is the only allocation
+ * per answer, and large ones as they are; small answers take one write. Waits for slow readers, and yields to other
+ * requests between two writes. A write is at most a quarter of the answer, so that a reader who takes the whole of it in
+ * time takes each in time.
  */
 export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
   if (length <= groupSize) {
@@ -15,6 +17,7 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
     return;
   }
   const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : groupSize);
+  const longest = length > 32 * groupSize ? 8 * groupSize : slab.length;
   let taken = (): void => {};
   response.once("close", () => taken());
   const write = (bytes: Uint8Array) =>
@@ -24,12 +27,13 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
     });
   let filled = 0;
   for (const chunk of chunks) {
-    if (filled > 0 && filled + chunk.length > slab.length) {
+    const isLarge = chunk.length > slab.length / 2;
+    if (filled > 0 && (isLarge || filled + chunk.length > slab.length)) {
       await write(slab.subarray(0, filled));
       filled = 0;
       if (response.destroyed) return;
     }
-    if (chunk.length > slab.length) for (const piece of pieces(chunk, slab.length)) await write(piece);
+    if (isLarge) for (const piece of pieces(chunk, longest)) await write(piece);
     else {
       slab.set(chunk, filled);
       filled += chunk.length;

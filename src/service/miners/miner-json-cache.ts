@@ -27,7 +27,10 @@ const minersOnPage = 64;
 const madeAtOnce = 100;
 /** ms of work between two yields. */
 const turnMs = 20;
-/** ms after a list in which the JSON of its miners is made with each read, so that the next list is ready. */
+/**
+ * ms after a list in which the JSON of its miners is made with each read, so that the next list is ready. After that it
+ * is made with the first read after a list alone: nobody may ask for what the others would make.
+ */
 const listedWithinMs = 10_000;
 
 /** A group of the list. */
@@ -103,12 +106,14 @@ export class MinerJsonCache {
     if (isNew) this.#version += 1;
     const version = isNew ? this.#version : before.version;
     const figures = changed ? null : (before?.knownFigures ?? null);
-    const shown = new ShownMiner(id, version, energy, figures, this.#source);
+    const now = performance.now();
+    const shown = new ShownMiner(id, { version, energy, figures, since: now }, this.#source);
     this.#shown.set(id, shown);
     const page = this.#pageOf.get(id);
     if (page !== undefined) {
       disturb(page);
-      if (performance.now() - page.listedAt < listedWithinMs) void shown.bytes;
+      const wasListed = before !== undefined && page.listedAt >= before.since;
+      if (wasListed || now - page.listedAt < listedWithinMs) void shown.bytes;
     }
     return isNew;
   }
