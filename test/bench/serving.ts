@@ -55,9 +55,8 @@ export async function list(quick: boolean): Promise<Measured[]> {
   }
   const one: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const before = await service.child.cpu();
-    const answers = await hammer(`${page}/${firstId}`, { key, connections: 1, seconds: quick ? 1 : 3 });
-    if (round > 0) one.push(((await service.child.cpu()) - before) / answers);
+    const cost = await costOf(service.child, `${page}/${firstId}`, quick ? 300 : 3000);
+    if (round > 0) one.push(cost);
   }
   await Promise.all([service.end(), farm.end(), bare.end()]);
   const size = `${(bytes / 1e6).toFixed(1)} MB`;

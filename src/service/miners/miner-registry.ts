@@ -320,11 +320,11 @@ export class MinerRegistry {
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
-    const declared = {
-      ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordsFor(miner.id)),
-      supply: this.#plugs.supplyOf(miner),
-    };
+    const { poll, presentation } = this.#options;
     const rigBefore = this.#entries.get(miner.id)?.rig;
+    // The same function again, so that an unchanged declaration is equal to the one before.
+    const poolPassword = rigBefore?.declared.credentials.poolPassword ?? presentation.pools.passwordsFor(miner.id);
+    const declared = { ...declaredOf(miner, poll, poolPassword), supply: this.#plugs.supplyOf(miner) };
     const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);

@@ -27,8 +27,6 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
-  /** By miner: the same function each time, so that its declaration stays equal to itself. */
-  readonly #passwords = new Map<number, PoolPassword>();
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
@@ -46,17 +44,13 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
    * administrator of the miner's group does not see, who could add a miner to learn it.
    */
   passwordsFor(minerId: number): PoolPassword {
-    const known = this.#passwords.get(minerId);
-    if (known !== undefined) return known;
-    const passwordOf: PoolPassword = (url, worker) => {
+    return (url, worker) => {
       const administrators = this.#accessBook.administratorsOf(this.#store.miners.get(minerId)?.groupId ?? 0);
       return enabled(this.#store.pools)
         .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
         .map(loginOf)
         .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
     };
-    this.#passwords.set(minerId, passwordOf);
-    return passwordOf;
   }
 
   /**
