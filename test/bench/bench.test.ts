@@ -78,6 +78,7 @@ describe("the report", () => {
       "store.history.ms",
       "events.p99.ms",
       "mqtt.p99.ms",
+      "mqtt.1000.p99.ms",
       "mqtt.ratio",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
