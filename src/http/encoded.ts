@@ -5,19 +5,26 @@ import type { Encoded } from "../contract/service.ts";
 /** Bytes up to which small chunks are written together: 10,000 miners must not take 10,000 writes. */
 export const groupSize = 65_536;
 
+const largeSlab = 4 * groupSize;
+/** One that no answer uses: V8 would collect all garbage after some hundred large answers with a new one each. */
+let spareSlab: Buffer | null = null;
+
+function takeLargeSlab(): Buffer {
+  const slab = spareSlab ?? Buffer.allocUnsafeSlow(largeSlab);
+  spareSlab = null;
+  return slab;
+}
+
 /**
- * Writes small chunks through one buffer, which is refilled once the socket has accepted it and is the only allocation
- * per answer, and large ones as they are; small answers take one write. Waits for slow readers, and yields to other
- * requests between two writes. A write is at most a quarter of the answer, so that a reader who takes the whole of it in
- * time takes each in time.
+ * Writes bytes through one buffer, which is refilled once the socket has accepted it; small answers take one write. Waits
+ * for slow readers, and yields to other requests between two writes.
  */
 export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
   if (length <= groupSize) {
     response.end(Buffer.concat(chunks, length));
     return;
   }
-  const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : groupSize);
-  const longest = length > 32 * groupSize ? 8 * groupSize : slab.length;
+  const slab = length > 16 * groupSize ? takeLargeSlab() : Buffer.allocUnsafeSlow(groupSize);
   let taken = (): void => {};
   response.once("close", () => taken());
   const write = (bytes: Uint8Array) =>
@@ -27,19 +34,20 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
     });
   let filled = 0;
   for (const chunk of chunks) {
-    const isLarge = chunk.length > slab.length / 2;
-    if (filled > 0 && (isLarge || filled + chunk.length > slab.length)) {
+    if (filled > 0 && filled + chunk.length > slab.length) {
       await write(slab.subarray(0, filled));
       filled = 0;
       if (response.destroyed) return;
     }
-    if (isLarge) for (const piece of pieces(chunk, longest)) await write(piece);
+    if (chunk.length > slab.length) for (const piece of pieces(chunk, slab.length)) await write(piece);
     else {
       slab.set(chunk, filled);
       filled += chunk.length;
     }
   }
-  response.end(slab.subarray(0, filled));
+  response.end(slab.subarray(0, filled), () => {
+    if (slab.length === largeSlab) spareSlab = slab;
+  });
 }
 
 /** Bytes in pieces, without copying, so that progress of a slow reader is visible. */

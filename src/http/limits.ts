@@ -26,7 +26,7 @@ export const httpLimits = {
   bigAnswersWaiting: 64,
   /** A reader that takes longer over a big answer is cut off. */
   bigAnswerTimeout: 120_000,
-  /** So is a reader that has read nothing of any answer for this long, in steps of up to 512 kB. */
+  /** So is a reader that has read nothing of any answer for this long, in steps of up to 256 kB. */
   stallTimeout: 30_000,
   /** Open event streams: in total; of one user, key or address; reserved for the service's own key. */
   eventStreams: 256,

@@ -111,13 +111,8 @@ test("a list presents each miner once per change, and walks over pages while not
   expect(presented()).toEqual([150]);
   expect(namesIn(later.text)).toEqual(ids.map((id) => (id === 150 ? "other" : `rig ${id}`)));
   expect(later.etag).not.toBe(first.etag);
-  // Three groups of at most 100 miners on five pages, with text around them.
-  const pages = 5;
-  const text = 3 * 2 + 2;
-  expect([first, again, later].map(({ chunks }) => chunks.length)).toEqual([250 + text, pages + text, 4 + 64 + text]);
-  const { chunks, etag } = list();
-  expect([chunks.length, etag]).toEqual([pages + text, later.etag]);
-  expect(Buffer.concat(chunks).toString()).toBe(later.text);
+  const { text, etag } = list();
+  expect([text, etag]).toEqual([later.text, later.etag]);
 });
 
 test("one who may only view has pages of their own, which change with the others", () => {

@@ -74,12 +74,6 @@ export class ShownMiner {
     return this.#viewOnly;
   }
 
-  /** The same bytes in the memory of a page, so that they are kept once. */
-  moveTo(form: ListForm, bytes: Buffer): void {
-    if (form === "bytes") this.#bytes = bytes;
-    else this.#viewOnly = bytes;
-  }
-
   get json(): Buffer {
     return this.bytes.subarray(1);
   }
