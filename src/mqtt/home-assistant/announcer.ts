@@ -1,9 +1,9 @@
 import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
 import type { Group, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
+import type { Announcer } from "../announcer.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
 import type { Message, MqttLink } from "../mqtt-link.ts";
-import type { Announcer } from "../publishing.ts";
 import type { Topics } from "../topics.ts";
 import { bridgeConfig } from "./bridge-device.ts";
 import type { DeviceConfig } from "./component.ts";
