@@ -83,7 +83,7 @@ export class HttpParser {
     const feed = bytes.indexOf(lineFeed, start);
     const end = feed === -1 ? bytes.length : feed;
     this.#line += bytes.toString("latin1", start, end);
-    this.#overhead += end + 1 - start;
+    this.#overhead += end - start + (feed === -1 ? 0 : 1);
     if (this.#overhead > limits.headBytes + mostOverhead * this.#length) throw tooLarge(this.#at);
     // What speaks another protocol may wait for an answer before it ends its line.
     if (this.#part === "status" && !"HTTP/".startsWith(this.#line.trimStart().slice(0, 5))) throw this.#notHttp();
