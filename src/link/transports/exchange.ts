@@ -20,7 +20,7 @@ export interface Settle<T> {
 
 /** The open exchanges of one transport; once it is closed, they and all later ones are cancelled. */
 export class OpenExchanges {
-  readonly #open = new Set<{ cancel(): void }>();
+  readonly #open: { cancel(): void }[] = [];
   #isClosed = false;
 
   get isClosed(): boolean {
@@ -28,16 +28,17 @@ export class OpenExchanges {
   }
 
   add(exchange: { cancel(): void }): void {
-    this.#open.add(exchange);
+    this.#open.push(exchange);
   }
 
   delete(exchange: { cancel(): void }): void {
-    this.#open.delete(exchange);
+    const index = this.#open.indexOf(exchange);
+    if (index !== -1) this.#open.splice(index, 1);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const exchange of this.#open) exchange.cancel();
+    for (const exchange of [...this.#open]) exchange.cancel();
   }
 }
 
