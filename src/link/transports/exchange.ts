@@ -42,6 +42,8 @@ export class OpenExchanges {
   }
 }
 
+/** Bytes that fit into any network's packet. */
+const onePacket = 1_000;
 const bufferBytes = 65_536;
 /** Received bytes are used up before the next ones are read, so all connections share a buffer. Windows reads ahead. */
 const sharedBuffer = process.platform === "win32" ? null : Buffer.allocUnsafeSlow(bufferBytes);
@@ -117,8 +119,9 @@ export abstract class Exchange<T> {
   #dial({ host, port, tls = false }: Target): Socket {
     if (!tls) {
       const buffer = sharedBuffer ?? Buffer.allocUnsafeSlow(bufferBytes);
-      // The request is one write, which Nagle's algorithm does not delay.
-      return connect({ host, port, lookup: rigLookup, onread: { buffer, callback: this.#read } });
+      // Nagle's algorithm delays only the end of a request that does not fit into one packet.
+      const noDelay = this.#request.length > onePacket;
+      return connect({ host, port, noDelay, lookup: rigLookup, onread: { buffer, callback: this.#read } });
     }
     // Rigs have self-signed certificates, which cannot be verified.
     const options = { host, port, lookup: rigLookup, rejectUnauthorized: false };

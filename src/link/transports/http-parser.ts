@@ -84,7 +84,7 @@ export class HttpParser {
     const end = feed === -1 ? bytes.length : feed;
     this.#line += bytes.toString("latin1", start, end);
     this.#overhead += end - start + (feed === -1 ? 0 : 1);
-    if (this.#overhead > limits.headBytes + mostOverhead * this.#length) throw tooLarge(this.#at);
+    if (this.#overhead > limits.headBytes + mostOverhead * this.#length) throw this.#tooMuchOverhead();
     // What speaks another protocol may wait for an answer before it ends its line.
     if (this.#part === "status" && !"HTTP/".startsWith(this.#line.trimStart().slice(0, 5))) throw this.#notHttp();
     if (feed === -1) return end;
@@ -164,6 +164,13 @@ export class HttpParser {
     if (Number.isFinite(bytes) && this.#length + bytes > limits.replyBytes) throw tooLarge(this.#at);
     this.#left = bytes;
     this.#part = bytes === 0 ? "nothing" : part;
+  }
+
+  #tooMuchOverhead(): Error {
+    const isHead = this.#part === "status" || this.#part === "header";
+    return isHead
+      ? garbled(this.#at, `the head of the reply is larger than ${limits.headBytes / 1024} KB`)
+      : tooLarge(this.#at);
   }
 
   #notHttp(): Error {
