@@ -11,6 +11,8 @@ import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
+import { same } from "../link/same.ts";
+import { sharedControl } from "../link/unchanged.ts";
 import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,
@@ -20,7 +22,7 @@ import {
   beforeFirstRead,
   type Remembered,
   type RigState,
-  same,
+  rememberedOf,
   type Trouble,
   uidOf,
   unusable,
@@ -91,8 +93,8 @@ export class FleetRig {
   #rig: Rig | null = null;
   /** Kept across connections to the rig behind it, with its last state. */
   readonly #plug: Plug | null;
-  /** The state that was last stored. */
-  #written: RigState;
+  /** What was last stored. */
+  #written: Remembered;
   /** Failures in a row with the present driver that were not mere silence. */
   #doubts = 0;
   /** Whether the next connection recognises the device anew. */
@@ -117,7 +119,7 @@ export class FleetRig {
     this.#context = context;
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
     this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
-    this.#written = this.#state;
+    this.#written = rememberedOf(this.#state);
   }
 
   get id(): number {
@@ -346,12 +348,12 @@ export class FleetRig {
     const state = this.#state;
     if (sameShape(state, this.#written)) return;
     const { driver, identity, software, controls, layout, startedAt, reason, records } = state;
-    const silent = controls.map((control) => ({ ...control, value: null }));
+    const silent = controls.map((control) => sharedControl({ ...control, value: null }));
     const written = await this.#write({
       ...{ driver, identity, software, controls: silent },
       ...{ layout, startedAt, reason, records },
     });
-    if (written) this.#written = state;
+    if (written) this.#written = rememberedOf(state);
   }
 
   /** Stores since when a rig cannot be read. */
@@ -408,7 +410,7 @@ const traits = ["hostname", "make", "model"] as const;
 const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;
 
 /** Whether what is stored of a rig is unchanged; values change with every read and are not stored. */
-const sameShape = (a: RigState, b: RigState): boolean =>
+const sameShape = (a: Remembered, b: Remembered): boolean =>
   a.driver === b.driver &&
   a.software === b.software &&
   a.startedAt === b.startedAt &&
@@ -416,13 +418,15 @@ const sameShape = (a: RigState, b: RigState): boolean =>
   a.records === b.records &&
   same(a.identity, b.identity) &&
   same(a.layout, b.layout) &&
-  a.controls.length === b.controls.length &&
-  a.controls.every((control, index) => sameControl(control, b.controls[index]));
+  (a.controls === b.controls ||
+    (a.controls.length === b.controls.length &&
+      a.controls.every((control, index) => sameControl(control, b.controls[index]))));
 
 const sameControl = (a: Control, b: Control | undefined): boolean =>
-  a.key === b?.key &&
-  a.kind === b.kind &&
-  a.min === b.min &&
-  a.max === b.max &&
-  a.step === b.step &&
-  same(a.options, b.options);
+  a === b ||
+  (a.key === b?.key &&
+    a.kind === b.kind &&
+    a.min === b.min &&
+    a.max === b.max &&
+    a.step === b.step &&
+    same(a.options, b.options));

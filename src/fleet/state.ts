@@ -2,6 +2,7 @@ import type { Control, Identity } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Halt, Reading } from "../link/driver.ts";
 import { haltOf, isStarting, isStopped } from "../link/reason.ts";
+import { same } from "../link/same.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
@@ -92,11 +93,17 @@ export interface ReadContext {
   readonly before: EarlierUptime | null;
 }
 
+/** Without the readings. */
+export const rememberedOf = (state: Remembered): Remembered => {
+  const { uid, driver, identity, software, controls, layout, startedAt, energy, reason, records } = state;
+  return { uid, driver, identity, software, controls, layout, startedAt, energy, reason, records };
+};
+
 /** After a good read. */
 export function afterRead(state: RigState, read: Reading, context: ReadContext): RigState {
   const { at, nameplate, longestGap } = context;
   const reading = withNameplate(read, nameplate);
-  const { uptime, boards, fans } = reading.readings;
+  const { uptime } = reading.readings;
   const before = state.reading === null || state.at === null ? null : energyRead(state.at, state.reading);
   const startedAt = startOf(state.startedAt, at, uptime, context.before);
   return {
@@ -105,7 +112,7 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     identity: mergeIdentity(state.identity, reading.identity),
     software: reading.software ?? state.software,
     controls: reading.controls,
-    layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
+    layout: layoutAfter(state.layout, reading),
     startedAt,
     energy: addEnergy(state.energy, before, energyRead(at, reading), longestGap),
     reason: state.reason,
@@ -126,6 +133,15 @@ const isHashing = ({ readings: { mining, hashrate } }: Reading): boolean =>
 function hashingSince(state: RigState, at: number, startedAt: number | null): number {
   const seen = state.reading === null ? (startedAt ?? at) : (state.hashingSince ?? at);
   return Math.max(seen, startedAt ?? seen);
+}
+
+/** The same object if nothing changed. */
+function layoutAfter(layout: Remembered["layout"], { readings: { boards, fans } }: Reading): Remembered["layout"] {
+  const isSame =
+    layout.fans === fans.length &&
+    layout.boards.length === boards.length &&
+    boards.every(({ slot }, index) => slot === layout.boards[index]);
+  return isSame ? layout : { boards: boards.map(({ slot }) => slot), fans: fans.length };
 }
 
 /** The same object if nothing changed. */
@@ -185,10 +201,10 @@ function withNameplate(reading: Reading, nameplate: number | null): Reading {
   return { ...reading, readings: { ...reading.readings, power, powerSource: "nameplate" } };
 }
 
-/** A read may lack what an earlier one had. */
+/** A read may lack what an earlier one had. The same object if nothing changed. */
 function mergeIdentity(known: Identity | null, read: Identity): Identity {
-  if (known === null) return read;
-  return {
+  if (known === null || known === read) return read;
+  const merged = {
     make: read.make ?? known.make,
     model: read.model ?? known.model,
     firmware: read.firmware ?? known.firmware,
@@ -196,6 +212,7 @@ function mergeIdentity(known: Identity | null, read: Identity): Identity {
     hostname: read.hostname ?? known.hostname,
     serial: read.serial ?? known.serial,
   };
+  return same(merged, known) ? known : merged;
 }
 
 const failure = "Rigbridge fails on the replies of this rig; the log has the error";
@@ -263,22 +280,6 @@ function haltIn({ reading, trouble, restarting }: RigState): Halt | null {
 
 /** Whether two reads are equal except for the passing of time. */
 export const sameButTime = (a: Reading, b: Reading): boolean => same(a, b, "uptime");
-
-/** Copies nothing, since it runs with every read. Ignores a field called `except`. */
-export function same(a: unknown, b: unknown, except?: string): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isObjectOrArray(a) || !isObjectOrArray(b)) return false;
-  let keys = 0;
-  for (const key in a) {
-    keys += 1;
-    if (key !== except && !same(a[key], b[key], except)) return false;
-  }
-  for (const _ in b) keys -= 1;
-  return keys === 0;
-}
-
-const isObjectOrArray = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 /** A rig's permanent name: its MAC, else its serial, else the configured uid, else its host and port. */
 export function uidOf(identity: Identity, configured: string | null, host: string, port: number): string {

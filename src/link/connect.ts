@@ -6,6 +6,7 @@ import { isLiquidCooled } from "./identity.ts";
 import type { Link } from "./link.ts";
 import { SessionEnded } from "./session-ended.ts";
 import { NotOnDevice } from "./transports/http.ts";
+import { Unchanged } from "./unchanged.ts";
 
 /** A driver's rig with the corrections that apply to every family. */
 export const connect = (driver: Driver, link: Link): Rig => new CheckedRig(driver.connect(link), hasLogin(link));
@@ -17,21 +18,25 @@ const hasLogin = ({ credentials: { username, password, token } }: Link): boolean
 class CheckedRig implements Required<Rig> {
   readonly #rig: Rig;
   readonly #refusals: Refusals;
-  readonly pools: PoolControls;
+  readonly #unchanged = new Unchanged();
 
   constructor(rig: Rig, loginGiven: boolean) {
     this.#rig = rig;
     this.#refusals = new Refusals(loginGiven);
-    this.pools = watchedPools(() => rig.pools, this.#refusals);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
     const reading = withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(await this.#rig.read(signal)))));
-    return this.#refusals.without(reading);
+    return this.#unchanged.in(this.#refusals.without(reading));
   }
 
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
     return this.#refusals.watch(`control ${key}`, () => this.#rig.set(key, value, signal));
+  }
+
+  /** Made for a command, since most rigs never get one for their pools. */
+  get pools(): PoolControls {
+    return watchedPools(() => this.#rig.pools, this.#refusals);
   }
 
   get quick(): true | undefined {
@@ -53,7 +58,7 @@ class CheckedRig implements Required<Rig> {
  */
 class Refusals {
   readonly #loginGiven: boolean;
-  readonly #gone = new Set<string>();
+  #gone: string[] = [];
   #login: Locked | null = null;
   #firmware: string | null = null;
   #uptime: number | null = null;
@@ -68,7 +73,7 @@ class Refusals {
       this.#login = null;
       return result;
     } catch (error) {
-      if (error instanceof NotOnDevice) this.#gone.add(what);
+      if (error instanceof NotOnDevice && !this.#gone.includes(what)) this.#gone.push(what);
       const isLogin = error instanceof RigbridgeError && error.code === "rig.login" && !(error instanceof SessionEnded);
       if (isLogin) this.#login = { why: this.#loginGiven ? "login wrong" : "login missing", text: error.unquoted };
       throw error;
@@ -79,17 +84,17 @@ class Refusals {
     const { firmware } = reading.identity;
     const { uptime } = reading.readings;
     const isOther = firmware !== this.#firmware || (uptime !== null && this.#uptime !== null && uptime < this.#uptime);
-    if (isOther) this.#gone.clear();
+    if (isOther) this.#gone = [];
     this.#firmware = firmware;
     this.#uptime = uptime;
-    return this.#withLogin(this.#gone.size === 0 ? reading : this.#withoutGone(reading));
+    return this.#withLogin(this.#gone.length === 0 ? reading : this.#withoutGone(reading));
   }
 
   #withoutGone(reading: Reading): Reading {
     return {
       ...reading,
-      controls: reading.controls.filter(({ key }) => !this.#gone.has(`control ${key}`)),
-      poolActions: reading.poolActions.filter((action) => !this.#gone.has(`pool ${action}`)),
+      controls: reading.controls.filter(({ key }) => !this.#gone.includes(`control ${key}`)),
+      poolActions: reading.poolActions.filter((action) => !this.#gone.includes(`pool ${action}`)),
     };
   }
 

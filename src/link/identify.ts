@@ -95,7 +95,6 @@ class Search {
   readonly #credentials: Credentials;
   readonly #signal: AbortSignal;
   readonly #knownControls: readonly Control[];
-  readonly #never = new AbortController().signal;
   readonly #http: HttpTransport;
   /** What each port answered, one line each; and the same without words of the device. */
   readonly #seen: { readonly line: string; readonly unquoted: string }[] = [];
@@ -215,7 +214,7 @@ class Search {
     const { host } = this.#address;
     const target = { host, port: this.#rpcPort, at: hostAndPort(host, this.#rpcPort) };
     try {
-      return (await exchange(target, `${JSON.stringify({ command })}\n`, this.#signal, this.#never)).value;
+      return (await exchange(target, `${JSON.stringify({ command })}\n`, this.#signal)).value;
     } catch (error) {
       if (error instanceof RigbridgeError) return null;
       throw error;
@@ -236,7 +235,7 @@ class Search {
     const { host } = this.#address;
     const at = hostAndPort(host, port);
     const request = `${JSON.stringify({ command: "version" })}\n`;
-    const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal, this.#never));
+    const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal));
     if (answered === null) return null;
     this.#rpcPort = port;
     this.#see(`${at} answers RPC with something unknown`);

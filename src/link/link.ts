@@ -29,17 +29,34 @@ export interface Link {
   readonly monotonicNow: () => number;
 }
 
-/** Transports to a rig at this address; a port in the address applies to each of them. Opens no connection. */
-export const openLink = (
+/**
+ * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
+ * it first, which most do with one of the three. Opens no connection.
+ */
+export function openLink(
   { host, port, tls }: RigAddress,
   credentials: Credentials,
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
-): Link => ({
-  http: httpTransport(host, port ?? (tls ? 443 : 80), tls),
-  rpc: rpcTransport(host, port ?? 4028),
-  frames: frameTransport(host, port ?? 4433),
-  credentials,
-  knownControls,
-  monotonicNow,
-});
+): Link {
+  let http: HttpTransport | undefined;
+  let rpc: RpcTransport | undefined;
+  let frames: FrameTransport | undefined;
+  return {
+    get http() {
+      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls);
+      return http;
+    },
+    get rpc() {
+      rpc ??= rpcTransport(host, port ?? 4028);
+      return rpc;
+    },
+    get frames() {
+      frames ??= frameTransport(host, port ?? 4433);
+      return frames;
+    },
+    credentials,
+    knownControls,
+    monotonicNow,
+  };
+}

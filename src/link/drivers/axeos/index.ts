@@ -78,44 +78,46 @@ class AxeosRig implements Rig {
    * AxeOS has two pools, a primary and a fallback, applies changes to them at its next start, and never reveals their
    * passwords. So they cannot be swapped, only selected, where the firmware can (`useFallbackStratum`).
    */
-  readonly pools: PoolControls = {
-    add: async (login, signal) => {
-      checkLogin(login);
-      const info = await this.#info(signal, new Notes());
-      const slot = slots.find((each) => !isSet(info, each));
-      if (slot === undefined) {
-        throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
-      }
-      const result = await this.#patch(slotFields(slot, login, info), signal);
-      return `${result}; stored as the ${slot.name} pool, used after the next restart`;
-    },
-    use: async (login, signal) => {
-      checkLogin(login);
-      const info = await this.#info(signal, new Notes());
-      const [primary] = slots;
-      const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
-      const result = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
-      return `${result}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
-    },
-    switch: (pool, signal) => this.#choose(pool, signal),
-    prioritize: (pool, signal) => this.#choose(pool, signal),
-    remove: async (pool, signal) => {
-      const info = await this.#info(signal, new Notes());
-      const pools = poolsOf(info);
-      const wanted = listedPool(pools, pool);
-      if (pools.length < 2) throw lastPool();
-      if (wanted.index === 0) {
-        throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
-      }
-      const fallback = slots[1];
-      const result = await this.#patch(
-        { [fallback.url]: "", ...(info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {}) },
-        signal,
-      );
-      if (!wanted.active) return result;
-      return `${result}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
-    },
-  };
+  get pools(): PoolControls {
+    return {
+      add: async (login, signal) => {
+        checkLogin(login);
+        const info = await this.#info(signal, new Notes());
+        const slot = slots.find((each) => !isSet(info, each));
+        if (slot === undefined) {
+          throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
+        }
+        const result = await this.#patch(slotFields(slot, login, info), signal);
+        return `${result}; stored as the ${slot.name} pool, used after the next restart`;
+      },
+      use: async (login, signal) => {
+        checkLogin(login);
+        const info = await this.#info(signal, new Notes());
+        const [primary] = slots;
+        const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
+        const result = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
+        return `${result}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
+      },
+      switch: (pool, signal) => this.#choose(pool, signal),
+      prioritize: (pool, signal) => this.#choose(pool, signal),
+      remove: async (pool, signal) => {
+        const info = await this.#info(signal, new Notes());
+        const pools = poolsOf(info);
+        const wanted = listedPool(pools, pool);
+        if (pools.length < 2) throw lastPool();
+        if (wanted.index === 0) {
+          throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
+        }
+        const fallback = slots[1];
+        const result = await this.#patch(
+          { [fallback.url]: "", ...(info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {}) },
+          signal,
+        );
+        if (!wanted.active) return result;
+        return `${result}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
+      },
+    };
+  }
 
   close(): void {
     this.#http.close();

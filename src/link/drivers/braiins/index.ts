@@ -116,14 +116,16 @@ class BraiinsRig implements Rig {
     return this.#offered.set(this, key, value, signal);
   }
 
-  readonly pools: PoolControls = {
-    add: (login, signal) => this.#now.add?.(login, signal) ?? Promise.reject(absent("add")),
-    switch: (pool, signal) => this.#now.switch?.(pool, signal) ?? Promise.reject(absent("switch")),
-    enable: (pool, signal) => this.#now.enable?.(pool, signal) ?? Promise.reject(absent("enable")),
-    disable: (pool, signal) => this.#now.disable?.(pool, signal) ?? Promise.reject(absent("disable")),
-    remove: (pool, signal) => this.#now.remove?.(pool, signal) ?? Promise.reject(absent("remove")),
-    prioritize: (pool, signal) => this.#now.prioritize?.(pool, signal) ?? Promise.reject(absent("prioritize")),
-  };
+  get pools(): PoolControls {
+    return {
+      add: (login, signal) => this.#now.add?.(login, signal) ?? Promise.reject(absent("add")),
+      switch: (pool, signal) => this.#now.switch?.(pool, signal) ?? Promise.reject(absent("switch")),
+      enable: (pool, signal) => this.#now.enable?.(pool, signal) ?? Promise.reject(absent("enable")),
+      disable: (pool, signal) => this.#now.disable?.(pool, signal) ?? Promise.reject(absent("disable")),
+      remove: (pool, signal) => this.#now.remove?.(pool, signal) ?? Promise.reject(absent("remove")),
+      prioritize: (pool, signal) => this.#now.prioritize?.(pool, signal) ?? Promise.reject(absent("prioritize")),
+    };
+  }
 
   doubt(): void {
     this.#web.forget();

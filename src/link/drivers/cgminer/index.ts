@@ -58,13 +58,15 @@ class CgminerRig implements Rig {
   /** undefined before it was read. */
   #algorithm: string | null | undefined;
   readonly #offered = new OfferedControls();
-  readonly pools: PoolControls;
 
   constructor(rpc: RpcTransport, monotonicNow: () => number) {
     this.#rpc = rpc;
     this.#now = monotonicNow;
     this.#access = new Access(monotonicNow);
-    this.pools = cgminerPools(rpc, (command, parameter, signal) => this.#do(command, parameter, signal));
+  }
+
+  get pools(): PoolControls {
+    return cgminerPools(this.#rpc, (command, parameter, signal) => this.#do(command, parameter, signal));
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
