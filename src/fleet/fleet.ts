@@ -1,5 +1,6 @@
 import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
+import { FirmwareBook } from "../link/firmware.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { isUnread, type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
@@ -66,6 +67,7 @@ export class Fleet {
   readonly #fresh = new Semaphore(fresh.places, fresh.slack);
   readonly #live = new Semaphore(live.places, live.slack);
   readonly #slow = new Semaphore(slowPlaces);
+  readonly #firmware = new FirmwareBook();
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -104,6 +106,7 @@ export class Fleet {
       monotonicNow: this.#monotonicNow,
       timeout: this.#options.timeout,
       closing: this.#closing.signal,
+      firmware: this.#firmware,
       messages: this.#options.messages ?? null,
       remember: this.#options.remember,
     });

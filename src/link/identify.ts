@@ -5,8 +5,9 @@ import { hostAndPort, type RigAddress } from "./address.ts";
 import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
+import { FirmwareBook, RigFirmware } from "./firmware.ts";
 import { unknownIdentity } from "./identity.ts";
-import { type Credentials, openLink } from "./link.ts";
+import { type Credentials, hasLogin, openLink } from "./link.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
 
@@ -17,6 +18,17 @@ export interface Identified {
   readonly identity: Identity;
   readonly address: RigAddress;
 }
+
+/** What is known of a rig before it answers. */
+export interface Known {
+  readonly identity: Identity | null;
+  /** As last offered. */
+  readonly controls: readonly Control[];
+  /** Shared by all rigs of a fleet. */
+  readonly firmware: FirmwareBook;
+}
+
+const nothingKnown = (): Known => ({ identity: null, controls: [], firmware: new FirmwareBook() });
 
 /** Code `rig.login`: a rig that is recognised, but answers only after a login. */
 export class ClosedRig extends RigbridgeError {
@@ -57,10 +69,10 @@ export async function identify(
   credentials: Credentials,
   signal: AbortSignal,
   driver?: Driver,
-  knownControls: readonly Control[] = [],
+  known = nothingKnown(),
 ): Promise<Identified> {
-  if (driver !== undefined) return identified(driver, address, credentials, unknownIdentity, knownControls);
-  const search = new Search(address, credentials, signal, knownControls);
+  if (driver !== undefined) return identified(driver, address, credentials, {}, known);
+  const search = new Search(address, credentials, signal, { ...known, identity: null });
   return search.run();
 }
 
@@ -68,11 +80,15 @@ function identified(
   driver: Driver,
   address: RigAddress,
   credentials: Credentials,
-  identity: Partial<Identity>,
-  knownControls: readonly Control[],
+  signs: Partial<Identity>,
+  known: Known,
 ): Identified {
-  const rig = connect(driver, openLink(address, withMakersLogin(credentials, driver), undefined, knownControls));
-  return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
+  const login = withMakersLogin(credentials, driver);
+  const now = (): number => performance.now();
+  const firmware = new RigFirmware({ book: known.firmware, driver: driver.id, login: hasLogin(login), now });
+  const identity = { ...unknownIdentity, ...signs };
+  firmware.recognise(known.identity ?? identity);
+  return { driver, rig: connect(driver, openLink(address, login, now, known.controls, firmware)), identity, address };
 }
 
 /** The given credentials, else the maker's default login where that is allowed. */
@@ -94,7 +110,7 @@ class Search {
   readonly #address: RigAddress;
   readonly #credentials: Credentials;
   readonly #signal: AbortSignal;
-  readonly #knownControls: readonly Control[];
+  readonly #known: Known;
   readonly #never = new AbortController().signal;
   readonly #http: HttpTransport;
   /** What each port answered, one line each; and the same without words of the device. */
@@ -108,11 +124,11 @@ class Search {
   /** The port where RPC was answered. */
   #rpcPort: number | null = null;
 
-  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, knownControls: readonly Control[]) {
+  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, known: Known) {
     this.#address = address;
     this.#credentials = credentials;
     this.#signal = signal;
-    this.#knownControls = knownControls;
+    this.#known = known;
     this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
   }
 
@@ -177,7 +193,7 @@ class Search {
         recognised = driver.recognise(this.#signs(gathered));
       }
       if (recognised !== undefined && !isQuestion(recognised))
-        return identified(driver, this.#address, this.#credentials, recognised, this.#knownControls);
+        return identified(driver, this.#address, this.#credentials, recognised, this.#known);
     }
     return null;
   }
