@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
 import { connect } from "../../src/link/connect.ts";
 import type { Rig } from "../../src/link/driver.ts";
@@ -107,6 +107,31 @@ describe("what a firmware has", () => {
     expect(await askedBy(first)).toEqual(expect.arrayContaining(["version", "check|addpool", "check|restart"]));
     // The first has answered for it already.
     expect(await askedBy(second)).toEqual(["version", "coin", "privileged"]);
+  });
+});
+
+describe("what a rig is", () => {
+  test.each<[string, RigSpec, Credentials, { settings: number; identity: number }]>([
+    ["a WhatsMiner", { kind: "whatsminer" }, { password: "admin" }, { settings: 2, identity: 4 }],
+    ["a VNish", { kind: "vnish" }, { password: "admin" }, { settings: 2, identity: 3 }],
+    ["an AxeOS", { kind: "axeos" }, {}, { settings: 0, identity: 1 }],
+  ])("is asked of %s again only after a restart, however long it runs", async (_, spec, login, expected) => {
+    const [simulated] = await openFarm([spec]);
+    if (simulated === undefined) throw new Error("one rig");
+    const rig = await new Rigs().at(simulated, login);
+    let ahead = 0;
+    const real = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + ahead);
+    closers.push(() => clock.mockRestore());
+    await rig.read(deadline());
+    const usual = await costOf(rig, simulated);
+    ahead += 3_600_000;
+    expect((await costOf(rig, simulated)) - usual).toBe(expected.settings);
+    simulated.model.restart(0);
+    ahead += 1_000;
+    await rig.read(deadline());
+    expect((await costOf(rig, simulated)) - usual).toBe(expected.identity);
+    expect(await costOf(rig, simulated)).toBe(usual);
   });
 });
 

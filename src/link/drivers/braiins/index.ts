@@ -83,7 +83,7 @@ class BraiinsRig implements Rig {
     this.#access = new Access(link.firmware, () => performance.now());
     this.#rest = new BraiinsRest(link.http, link.credentials);
     this.#graphql = new BraiinsGraphql(link.http, link.credentials);
-    this.#book = new PageBook(this.#rest);
+    this.#book = new PageBook(this.#rest, link.firmware);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
