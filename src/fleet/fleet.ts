@@ -55,7 +55,7 @@ const refusalRepeatMs = 3_600_000;
 /** A rig that has not answered since the service started is read at least this often until it counts as off. */
 const unreadIntervalMs = 10_000;
 /** Rate of first reads: a small fleet is read at once, a large one causes no burst. */
-const firstReadsPerSecond = 1_000;
+const firstReadsPerSecond = 2_000;
 
 /** The present state of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
 export class Fleet {

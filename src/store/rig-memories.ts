@@ -66,7 +66,7 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   const changed = new Set<number>();
   /** Of these, whose uid was another before: it may be that of another miner now. */
   const released = new Set<number>();
-  let timer: NodeJS.Timeout | undefined;
+  let isPlanned = false;
   let isFailing = false;
 
   const memoryOf = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
@@ -117,8 +117,10 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   };
 
   const saveLater = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
+    if (isPlanned) return;
+    isPlanned = true;
+    setTimeout(() => {
+      isPlanned = false;
       try {
         save();
       } catch {
