@@ -60,6 +60,7 @@ export class RigFirmware {
   readonly #driver: string;
   readonly #login: boolean;
   readonly #now: () => number;
+  #identity: Identity | null = null;
   #name = "";
   #firmware = unread();
   #doubtedAt = Number.NEGATIVE_INFINITY;
@@ -78,7 +79,8 @@ export class RigFirmware {
 
   /** Which firmware it is, as soon as that is known. */
   recognise(identity: Identity): void {
-    if (identity.firmware === null) return;
+    if (identity === this.#identity || identity.firmware === null) return;
+    this.#identity = identity;
     const name = `${identity.make}\n${identity.model}\n${identity.firmware}`;
     if (name === this.#name) return;
     const firmware = this.#book.get(this.#driver, this.#login, identity);
@@ -111,9 +113,11 @@ export class RigFirmware {
   }
 
   /** Runs a read. The first one of a firmware answers for the others, which wait a moment for it. */
-  async read<T>(work: () => Promise<T>): Promise<T> {
-    const firmware = this.#firmware;
-    if (firmware.isRead) return work();
+  read<T>(work: () => Promise<T>): Promise<T> {
+    return this.#firmware.isRead ? work() : this.#readFirst(this.#firmware, work);
+  }
+
+  async #readFirst<T>(firmware: Firmware, work: () => Promise<T>): Promise<T> {
     if (firmware.first !== null) {
       await Promise.race([firmware.first, delay(firstReadMs, undefined, { ref: false })]);
       return work();
