@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
 import { hostAndPort, type RigAddress } from "./address.ts";
@@ -148,10 +147,11 @@ class Search {
     const signal = AbortSignal.any([this.#signal, rest.signal]);
     const web = async (): Promise<Gathered> => ({ root: await this.#root(signal), version: null });
     const rpc = async (): Promise<Gathered> => ({ root: null, version: await this.#version(port, signal) });
+    let early: Gathered | null = null;
     const [likelier, other] = webPorts.has(port) ? [web, rpc] : [rpc, web];
     try {
       const first = likelier();
-      const early = await Promise.race([first, delay(secondProtocolAfterMs, null, { signal })]).catch(() => null);
+      early = await within(first, secondProtocolAfterMs);
       const found = early === null ? null : await this.#recognise(early);
       if (found !== null) return found;
       if (early !== null && this.#refusals > 0) return await this.#decide(early);
@@ -163,7 +163,8 @@ class Search {
       }
       return await this.#decide(await first);
     } finally {
-      rest.abort();
+      // An error for each rig of a large farm would cost more than its question.
+      if (early === null) rest.abort();
     }
   }
 
@@ -277,6 +278,21 @@ class Search {
 
   #see(line: string, unquoted = line): void {
     this.#seen.push({ line, unquoted });
+  }
+}
+
+/** null when it takes longer, or fails. */
+async function within<T>(answer: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -4,6 +4,7 @@ import { Control, Identity, ReasonCode } from "../contract/readings.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
+import { writeSoon } from "./write-soon.ts";
 
 /** The layout of a rig, so that a rig that is off at start keeps its boards and fans. */
 export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fans: z.int() });
@@ -47,7 +48,7 @@ export interface RigMemories {
   flush(): void;
 }
 
-/** Many rigs are read at once: a transaction for each would cost more than its row. */
+/** A rig is written twice when it is read first: one row for both. */
 const batchMs = 100;
 
 const noRecords: RigMemory["records"] = { bestShare: null, foundBlocks: null };
@@ -66,7 +67,6 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   const changed = new Set<number>();
   /** Of these, whose uid was another before: it may be that of another miner now. */
   const released = new Set<number>();
-  let isPlanned = false;
   let isFailing = false;
 
   const memoryOf = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
@@ -82,9 +82,13 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   };
 
   const shapes = readShapes();
-  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row, shapes));
-  for (const row of await tables.selectFrom("rig_energy").selectAll().execute())
-    take({ ...memoryOf(row.miner_id), energy: row.energy });
+  const energies = new Map<number, number>();
+  for (const row of await tables.selectFrom("rig_energy").selectAll().execute()) energies.set(row.miner_id, row.energy);
+  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) {
+    take(fromRow(row, energies.get(row.miner_id) ?? null, shapes));
+    energies.delete(row.miner_id);
+  }
+  for (const [minerId, energy] of energies) take({ ...memoryOf(minerId), energy });
 
   const energy = sqlite.prepare(
     "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
@@ -116,18 +120,7 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
     }
   };
 
-  const saveLater = (): void => {
-    if (isPlanned) return;
-    isPlanned = true;
-    setTimeout(() => {
-      isPlanned = false;
-      try {
-        save();
-      } catch {
-        // Kept for the next flush; until one succeeds, `remember` throws why it does not.
-      }
-    }, batchMs);
-  };
+  const saveLater = writeSoon(save, (run) => setTimeout(run, batchMs));
 
   const removal = deferredDelete(sqlite, (run, minerId) => {
     run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
@@ -198,7 +191,11 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
 });
 
 /** A value that no longer fits the schema is dropped; the rig is asked again. */
-const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typeof readShapes>): RigMemory => ({
+const fromRow = (
+  row: Tables["rig_memory"],
+  energy: number | null,
+  { controls, layout }: ReturnType<typeof readShapes>,
+): RigMemory => ({
   minerId: row.miner_id,
   uid: row.uid,
   driver: row.driver,
@@ -206,7 +203,7 @@ const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typ
   controls: controls(row.controls) ?? [],
   layout: layout(row.layout) ?? noLayout,
   startedAt: row.started_at,
-  energy: null,
+  energy,
   software: row.software,
   reason: (row.reason === "null" ? null : read(KeptReason, row.reason)) ?? null,
   records: read(Records, row.records) ?? noRecords,

@@ -45,6 +45,20 @@ describe("active pools", () => {
     await second.close();
   });
 
+  test("of many rigs at once are written together", async () => {
+    const file = newFile();
+    const store = await openStore({ file, now });
+    const other = new DatabaseSync(file);
+    const changes = () => Number(Object.values(other.prepare("pragma data_version").get() ?? {})[0]);
+    const rows = () => Number(other.prepare("select count(*) as rows from active_pool").get()?.rows);
+    const before = changes();
+    for (let id = 1; id <= 100; id += 1) for (const url of ["a:1", "b:1"]) store.activePools.idOf(id, url, "w", 0);
+    await until(() => rows() > 0, "the pools to be written");
+    expect([rows(), changes() - before]).toEqual([200, 1]);
+    other.close();
+    await store.close();
+  });
+
   test("of a rig that keeps reporting new ones are bounded", async () => {
     const file = newFile();
     const store = await openStore({ file, now });
