@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** When a service has loaded what it needs. One that is killed writes nothing at its end. */
 const flushAfterMs = 10_000;
@@ -16,7 +16,7 @@ export function keepCompiled(folder: string = cacheFolder()): void {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (!isOwn(folder)) return;
+    if (![dirname(folder), folder].every(isOwn)) return;
     enableCompileCache(folder);
     setTimeout(flushCompileCache, flushAfterMs).unref();
   } catch {

@@ -37,13 +37,15 @@ test("the compiled program is kept in the user's cache folder, for this user alo
   expect(readdirSync(join(caches, "rigbridge", "compiled"))).toHaveLength(1);
 });
 
-test("nothing is taken from a folder that others may write", async () => {
-  const { caches, folderOf } = cached();
-  const folder = join(caches, "rigbridge", "compiled");
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o777);
-  expect(await folderOf()).toBeNull();
-});
+test.each(["rigbridge", join("rigbridge", "compiled")])(
+  "nothing is taken from it where others may write %s",
+  async (open) => {
+    const { caches, folderOf } = cached();
+    mkdirSync(join(caches, "rigbridge", "compiled"), { recursive: true, mode: 0o700 });
+    chmodSync(join(caches, open), 0o777);
+    expect(await folderOf()).toBeNull();
+  },
+);
 
 test("a start without a cache folder works as usual", async () => {
   const { caches, folderOf } = cached();
