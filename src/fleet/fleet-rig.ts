@@ -6,6 +6,7 @@ import type { Control, Identity } from "../contract/readings.ts";
 import { formatAddress, type RigAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
+import type { FirmwareBook } from "../link/firmware.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
@@ -57,6 +58,8 @@ export interface RigContext {
   readonly timeout: number;
   /** Aborted when the fleet closes. */
   readonly closing: AbortSignal;
+  /** What firmware has, by the answers of all rigs. */
+  readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
   /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
@@ -300,7 +303,7 @@ export class FleetRig {
       credentials,
       AbortSignal.any([signal, this.#context.closing]),
       drivers.find(({ id }) => id === known),
-      this.#state.controls,
+      { identity: this.#state.identity, controls: this.#state.controls, firmware: this.#context.firmware },
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
     this.#state = { ...this.#state, driver: found.driver.id, identity: this.#state.identity ?? found.identity };

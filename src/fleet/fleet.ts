@@ -1,5 +1,7 @@
+import { type EventLoopUtilization, performance as thread } from "node:perf_hooks";
 import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
+import { FirmwareBook } from "../link/firmware.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { isUnread, type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
@@ -39,9 +41,10 @@ export interface FleetOptions {
 
 /**
  * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not
- * answered after a second no longer counts: many rigs that fall silent at once would delay the others.
+ * answered after a second no longer counts: many rigs that fall silent at once would delay the others. While this thread
+ * is busy all the time and rigs wait for their first read, those go first, so that all are shown soon.
  */
-const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 } };
+const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 }, placesWhileBusy: 16 };
 /**
  * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is
  * not known yet, so a slow one stops counting even sooner.
@@ -53,8 +56,10 @@ const slowPlaces = 512;
 const refusalRepeatMs = 3_600_000;
 /** A rig that has not answered since the service started is read at least this often until it counts as off. */
 const unreadIntervalMs = 10_000;
+/** The share of its time that a busy thread works, and ms over which that is measured. */
+const busy = { share: 0.9, overMs: 500 };
 /** Rate of first reads: a small fleet is read at once, a large one causes no burst. */
-const firstReadsPerSecond = 1_000;
+const firstReadsPerSecond = 2_000;
 
 /** The present state of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
 export class Fleet {
@@ -66,6 +71,7 @@ export class Fleet {
   readonly #fresh = new Semaphore(fresh.places, fresh.slack);
   readonly #live = new Semaphore(live.places, live.slack);
   readonly #slow = new Semaphore(slowPlaces);
+  readonly #firmware = new FirmwareBook();
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -75,6 +81,9 @@ export class Fleet {
   #batchAt = Number.NEGATIVE_INFINITY;
   /** When the refusal of a rig was last reported, by the monotonic clock. */
   readonly #refusals = new Map<number, number>();
+  /** How busy this thread was when that was last looked at. */
+  #utilization: EventLoopUtilization = thread.eventLoopUtilization();
+  #utilizationAt = Number.NEGATIVE_INFINITY;
   /** When the last of the first reads is due. */
   #firstRead = 0;
 
@@ -104,6 +113,7 @@ export class Fleet {
       monotonicNow: this.#monotonicNow,
       timeout: this.#options.timeout,
       closing: this.#closing.signal,
+      firmware: this.#firmware,
       messages: this.#options.messages ?? null,
       remember: this.#options.remember,
     });
@@ -208,9 +218,20 @@ export class Fleet {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#monotonicNow();
     this.#batchAt = now + batchMs(this.#rate);
+    this.#letFirstReadsPass(now);
     for (let rig = this.#due.take(now); rig !== undefined; rig = this.#due.take(now)) this.#start(rig);
     if (this.#due.size > 0) this.#wake(this.#due.nextAt);
   };
+
+  #letFirstReadsPass(now: number): void {
+    if (now - this.#utilizationAt < busy.overMs) return;
+    const before = this.#utilization;
+    this.#utilizationAt = now;
+    this.#utilization = thread.eventLoopUtilization();
+    const { utilization } = thread.eventLoopUtilization(this.#utilization, before);
+    const isBusy = utilization >= busy.share && this.#fresh.waiting > 0;
+    this.#live.resize(isBusy ? live.placesWhileBusy : live.places);
+  }
 
   #start(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;

@@ -1,5 +1,6 @@
 import type { Control } from "../contract/readings.ts";
 import type { RigAddress } from "./address.ts";
+import { RigFirmware } from "./firmware.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
@@ -25,9 +26,15 @@ export interface Link {
   readonly credentials: Credentials;
   /** The controls as last offered, also by an earlier connection or run: for ranges that the device does not report. */
   readonly knownControls: readonly Control[];
+  /** What its firmware has, also by the answers of other rigs with the same. */
+  readonly firmware: RigFirmware;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow: () => number;
 }
+
+/** Whether any login is given. */
+export const hasLogin = ({ username, password, token }: Credentials): boolean =>
+  [username, password, token].some((each) => each !== undefined);
 
 /**
  * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
@@ -38,6 +45,7 @@ export function openLink(
   credentials: Credentials,
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
+  firmware = new RigFirmware({ now: monotonicNow }),
 ): Link {
   let http: HttpTransport | undefined;
   let rpc: RpcTransport | undefined;
@@ -57,6 +65,7 @@ export function openLink(
     },
     credentials,
     knownControls,
+    firmware,
     monotonicNow,
   };
 }

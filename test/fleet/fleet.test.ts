@@ -120,6 +120,42 @@ describe("a fleet", () => {
     expect([rig.requests.count, other.requests.count]).toEqual([0, 0]);
   });
 
+  test("reads a remembered rig at once, without recognising it anew", async () => {
+    const [rig] = await openFarm([axeos]);
+    if (rig === undefined) throw new Error("one rig");
+    const unnamed = { ...declared(1, rig), driver: null };
+    let remembered = unknownRig;
+    const earlier = openFleet({
+      remember: async (_, patch) => {
+        remembered = { ...remembered, ...patch };
+      },
+    });
+    const first = earlier.put(unnamed);
+    await until(() => first.state.at !== null, "the rig to be recognised");
+    earlier.close();
+    const before = rig.requests.count;
+    const again = openFleet().put(unnamed, remembered);
+    await until(() => again.state.at !== null, "the rig to be read");
+    // Its figures, and the page about its chip.
+    expect(rig.requests.count - before).toBe(2);
+    expect(again.state).toMatchObject({ uid: first.state.uid, driver: "axeos", identity: first.state.identity });
+  });
+
+  test("asks the second rig of a firmware only which one it is and what it allows", async () => {
+    const cgminer: RigSpec = { kind: "cgminer", warm: true };
+    const [rig, other] = await openFarm([cgminer, cgminer]);
+    if (rig === undefined || other === undefined) throw new Error("two rigs");
+    const fleet = openFleet();
+    for (const [id, each] of [rig, other].entries()) {
+      const put = fleet.put({ ...declared(id + 1, each), driver: null });
+      await until(() => put.state.at !== null, "the rig to be read");
+      expect(put.state.controls).toHaveLength(4);
+    }
+    expect(rig.requests.count).toBeGreaterThan(10);
+    // It is recognised, read, and asked whether this address is privileged.
+    expect(other.requests.count).toBe(3);
+  });
+
   test("never has two exchanges with a rig at once", async () => {
     const [rig] = await openFarm([{ ...axeos, fault: { name: "delay", ms: 30 } }]);
     if (rig === undefined) throw new Error("one rig");

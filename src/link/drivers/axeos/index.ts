@@ -1,11 +1,13 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
+import type { RigFirmware } from "../../firmware.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { type HttpTransport, words } from "../../transports/http.ts";
+import { type HttpTransport, NotOnDevice, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
 import { lastPool, listedPool } from "../shared/listed-pool.ts";
+import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { type ChipOptions, chipOptions, offers } from "./controls.ts";
 import { isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
@@ -21,10 +23,11 @@ export const axeos: Driver = {
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [80],
   recognise: (signs) => recognise(signs),
-  connect: ({ http }) => new AxeosRig(http),
+  connect: ({ http, firmware }) => new AxeosRig(http, firmware),
 };
 
 const infoPath = "/api/system/info";
+const asicPath = "/api/system/asic";
 
 /** Its page at / is compressed and says little, so its information page is requested from every HTTP server. */
 function recognise({ root, pages }: Signs): Partial<Identity> | Question | undefined {
@@ -41,21 +44,24 @@ function recognise({ root, pages }: Signs): Partial<Identity> | Question | undef
 class AxeosRig implements Rig {
   readonly quick = true;
   readonly #http: HttpTransport;
-  /** undefined before it was read; null on firmware without that page. */
-  #asic: TolerantReader | null | undefined;
+  readonly #firmware: RigFirmware;
+  /** Its page about the chip, which does not change while it runs; null where the rig does not give it. */
+  readonly #asic: Memo<TolerantReader | null>;
   readonly #offered = new OfferedControls();
 
-  constructor(http: HttpTransport) {
+  constructor(http: HttpTransport, firmware: RigFirmware) {
     this.#http = http;
+    this.#firmware = firmware;
+    this.#asic = new Memo(Number.POSITIVE_INFINITY);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     const info = await this.#info(signal, notes);
     await this.#readAsic(signal);
-    const chip: ChipOptions | null = chipOptions(this.#asic ?? null, info.text("ASICModel"));
+    const chip: ChipOptions | null = chipOptions(this.#asic.value ?? null, info.text("ASICModel"));
     const pools = poolsOf(info);
-    const readings = readingsOf(info, this.#asic?.integer("asicCount") ?? null);
+    const readings = readingsOf(info, this.#asic.value?.integer("asicCount") ?? null);
     return {
       identity: identityOf(info, ""),
       readings: { ...readings, notes: notes.list() },
@@ -143,14 +149,16 @@ class AxeosRig implements Rig {
   }
 
   async #readAsic(signal: AbortSignal): Promise<void> {
-    if (this.#asic !== undefined) return;
+    const isRead = this.#asic.value !== undefined && this.#asic.at >= this.#firmware.doubtedAt;
+    if (isRead || this.#firmware.has(asicPath) === false) return;
     try {
-      const { value } = await this.#http.getJson("/api/system/asic", signal);
-      this.#asic = new TolerantReader(value, new Notes(), "asic");
+      const { value } = await this.#http.getJson(asicPath, signal);
+      this.#asic.keep(new TolerantReader(value, new Notes(), "asic"));
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      // A missing page stays missing; after any other error the next read tries again.
-      if (error.code === "rig.refused" || error.code === "rig.garbled") this.#asic = null;
+      if (error instanceof NotOnDevice) this.#firmware.keep(asicPath, false);
+      // After any other error the next read tries again.
+      if (error.code === "rig.refused" || error.code === "rig.garbled") this.#asic.keep(null);
     }
   }
 

@@ -27,11 +27,27 @@ export function statusOf(value: unknown): Status | null {
 /** The first of a list, as the parts of a joined answer come; undefined when it is no list. */
 export const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
-/** What `check` says of a command: whether this address may use it. null where the rig does not know `check`. */
-export async function isAllowed(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean | null> {
+/**
+ * What the rig's `check` says of a command: whether it exists, and whether this address may use it. `lacking`: the
+ * firmware has no `check`; `denied`: it does not answer it to this address. Throws `rig.garbled` for any other answer.
+ */
+export async function checkOf(
+  rpc: RpcTransport,
+  command: string,
+  signal: AbortSignal,
+): Promise<{ readonly exists: boolean; readonly access: boolean } | "lacking" | "denied"> {
   const { value } = await rpc.send("check", command, signal);
   const checked = isRecord(value) ? firstOf(value.CHECK) : undefined;
-  return isRecord(checked) ? checked.Exists === "Y" && checked.Access === "Y" : null;
+  if (lacks(value)) return "lacking";
+  if (isRefused(value)) return "denied";
+  if (!isRecord(checked)) throw new RigbridgeError("rig.garbled", `${rpc.at} answered "check" without a CHECK`);
+  return { exists: checked.Exists === "Y", access: checked.Access === "Y" };
+}
+
+/** Whether the answer is that the firmware has no such command. */
+export function lacks(answer: unknown): boolean {
+  const status = statusOf(answer);
+  return status !== null && isRefusal(status) && (status.code === 14 || /invalid command/i.test(status.words));
 }
 
 export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
