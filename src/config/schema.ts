@@ -211,6 +211,12 @@ export const Config = z.strictObject({
     .strictObject({
       interval: z.number().min(1).max(3600).default(10).describe("seconds between two reads of a rig"),
       timeout: z.number().min(0.5).max(60).default(5).describe("seconds before a read times out"),
+      workers: z
+        .union([z.literal("auto"), z.int().min(0).max(64)])
+        .default(0)
+        .describe(
+          "worker threads that read the rigs, or auto: one for each 10,000 rigs at 10 s; 0 = the main thread does",
+        ),
       makersLogins: z.boolean().default(false).describe("if no login is given, try the maker's default login"),
     })
     .prefault({})

@@ -11,6 +11,7 @@ import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
+import type { PolledRig } from "./poller.ts";
 import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,
@@ -82,7 +83,7 @@ export interface ReadManner {
 }
 
 /** One rig of the fleet: its link, its state, and one exchange at a time. */
-export class FleetRig {
+export class FleetRig implements PolledRig {
   readonly declared: Declared;
   readonly phase: number;
   readonly #context: RigContext;
@@ -111,12 +112,17 @@ export class FleetRig {
   #yielding: AbortController | null = null;
   #closed = false;
 
-  constructor(declared: Declared, remembered: Remembered, context: RigContext) {
+  /** `last`: its state where another poller has read it until now. */
+  constructor(declared: Declared, remembered: Remembered, context: RigContext, last: RigState | null = null) {
     this.declared = declared;
     this.phase = phaseOf(declared.id);
     this.#context = context;
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
-    this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
+    this.#state = withReason(last ?? beforeFirstRead(remembered), declared.disabled, context.now());
+    if (last !== null && last.at !== null) {
+      this.#readAt = context.monotonicNow() - Math.max(0, context.now() - last.at);
+      this.#uptime = last.reading?.readings.uptime ?? null;
+    }
     this.#written = this.#state;
   }
 

@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { workers } from "../pollers.ts";
 import { until, within } from "../until.ts";
 
 /**
@@ -73,7 +74,7 @@ beforeAll(async () => {
   store = await openStore({ file: ":memory:", now: Date.now });
   const config = Config.parse({
     http: { port: 0, key: keys.service },
-    poll: { interval: 3600 },
+    poll: { workers, interval: 3600 },
     groups: [{ name: "alpha farm" }, { name: "bravo farm" }],
     miners: [
       { name: "alpha ant", address: rig(0), group: "alpha farm" },

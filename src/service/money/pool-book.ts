@@ -3,12 +3,13 @@ import type { Pool } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
+import { passwordIn } from "../../link/pool-login.ts";
+import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { Coin, Coins } from "./coins.ts";
-import { hostAndPortOf, hostOf } from "./pool-url.ts";
 
 type PoolOperations = Pick<
   MiningService,
@@ -48,15 +49,17 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   passwordsFor(minerId: number): PoolPassword {
     const known = this.#passwords.get(minerId);
     if (known !== undefined) return known;
-    const passwordOf: PoolPassword = (url, worker) => {
-      const administrators = this.#accessBook.administratorsOf(this.#store.miners.get(minerId)?.groupId ?? 0);
-      return enabled(this.#store.pools)
-        .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
-        .map(loginOf)
-        .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
-    };
+    const passwordOf: PoolPassword = (url, worker) => passwordIn(this.loginsFor(minerId), url, worker);
     this.#passwords.set(minerId, passwordOf);
     return passwordOf;
+  }
+
+  /** The logins that these passwords are from. */
+  loginsFor(minerId: number): PoolLogin[] {
+    const administrators = this.#accessBook.administratorsOf(this.#store.miners.get(minerId)?.groupId ?? 0);
+    return enabled(this.#store.pools)
+      .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
+      .map(loginOf);
   }
 
   /**

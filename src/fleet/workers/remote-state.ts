@@ -1,0 +1,122 @@
+import type { Control } from "../../contract/readings.ts";
+import type { Reading } from "../../link/driver.ts";
+import type { Brief, Remembered, RigState } from "../state.ts";
+
+/**
+ * The state of a rig as a worker thread sends it: twelve figures with each read, the shape when something in it has
+ * changed, and the reading as JSON, which is decoded only when somebody asks for it.
+ */
+
+/** What seldom changes of a state, and of its reading. */
+export interface Shape
+  extends Omit<Remembered, "energy" | "startedAt">,
+    Pick<RigState, "trouble" | "restarting">,
+    Pick<Brief, "locked" | "starting" | "pools" | "devices"> {
+  readonly algorithm: string | null;
+}
+
+export function shapeOf(state: RigState): Shape {
+  const { uid, driver, identity, software, controls, layout, reason, records, trouble, restarting, reading } = state;
+  return {
+    ...{ uid, driver, identity, software, controls, layout, reason, records, trouble, restarting },
+    ...(reading?.locked === undefined ? {} : { locked: reading.locked }),
+    ...(reading?.starting === undefined ? {} : { starting: reading.starting }),
+    algorithm: reading?.readings.algorithm ?? null,
+    pools: reading?.pools.map(({ url, worker, active }) => ({ url, worker, active })) ?? [],
+    devices: reading?.devices.map(({ kind }) => ({ kind })) ?? [],
+  };
+}
+
+/** Figures of one rig; NaN stands for null. */
+export const figuresOfOne = 12;
+
+export function writeFigures(state: RigState, to: Float64Array, offset: number): void {
+  const { at, missed, energy, startedAt, hashingSince, reading } = state;
+  const readings = reading?.readings;
+  const mining = readings?.mining ?? null;
+  const figures = [
+    ...[at, missed, energy, startedAt, hashingSince],
+    ...[readings?.hashrate, readings?.hashrateAverage, readings?.hashrateExpected],
+    ...[readings?.power, readings?.temperature, readings?.uptime, mining === null ? null : Number(mining)],
+  ];
+  for (let index = 0; index < figuresOfOne; index += 1) to[offset + index] = figures[index] ?? Number.NaN;
+}
+
+/** The reading without what the shape has of it. Throws what Rigbridge fails on. */
+export const bodyOf = (reading: Reading): string => JSON.stringify({ ...reading, controls: undefined });
+
+type Body = Omit<Reading, "controls">;
+
+export function readingOf(body: Uint8Array, controls: readonly Control[], uptime: number | null): Reading {
+  const decoded: Body = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
+  const { readings } = decoded;
+  return { ...decoded, controls, readings: readings.uptime === uptime ? readings : { ...readings, uptime } };
+}
+
+export class RemoteState implements RigState {
+  readonly uid: Shape["uid"];
+  readonly driver: Shape["driver"];
+  readonly identity: Shape["identity"];
+  readonly software: Shape["software"];
+  readonly controls: Shape["controls"];
+  readonly layout: Shape["layout"];
+  readonly reason: Shape["reason"];
+  readonly records: Shape["records"];
+  readonly trouble: Shape["trouble"];
+  readonly restarting: boolean;
+  readonly at: number | null;
+  readonly missed: number;
+  readonly energy: number | null;
+  readonly startedAt: number | null;
+  readonly hashingSince: number | null;
+  readonly brief: Brief | null;
+  readonly #body: Uint8Array | null;
+  #reading: Reading | null = null;
+
+  constructor(shape: Shape, body: Uint8Array | null, figures: Float64Array, offset: number) {
+    const figure = (index: number): number | null => {
+      const value = figures[offset + index];
+      return value === undefined || Number.isNaN(value) ? null : value;
+    };
+    this.uid = shape.uid;
+    this.driver = shape.driver;
+    this.identity = shape.identity;
+    this.software = shape.software;
+    this.controls = shape.controls;
+    this.layout = shape.layout;
+    this.reason = shape.reason;
+    this.records = shape.records;
+    this.trouble = shape.trouble;
+    this.restarting = shape.restarting;
+    this.at = figure(0);
+    this.missed = figure(1) ?? 0;
+    this.energy = figure(2);
+    this.startedAt = figure(3);
+    this.hashingSince = figure(4);
+    this.#body = body;
+    const mining = figure(11);
+    this.brief = body && {
+      readings: {
+        hashrate: figure(5),
+        hashrateAverage: figure(6),
+        hashrateExpected: figure(7),
+        power: figure(8),
+        temperature: figure(9),
+        uptime: figure(10),
+        mining: mining === null ? null : mining === 1,
+        algorithm: shape.algorithm,
+      },
+      controls: shape.controls,
+      pools: shape.pools,
+      devices: shape.devices,
+      ...(shape.locked === undefined ? {} : { locked: shape.locked }),
+      ...(shape.starting === undefined ? {} : { starting: shape.starting }),
+    };
+  }
+
+  get reading(): Reading | null {
+    if (this.#body === null || this.brief === null) return null;
+    this.#reading ??= readingOf(this.#body, this.controls, this.brief.readings.uptime);
+    return this.#reading;
+  }
+}
