@@ -20,6 +20,8 @@ export const ServiceSettings = z.object({
   key: z.string().nullable(),
   /** The store; null = in memory. */
   file: z.string().nullable(),
+  /** Worker threads that read the rigs. */
+  workers: z.union([z.literal("auto"), z.int()]),
   /** The broker that a bridge goes to; null = none. */
   mqtt: z.string().nullable(),
 });
@@ -51,7 +53,7 @@ const firstId = 1_000_000_001;
 
 answering({
   start: async (input) => {
-    const { miners, interval, key, file, mqtt } = ServiceSettings.parse(input);
+    const { miners, interval, key, file, workers, mqtt } = ServiceSettings.parse(input);
     reads = new Uint32Array(miners.length);
     const store = await openStore({ file: file ?? ":memory:", now: Date.now });
     const append = store.samples.append.bind(store.samples);
@@ -61,7 +63,7 @@ answering({
     };
     const config = Config.parse({
       http: { host: "127.0.0.1", port: 0, ...(key === null ? {} : { key }) },
-      poll: { interval },
+      poll: { interval, workers },
       miners: miners.map(({ address, token }) => (token === null ? { address } : { address, token })),
     });
     const log = pino({ level: "silent" });
@@ -111,6 +113,7 @@ answering({
       return { due: late.length, met, p50: at(0.5), p99: at(0.99) };
     });
   },
+  resident: () => process.memoryUsage.rss(),
   memory: () => {
     for (let turn = 0; turn < 3; turn += 1) globalThis.gc?.();
     const { heapUsed, external } = process.memoryUsage();

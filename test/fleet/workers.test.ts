@@ -122,7 +122,7 @@ describe("a worker thread that", () => {
     put(watched.poller, await openFarm(1));
     await readAgain(watched, 1, 1);
     for (let time = 1; time <= 3; time += 1) {
-      await watched.poller.kill(0);
+      await watched.poller.kill(1);
       await until(() => watched.ends.length >= time, "the thread to end");
       await readAgain(watched, 1, 1);
     }
@@ -145,7 +145,7 @@ describe("a worker thread that", () => {
     writes.push = (...items) => {
       // The rig gets the command, and its answer nobody.
       simulated.fault = { name: "delay", ms: 2_000 };
-      void watched.poller.kill(0);
+      void watched.poller.kill(1);
       return Array.prototype.push.apply(writes, items);
     };
     const spec = { minerId: 1, minerName: "one", action: "set", parameters: {} };
@@ -164,7 +164,7 @@ describe("a worker thread that", () => {
     await watched.poller.poll(rig);
     const order: string[] = [];
     const first = rig.exclusively(async () => {
-      await watched.poller.kill(0);
+      await watched.poller.kill(1);
       await watched.poller.read(rig);
       await watched.poller.read(rig);
       order.push("first");

@@ -19,12 +19,22 @@ export interface ThreadListener {
   remember(rig: RemoteRig, remembered: Extract<FromThread, { t: "remember" }>["remembered"]): Promise<void>;
   loginsOf(rig: RemoteRig): readonly PoolLogin[];
   /** It ended without being told to, for the so many-th time in a row; its rigs go to a new one after so many ms. */
-  ended(error: Error, ends: { readonly rigs: number; readonly times: number; readonly restartMs: number }): void;
+  ended(error: Error, ends: ThreadEnds): void;
   /** It has run for long after that. */
   recovered(): void;
 }
 
+export interface ThreadEnds {
+  /** Counted from 1. */
+  readonly worker: number;
+  readonly rigs: number;
+  readonly times: number;
+  readonly restartMs: number;
+}
+
 export interface PollerThreadOptions {
+  /** Counted from 1. */
+  readonly worker: number;
   readonly settings: Omit<ThreadSettings, "clocks">;
   readonly listener: ThreadListener;
   /** What the clocks of the main thread show, where they are others than the machine's. */
@@ -289,7 +299,7 @@ export class PollerThread implements ThreadOfRig {
     }
     this.#ends += 1;
     const restartMs = this.#ends === 1 ? 0 : backOffMs(this.#ends - 1, restarts);
-    this.#listener.ended(error, { rigs: this.#rigs.size, times: this.#ends, restartMs });
+    this.#listener.ended(error, { worker: this.#options.worker, rigs: this.#rigs.size, times: this.#ends, restartMs });
     if (restartMs === 0) this.#start();
     else this.#restart = setTimeout(() => this.#start(), restartMs);
   }

@@ -64,7 +64,7 @@ export class WorkerPoller implements Poller {
     };
     this.#threads = Array.from(
       { length: workers },
-      () => new PollerThread({ settings, listener, clocks, file, heapMb }),
+      (_, index) => new PollerThread({ worker: index + 1, settings, listener, clocks, file, heapMb }),
     );
     const sendClocks = (): void => {
       for (const thread of this.#threads) thread.sendClocks();
@@ -134,9 +134,9 @@ export class WorkerPoller implements Poller {
     return this.#threads.map(({ health }) => health);
   }
 
-  /** Ends a thread, as a fault in it would: for tests of that. */
-  async kill(thread: number): Promise<void> {
-    await this.#threads[thread]?.kill();
+  /** Ends a worker, as a fault in it would; they are counted from 1. */
+  async kill(worker: number): Promise<void> {
+    await this.#threads[worker - 1]?.kill();
   }
 
   async close(): Promise<void> {

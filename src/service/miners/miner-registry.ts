@@ -171,9 +171,9 @@ export class MinerRegistry {
       ...pollerOptions,
       workers,
       poolLogins: (id) => presentation.pools.loginsFor(id),
-      ended: (error, { rigs, times, restartMs }) => {
+      ended: (error, { worker, rigs, times, restartMs }) => {
         const line = `a worker thread ended; its ${rigs} miners are read by a new one`;
-        if (times <= loggedEnds) log.error({ err: error, times, restartMs }, line);
+        if (times <= loggedEnds) log.error({ err: error, worker, times, restartMs }, line);
         if (times === loggedEnds)
           setWarning(workersTitle, `A worker thread ended ${times} times in a row: ${error.message}`);
       },
