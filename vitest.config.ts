@@ -18,7 +18,12 @@ const integration = {
 } as const;
 
 /** Run a second time with the rigs read in a worker thread (test/pollers.ts). */
-const readInWorkers = ["test/fleet/**/*.test.ts", "test/service/**/*.test.ts", "test/end-to-end/**/*.test.ts"];
+const readInWorkers = [
+  "test/fleet/**/*.test.ts",
+  "test/service/**/*.test.ts",
+  "test/end-to-end/**/*.test.ts",
+  "test/contract/**/*.test.ts",
+];
 
 export default defineConfig({
   // The front ends import the package by its name; tests run on its source.

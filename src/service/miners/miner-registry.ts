@@ -172,8 +172,8 @@ export class MinerRegistry {
       workers,
       poolLogins: (id) => presentation.pools.loginsFor(id),
       ended: (error, { worker, rigs, times, restartMs }) => {
-        const line = `a worker thread ended; its ${rigs} miners are read by a new one`;
-        if (times <= loggedEnds) log.error({ err: error, worker, times, restartMs }, line);
+        const fields = { err: error, worker, miners: rigs, times, restartMs };
+        if (times <= loggedEnds) log.error(fields, "a worker thread ended; a new one reads its miners");
         if (times === loggedEnds)
           setWarning(workersTitle, `A worker thread ended ${times} times in a row: ${error.message}`);
       },
