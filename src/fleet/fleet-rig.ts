@@ -11,7 +11,6 @@ import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
-import type { PolledRig } from "./poller.ts";
 import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,
@@ -83,7 +82,7 @@ export interface ReadManner {
 }
 
 /** One rig of the fleet: its link, its state, and one exchange at a time. */
-export class FleetRig implements PolledRig {
+export class FleetRig {
   readonly declared: Declared;
   readonly phase: number;
   readonly #context: RigContext;

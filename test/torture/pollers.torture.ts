@@ -69,7 +69,20 @@ const declared = (id: number, address: string, kind: string, token?: string) => 
 });
 
 let commands = 0;
-/** Gives each of these rigs one command after the other: each has a frequency of its own, so that none is ever repeated. */
+/** The last state of each command. */
+const states = new Map<number, string>();
+executor.watch(({ id, state }) => void states.set(id, state));
+/** What each steered rig was told, in order. */
+const told = steered.rigs.map(({ requests: { writes } }) => {
+  const all: string[] = [];
+  writes.push = (...items) => {
+    all.push(...items);
+    return Array.prototype.push.apply(writes, items);
+  };
+  return all;
+});
+
+/** Gives each of these rigs one command after the other: never the same frequency twice in a row. */
 async function command(closing: AbortSignal): Promise<void> {
   const give = async (index: number): Promise<void> => {
     const id = count + index + 1;
@@ -134,18 +147,18 @@ try {
       if (times.some((time) => time >= start && time < start + 1.5 * interval)) met += 1;
     }
   }
-  const writes = steered.rigs.flatMap(({ requests }) => [requests.writes.length]).reduce((sum, each) => sum + each, 0);
-  const rows = await store.commands.list();
-  const states = Map.groupBy(rows, ({ state }) => state);
+  const writes = told.reduce((sum, { length }) => sum + length, 0);
+  const twice = told.reduce((sum, all) => sum + all.filter((write, at) => write === all[at - 1]).length, 0);
+  const ended = Map.groupBy(states.values(), (state) => state);
   say(`${cut.length} threads ended: ${[...new Set(ends.map(({ message }) => message))].join("; ")}`);
   say(`  reads of the thread that goes on: ${met} of ${due} due (${((100 * met) / due).toFixed(2)} %)`);
   say(
-    `  ${commands} commands, ${writes} writes: ${[...states].map(([state, { length }]) => `${length} ${state}`).join(", ")}`,
+    `  ${commands} commands, ${writes} writes: ${[...ended].map(([state, { length }]) => `${length} ${state}`).join(", ")}`,
   );
   say(`  event loop p99 ${delayP99.toFixed(1)} ms, at most ${delayMax.toFixed(1)} ms`);
   say(`  memory ${megabytes(memory)} before, at most ${megabytes(peak)}`);
   verdict.check("the rigs of the other thread keep 100.0 % of their due reads", met / due >= 0.9995);
-  verdict.check("no rig got a command twice", writes <= commands);
+  verdict.check("no rig got a command twice", twice === 0 && writes > 0 && writes <= commands);
   verdict.check(
     "every command has ended",
     rows.every(({ state }) => state !== "queued" && state !== "sent"),

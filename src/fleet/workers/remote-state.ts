@@ -11,21 +11,27 @@ import type { Brief, Remembered, RigState } from "../state.ts";
 export interface Shape
   extends Omit<Remembered, "energy" | "startedAt">,
     Pick<RigState, "trouble" | "restarting">,
-    Pick<Brief, "locked" | "starting" | "pools" | "devices"> {
+    Pick<Brief, "pools" | "devices"> {
   readonly algorithm: string | null;
+  /** Of few rigs. */
+  readonly rare?: Pick<Brief, "locked" | "starting">;
 }
 
 export function shapeOf(state: RigState): Shape {
   const { uid, driver, identity, software, controls, layout, reason, records, trouble, restarting, reading } = state;
   return {
     ...{ uid, driver, identity, software, controls, layout, reason, records, trouble, restarting },
-    ...(reading?.locked === undefined ? {} : { locked: reading.locked }),
-    ...(reading?.starting === undefined ? {} : { starting: reading.starting }),
+    ...(reading?.locked === undefined && reading?.starting === undefined ? {} : { rare: rareOf(reading) }),
     algorithm: reading?.readings.algorithm ?? null,
     pools: reading?.pools.map(({ url, worker, active }) => ({ url, worker, active })) ?? [],
     devices: reading?.devices.map(({ kind }) => ({ kind })) ?? [],
   };
 }
+
+const rareOf = ({ locked, starting }: Reading): NonNullable<Shape["rare"]> => ({
+  ...(locked === undefined ? {} : { locked }),
+  ...(starting === undefined ? {} : { starting }),
+});
 
 /** Figures of one rig; NaN stands for null. */
 export const figuresOfOne = 12;
@@ -53,6 +59,11 @@ export function readingOf(body: Uint8Array, controls: readonly Control[], uptime
   return { ...decoded, controls, readings: readings.uptime === uptime ? readings : { ...readings, uptime } };
 }
 
+function figureAt(figures: Float64Array, index: number): number | null {
+  const value = figures[index];
+  return value === undefined || Number.isNaN(value) ? null : value;
+}
+
 export class RemoteState implements RigState {
   readonly uid: Shape["uid"];
   readonly driver: Shape["driver"];
@@ -74,10 +85,6 @@ export class RemoteState implements RigState {
   #reading: Reading | null = null;
 
   constructor(shape: Shape, body: Uint8Array | null, figures: Float64Array, offset: number) {
-    const figure = (index: number): number | null => {
-      const value = figures[offset + index];
-      return value === undefined || Number.isNaN(value) ? null : value;
-    };
     this.uid = shape.uid;
     this.driver = shape.driver;
     this.identity = shape.identity;
@@ -88,29 +95,28 @@ export class RemoteState implements RigState {
     this.records = shape.records;
     this.trouble = shape.trouble;
     this.restarting = shape.restarting;
-    this.at = figure(0);
-    this.missed = figure(1) ?? 0;
-    this.energy = figure(2);
-    this.startedAt = figure(3);
-    this.hashingSince = figure(4);
+    this.at = figureAt(figures, offset);
+    this.missed = figureAt(figures, offset + 1) ?? 0;
+    this.energy = figureAt(figures, offset + 2);
+    this.startedAt = figureAt(figures, offset + 3);
+    this.hashingSince = figureAt(figures, offset + 4);
     this.#body = body;
-    const mining = figure(11);
+    const mining = figureAt(figures, offset + 11);
     this.brief = body && {
       readings: {
-        hashrate: figure(5),
-        hashrateAverage: figure(6),
-        hashrateExpected: figure(7),
-        power: figure(8),
-        temperature: figure(9),
-        uptime: figure(10),
+        hashrate: figureAt(figures, offset + 5),
+        hashrateAverage: figureAt(figures, offset + 6),
+        hashrateExpected: figureAt(figures, offset + 7),
+        power: figureAt(figures, offset + 8),
+        temperature: figureAt(figures, offset + 9),
+        uptime: figureAt(figures, offset + 10),
         mining: mining === null ? null : mining === 1,
         algorithm: shape.algorithm,
       },
       controls: shape.controls,
       pools: shape.pools,
       devices: shape.devices,
-      ...(shape.locked === undefined ? {} : { locked: shape.locked }),
-      ...(shape.starting === undefined ? {} : { starting: shape.starting }),
+      ...shape.rare,
     };
   }
 
