@@ -14,7 +14,7 @@ import type { Shape } from "./remote-state.ts";
 
 export interface WorkerPollerOptions extends FleetOptions {
   readonly workers: number;
-  /** The logins of configured pools that a miner may have. */
+  /** The logins of configured pools that a miner may have; the same list until it changes. */
   poolLogins(minerId: number): readonly PoolLogin[];
   readonly ended: ThreadListener["ended"];
   readonly recovered: ThreadListener["recovered"];
@@ -24,8 +24,9 @@ export interface WorkerPollerOptions extends FleetOptions {
   readonly heapMb?: number;
 }
 
-/** ms between two looks for changed passwords of pools; a command looks for itself. */
-const loginsMs = 10_000;
+/** Each rig's passwords of pools are looked up again every ten turns, so that no turn is long; a command looks for itself. */
+const loginTurns = 10;
+const loginTurnMs = 1_000;
 /** ms between two settings of the clocks of threads. */
 const clockMs = 20;
 
@@ -41,10 +42,9 @@ export class WorkerPoller implements Poller {
   readonly #threadOf = new Map<RemoteRig, PollerThread>();
   readonly #timers: NodeJS.Timeout[];
   readonly #listener: FleetListener;
-  /** Equal tables of logins are one object. */
-  readonly #tables = new Map<string, readonly PoolLogin[]>();
   #lastNumber = 0;
   #watchesKeys = false;
+  #loginTurn = 0;
 
   constructor(options: WorkerPollerOptions) {
     const { now, monotonicNow, timeout, workers, file = threadFile, heapMb = 2_048 } = options;
@@ -58,7 +58,7 @@ export class WorkerPoller implements Poller {
     const listener: ThreadListener = {
       reads: (message, rigs) => this.#reads(message, rigs),
       remember: (rig, remembered) => options.remember(rig.id, remembered),
-      loginsOf: (rig) => this.#loginsOf(rig),
+      loginsOf: (rig) => options.poolLogins(rig.id),
       ended: (error, ends) => options.ended(error, ends),
       recovered: () => options.recovered(),
     };
@@ -70,7 +70,7 @@ export class WorkerPoller implements Poller {
       for (const thread of this.#threads) thread.sendClocks();
     };
     this.#timers = [
-      setInterval(() => this.#refreshLogins(), loginsMs),
+      setInterval(() => this.#turnLogins(), loginTurnMs),
       ...(hasOwnClocks ? [setInterval(sendClocks, clockMs)] : []),
     ];
   }
@@ -126,7 +126,7 @@ export class WorkerPoller implements Poller {
 
   /** Passwords of pools have changed. */
   refreshLogins(): void {
-    this.#refreshLogins();
+    for (let turn = 0; turn < loginTurns; turn += 1) this.#turnLogins();
   }
 
   /** Of each thread. */
@@ -208,19 +208,11 @@ export class WorkerPoller implements Poller {
     else this.#listener.failed(rig, receivedError(happening.error));
   }
 
-  #refreshLogins(): void {
+  #turnLogins(): void {
+    this.#loginTurn = (this.#loginTurn + 1) % loginTurns;
     // Only WhatsMiners need them, which a rig that is not recognised may be.
     for (const rig of this.#threadOf.keys())
-      if (rig.state.driver === null || rig.state.driver === "whatsminer") rig.refreshLogins();
-  }
-
-  #loginsOf(rig: RemoteRig): readonly PoolLogin[] {
-    const logins = this.#options.poolLogins(rig.id);
-    const key = JSON.stringify(logins);
-    const known = this.#tables.get(key);
-    if (known !== undefined) return known;
-    if (this.#tables.size >= 1_000) this.#tables.clear();
-    this.#tables.set(key, logins);
-    return logins;
+      if (rig.number % loginTurns === this.#loginTurn && (rig.state.driver ?? "whatsminer") === "whatsminer")
+        rig.refreshLogins();
   }
 }

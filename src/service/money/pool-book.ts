@@ -30,6 +30,11 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #accessBook: AccessBook;
   /** By miner: the same function each time, so that its declaration stays equal to itself. */
   readonly #passwords = new Map<number, PoolPassword>();
+  /** By group. */
+  readonly #logins = new Map<
+    number,
+    { readonly pools: readonly StoredPool[]; readonly logins: readonly PoolLogin[] }
+  >();
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
@@ -54,12 +59,17 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
     return passwordOf;
   }
 
-  /** The logins that these passwords are from. */
-  loginsFor(minerId: number): PoolLogin[] {
-    const administrators = this.#accessBook.administratorsOf(this.#store.miners.get(minerId)?.groupId ?? 0);
-    return enabled(this.#store.pools)
-      .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
-      .map(loginOf);
+  /** The logins that these passwords are from: the same list until it changes, for all miners of a group. */
+  loginsFor(minerId: number): readonly PoolLogin[] {
+    const groupId = this.#store.miners.get(minerId)?.groupId ?? 0;
+    const administrators = this.#accessBook.administratorsOf(groupId);
+    const pools = enabled(this.#store.pools).filter(({ id }) => administrators.every((access) => access.seesPool(id)));
+    const known = this.#logins.get(groupId);
+    const isSame = known?.pools.length === pools.length && pools.every((pool, index) => pool === known.pools[index]);
+    if (known !== undefined && isSame) return known.logins;
+    const logins = pools.map(loginOf);
+    this.#logins.set(groupId, { pools, logins });
+    return logins;
   }
 
   /**
