@@ -20,10 +20,10 @@ export const ServiceSettings = z.object({
   key: z.string().nullable(),
   /** The store; null = in memory. */
   file: z.string().nullable(),
-  /** Worker threads that read the rigs. */
-  workers: z.union([z.literal("auto"), z.int()]),
   /** The broker that a bridge goes to; null = none. */
   mqtt: z.string().nullable(),
+  /** poll.workers; null = as installed. */
+  workers: z.union([z.literal("auto"), z.int()]).nullable(),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
@@ -53,7 +53,7 @@ const firstId = 1_000_000_001;
 
 answering({
   start: async (input) => {
-    const { miners, interval, key, file, workers, mqtt } = ServiceSettings.parse(input);
+    const { miners, interval, key, file, mqtt, workers } = ServiceSettings.parse(input);
     reads = new Uint32Array(miners.length);
     const store = await openStore({ file: file ?? ":memory:", now: Date.now });
     const append = store.samples.append.bind(store.samples);
@@ -63,7 +63,7 @@ answering({
     };
     const config = Config.parse({
       http: { host: "127.0.0.1", port: 0, ...(key === null ? {} : { key }) },
-      poll: { interval, workers },
+      poll: { interval, ...(workers === null ? {} : { workers }) },
       miners: miners.map(({ address, token }) => (token === null ? { address } : { address, token })),
     });
     const log = pino({ level: "silent" });

@@ -4,7 +4,7 @@ import { unknownReadings } from "../../src/contract/readings.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../src/fleet/state.ts";
 import { receivedError, sentError } from "../../src/fleet/workers/messages.ts";
 import { pack, unpack } from "../../src/fleet/workers/packet.ts";
-import { bodyOf, RemoteState, shapeOf } from "../../src/fleet/workers/remote-state.ts";
+import { bodyOf, RemoteState, readShape, shapeOf, writeShape } from "../../src/fleet/workers/remote-state.ts";
 import { workerCount } from "../../src/fleet/workers/worker-count.ts";
 import type { Reading } from "../../src/link/driver.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
@@ -50,7 +50,7 @@ describe("a batch of reads", () => {
     for (const [index, sent] of [state, away, state].entries()) {
       const read = reads[index];
       if (read === undefined) throw new Error("a read");
-      const shape: ReturnType<typeof shapeOf> = JSON.parse(JSON.stringify(shapeOf(sent)));
+      const shape = readShape(writeShape(shapeOf(sent)));
       const received = new RemoteState(shape, read.body, read.figures, read.offset);
       const { reading: decoded, brief, ...rest } = { ...received, reading: received.reading };
       expect({ ...rest, reading: decoded }).toEqual(sent);

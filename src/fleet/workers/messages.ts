@@ -5,6 +5,7 @@ import type { PoolAction, PoolLogin, PoolReading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import type { Declared, ReadManner } from "../fleet-rig.ts";
 import type { Remembered, RigState } from "../state.ts";
+import type { ShapeTexts } from "./remote-state.ts";
 
 /**
  * What the main thread and a worker thread say to each other: plain data. A worker is told everything and remembers
@@ -77,12 +78,12 @@ export type Happening = { readonly rig: number } & (
 );
 
 export type FromThread =
-  /** `packet`: as in packet.ts. `shapes`: JSON, in the order of the reads that have one. */
+  /** `packet`: as in packet.ts. `shapes`: in the order of the reads that have one. */
   | {
       readonly t: "reads";
       readonly packet: ArrayBuffer;
       readonly count: number;
-      readonly shapes: readonly string[];
+      readonly shapes: readonly ShapeTexts[];
       readonly happenings: readonly Happening[];
     }
   | { readonly t: "taken"; readonly rig: number }

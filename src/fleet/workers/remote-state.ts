@@ -28,6 +28,28 @@ export function shapeOf(state: RigState): Shape {
   };
 }
 
+/** The shape as JSON in two texts: what is the rig's own, and what rigs of one model have in common. */
+export function writeShape({ controls, layout, software, driver, devices, algorithm, ...own }: Shape): ShapeTexts {
+  return [JSON.stringify(own), JSON.stringify({ controls, layout, software, driver, devices, algorithm })];
+}
+export type ShapeTexts = readonly [own: string, common: string];
+
+type Common = Pick<Shape, "controls" | "layout" | "software" | "driver" | "devices" | "algorithm">;
+
+/** Each common text is decoded once, and its value shared by all rigs that have it. */
+const commons = new Map<string, Common>();
+const commonsAtMost = 1_000;
+
+export function readShape([ownText, commonText]: ShapeTexts): Shape {
+  const own: Omit<Shape, keyof Common> = JSON.parse(ownText);
+  const known = commons.get(commonText);
+  if (known !== undefined) return { ...own, ...known };
+  const common: Common = JSON.parse(commonText);
+  if (commons.size >= commonsAtMost) commons.clear();
+  commons.set(commonText, common);
+  return { ...own, ...common };
+}
+
 const rareOf = ({ locked, starting }: Reading): NonNullable<Shape["rare"]> => ({
   ...(locked === undefined ? {} : { locked }),
   ...(starting === undefined ? {} : { starting }),

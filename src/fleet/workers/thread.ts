@@ -21,7 +21,7 @@ import {
   type ToThread,
 } from "./messages.ts";
 import { type PackedRead, pack } from "./packet.ts";
-import { bodyOf, readingOf, type Shape, shapeOf } from "./remote-state.ts";
+import { bodyOf, readingOf, type Shape, type ShapeTexts, shapeOf, writeShape } from "./remote-state.ts";
 
 /** What a worker thread runs: a fleet, whose reads go to the main thread in batches. */
 
@@ -37,7 +37,7 @@ interface Entry {
 }
 
 interface Pending extends Omit<PackedRead, "hasShape"> {
-  readonly shape: string | null;
+  readonly shape: ShapeTexts | null;
 }
 
 /** ms for which reads wait for one another. */
@@ -228,8 +228,7 @@ class PollingThread {
     if (entry === undefined) return;
     const before = this.#pending.get(entry);
     const shape = shapeOf(state);
-    const shapeText =
-      entry.shape !== null && same(shape, entry.shape) ? (before?.shape ?? null) : JSON.stringify(shape);
+    const shapeText = entry.shape !== null && same(shape, entry.shape) ? (before?.shape ?? null) : writeShape(shape);
     const isNew = changed && state.reading !== null && state.reading !== entry.reading;
     const body = isNew ? bodyOf(state.reading) : (before?.body ?? null);
     entry.shape = shape;
@@ -273,7 +272,7 @@ class PollingThread {
     if (this.#pending.size === 0 && this.#happenings.length === 0) return;
     this.#credit -= 1;
     const reads = Array.from(this.#pending.values(), (each) => ({ ...each, hasShape: each.shape !== null }));
-    const shapes = reads.flatMap(({ shape }) => shape ?? []);
+    const shapes = reads.flatMap(({ shape }) => (shape === null ? [] : [shape]));
     const happenings = this.#happenings;
     this.#pending.clear();
     this.#happenings = [];

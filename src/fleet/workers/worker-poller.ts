@@ -10,7 +10,7 @@ import { type Clocks, type FromThread, type Happening, receivedError } from "./m
 import { type UnpackedRead, unpack } from "./packet.ts";
 import { PollerThread, type ThreadListener, threadFile } from "./poller-thread.ts";
 import { RemoteRig } from "./remote-rig.ts";
-import type { Shape } from "./remote-state.ts";
+import { readShape, type Shape } from "./remote-state.ts";
 
 export interface WorkerPollerOptions extends FleetOptions {
   readonly workers: number;
@@ -167,8 +167,9 @@ export class WorkerPoller implements Poller {
     let shapesTaken = 0;
     for (const read of unpack(packet, count)) {
       let shape: Shape | null = null;
-      if (read.hasShape) {
-        shape = JSON.parse(shapes[shapesTaken] ?? "null");
+      const texts = read.hasShape ? shapes[shapesTaken] : undefined;
+      if (texts !== undefined) {
+        shape = readShape(texts);
         shapesTaken += 1;
       }
       const rig = rigs.get(read.rig);
