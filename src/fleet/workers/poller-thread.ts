@@ -195,12 +195,8 @@ export class PollerThread implements ThreadOfRig {
     this.#hasBeaten = false;
     this.#startedAt = performance.now();
     this.#fault = null;
-    const { file, settings, heapMb, clocks } = this.#options;
-    const worker = new Worker(file, {
-      name: "rigbridge poller",
-      workerData: { ...settings, clocks: clocks() } satisfies ThreadSettings,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    });
+    const worker = this.#open();
+    if (worker === null) return;
     this.#worker = worker;
     worker.on("message", (message: FromThread) => this.#take(message));
     worker.on("error", (error) => {
@@ -210,6 +206,21 @@ export class PollerThread implements ThreadOfRig {
     if (this.#watched) this.#send({ t: "watchKeys", watched: true });
     for (const rig of this.#rigs.values()) this.#unput.add(rig);
     this.#putSoon();
+  }
+
+  /** null where the machine has no room for another thread: that counts as one that has ended. */
+  #open(): Worker | null {
+    const { file, settings, heapMb, clocks } = this.#options;
+    try {
+      return new Worker(file, {
+        name: "rigbridge poller",
+        workerData: { ...settings, clocks: clocks() } satisfies ThreadSettings,
+        resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      });
+    } catch (error) {
+      setImmediate(() => this.#ended(error instanceof Error ? error : new Error(String(error))));
+      return null;
+    }
   }
 
   #putSoon(): void {
