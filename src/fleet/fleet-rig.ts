@@ -111,18 +111,22 @@ export class FleetRig {
   #yielding: AbortController | null = null;
   #closed = false;
 
-  /** `last`: its state where another poller has read it until now. */
-  constructor(declared: Declared, remembered: Remembered, context: RigContext, last: RigState | null = null) {
+  constructor(declared: Declared, remembered: Remembered, context: RigContext) {
     this.declared = declared;
     this.phase = phaseOf(declared.id);
     this.#context = context;
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
-    this.#state = withReason(last ?? beforeFirstRead(remembered), declared.disabled, context.now());
-    if (last !== null && last.at !== null) {
-      this.#readAt = context.monotonicNow() - Math.max(0, context.now() - last.at);
-      this.#uptime = last.reading?.readings.uptime ?? null;
-    }
+    this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
     this.#written = this.#state;
+  }
+
+  /** Goes on from its state where another poller has read it until now. */
+  resume(last: RigState): void {
+    this.#state = withReason(last, this.declared.disabled, this.#context.now());
+    this.#written = this.#state;
+    if (last.at === null) return;
+    this.#readAt = this.#context.monotonicNow() - Math.max(0, this.#context.now() - last.at);
+    this.#uptime = last.reading?.readings.uptime ?? null;
   }
 
   get id(): number {

@@ -83,19 +83,15 @@ export class Fleet implements Poller {
    */
   put(declared: Declared, remembered: Remembered = unknownRig, last: RigState | null = null): FleetRig {
     this.remove(declared.id);
-    const rig = new FleetRig(
-      declared,
-      remembered,
-      {
-        now: this.#options.now,
-        monotonicNow: this.#monotonicNow,
-        timeout: this.#options.timeout,
-        closing: this.#closing.signal,
-        messages: this.#options.messages ?? null,
-        remember: this.#options.remember,
-      },
-      last,
-    );
+    const rig = new FleetRig(declared, remembered, {
+      now: this.#options.now,
+      monotonicNow: this.#monotonicNow,
+      timeout: this.#options.timeout,
+      closing: this.#closing.signal,
+      messages: this.#options.messages ?? null,
+      remember: this.#options.remember,
+    });
+    if (last !== null) rig.resume(last);
     this.#rigs.set(rig.id, rig);
     if (!declared.disabled && last !== null && last.at !== null) {
       this.#rate += 1000 / declared.interval;
