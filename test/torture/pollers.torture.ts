@@ -82,7 +82,7 @@ const told = steered.rigs.map(({ requests: { writes } }) => {
   return all;
 });
 
-/** Gives each of these rigs one command after the other: never the same frequency twice in a row. */
+/** Gives each of these rigs one command after the other: never a similar frequency twice in a row. */
 async function command(closing: AbortSignal): Promise<void> {
   const give = async (index: number): Promise<void> => {
     const id = count + index + 1;
@@ -92,7 +92,7 @@ async function command(closing: AbortSignal): Promise<void> {
       commands += 1;
       const spec = { minerId: id, minerName: "steered", action: "set", parameters: {} };
       await executor
-        .run(rig, spec, { actor: "torture" }, [setControl("frequency", String(400 + (turn % 200)))])
+        .run(rig, spec, { actor: "torture" }, [setControl("frequency", String(400 + ((turn * 13) % 20) * 10))])
         .catch(() => undefined);
       await wait(200);
     }
