@@ -94,8 +94,18 @@ export type MiningService = {
    * it. Absent for a service elsewhere.
    */
   setWarning?(title: string, message: string | null): void;
+  /** Of each worker thread that reads rigs, as of the last second. */
+  workers?(): readonly WorkerHealth[];
   close(): Promise<void>;
 };
+
+export interface WorkerHealth {
+  /** Bytes of its heap in use. */
+  readonly heap: number;
+  /** Event loop lag, s. */
+  readonly lagP99: number;
+  readonly lagMax: number;
+}
 
 export interface KeyHolder {
   readonly id: number;

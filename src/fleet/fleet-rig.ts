@@ -125,6 +125,15 @@ export class FleetRig {
     this.#written = rememberedOf(this.#state);
   }
 
+  /** Goes on from its state where another poller has read it until now. */
+  resume(last: RigState): void {
+    this.#state = withReason(last, this.declared.disabled, this.#context.now());
+    this.#written = this.#state;
+    if (last.at === null) return;
+    this.#readAt = this.#context.monotonicNow() - Math.max(0, this.#context.now() - last.at);
+    this.#uptime = last.reading?.readings.uptime ?? null;
+  }
+
   get id(): number {
     return this.declared.id;
   }

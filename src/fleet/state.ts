@@ -1,6 +1,6 @@
-import type { Control, Identity } from "../contract/readings.ts";
+import type { Control, Identity, RigReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
-import type { Halt, Reading } from "../link/driver.ts";
+import type { DeviceReading, Halt, PoolReading, Reading } from "../link/driver.ts";
 import { haltOf, isStarting, isStopped } from "../link/reason.ts";
 import { same } from "../link/same.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
@@ -48,6 +48,8 @@ export interface Trouble {
 export interface RigState extends Remembered {
   /** The last good read; null before the first, and from the third missed read on. */
   readonly reading: Reading | null;
+  /** The same in brief, where the reading of a rig in a worker thread is decoded only on request. */
+  readonly brief?: Brief | null;
   /** When it was read, epoch ms. */
   readonly at: number | null;
   /** Reads missed since. */
@@ -58,6 +60,20 @@ export interface RigState extends Remembered {
   /** Since when it hashes without a break that a read showed, epoch ms; null while it does not. */
   readonly hashingSince: number | null;
 }
+
+/** What every read is looked through for: status, sample, power and totals. */
+export interface Brief extends Pick<Reading, "controls" | "locked" | "starting"> {
+  readonly readings: Pick<
+    RigReadings,
+    | ("hashrate" | "hashrateAverage" | "hashrateExpected" | "power" | "temperature")
+    | ("uptime" | "mining" | "algorithm")
+  >;
+  readonly pools: readonly Pick<PoolReading, "url" | "worker" | "active">[];
+  readonly devices: readonly Pick<DeviceReading, "kind">[];
+}
+
+/** Null as the reading is. */
+export const briefOf = (state: RigState): Brief | null => (state.brief === undefined ? state.reading : state.brief);
 
 export const unknownRig: Remembered = {
   uid: null,
@@ -242,7 +258,8 @@ export const isUnread = ({ at, missed, trouble }: RigState): boolean =>
 /** `statusInfo.statusDisplay` of a miner. */
 export function statusOf(state: RigState, disabled: boolean): MinerStatus {
   if (disabled) return "Disabled";
-  const { reading, trouble, restarting } = state;
+  const { trouble, restarting } = state;
+  const reading = briefOf(state);
   if (reading === null) {
     if (isRefused(trouble)) return "Error";
     return restarting || isUnread(state) ? "Starting" : "Disconnected";

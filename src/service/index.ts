@@ -75,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     },
     keyHolder: keyHolders(store),
     setWarning: base.setWarning,
+    workers: () => registry.workers(),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
@@ -90,7 +91,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       const commandsEnded = executor.close();
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);
-      registry.close();
+      await registry.close();
       await commandsEnded;
       await ending;
       await records.close();

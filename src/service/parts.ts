@@ -151,6 +151,7 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     messages: messages ?? null,
     presentation: { format, coins, pools: book, prices, startedAt: now() },
     notify,
+    setWarning: base.setWarning,
   });
   return { power, registry };
 }

@@ -64,6 +64,8 @@ describe("the report", () => {
       "fleet.5000at10.multiple",
       "fleet.40000at10.firstReads",
       "fleet.40000at10.lateness.p99",
+      "fleet.100000at30.lateness.p99",
+      "fleet.100000at30.memory",
       "fleet.deadShare30.duePolls",
       "list.10000.ratio",
       "list.10000.changed",

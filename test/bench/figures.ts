@@ -100,6 +100,22 @@ export const figures: readonly Figure[] = [
     better: "less",
   },
   {
+    name: "fleet.100000at30.lateness.p99",
+    part: "large",
+    meaning: "the same of 100,000 rigs at 30 s",
+    unit: "s",
+    aim: 3,
+    better: "less",
+  },
+  {
+    name: "fleet.100000at30.memory",
+    part: "large",
+    meaning: "resident memory of the service with them",
+    unit: "GB",
+    aim: 2,
+    better: "less",
+  },
+  {
     name: "fleet.deadShare30.duePolls",
     part: "dead",
     meaning: "live rigs' polls done when due while 30 % are silent",

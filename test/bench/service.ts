@@ -23,7 +23,7 @@ export const ServiceSettings = z.object({
   /** The broker that a bridge goes to; null = none. */
   mqtt: z.string().nullable(),
   /** poll.workers; null = as installed. */
-  workers: z.int().nullable(),
+  workers: z.union([z.literal("auto"), z.int()]).nullable(),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
@@ -113,6 +113,7 @@ answering({
       return { due: late.length, met, p50: at(0.5), p99: at(0.99) };
     });
   },
+  resident: () => process.memoryUsage.rss(),
   memory: () => {
     for (let turn = 0; turn < 3; turn += 1) globalThis.gc?.();
     const { heapUsed, external } = process.memoryUsage();

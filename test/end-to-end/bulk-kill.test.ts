@@ -6,6 +6,7 @@ import { minersIn } from "../../src/contract/miners-in.ts";
 import { BulkAction, MinerList } from "../../src/contract/resources.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
+import { workers } from "../pollers.ts";
 import { until, within } from "../until.ts";
 
 /** The real program, killed while it sends commands to many rigs, which run here and count them. */
@@ -20,7 +21,7 @@ beforeAll(async () => {
     rigs: Array.from({ length: rigs }, () => ({ kind: "axeos", warm: true })),
   });
   const miners = farm.rigs.map(({ address }) => ({ address, driver: "axeos", interval: 3600 }));
-  await writeFile(join(folder, "farm.yaml"), JSON.stringify({ store: { url: "farm.db" }, miners }));
+  await writeFile(join(folder, "farm.yaml"), JSON.stringify({ store: { url: "farm.db" }, poll: { workers }, miners }));
 });
 afterEach(async () => {
   service?.signal("SIGKILL");

@@ -7,11 +7,15 @@ import type { Messages } from "../../contract/messages.ts";
 import { notFound, notRunYet, RigbridgeError } from "../../contract/problems.ts";
 import type { Control, Identity } from "../../contract/readings.ts";
 import type { Miner, MinerPool } from "../../contract/resources.ts";
-import { Fleet } from "../../fleet/fleet.ts";
-import type { Declared, FleetRig } from "../../fleet/fleet-rig.ts";
-import { type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
+import type { WorkerHealth } from "../../contract/service.ts";
+import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
+import type { Declared } from "../../fleet/fleet-rig.ts";
+import type { PolledRig, Poller } from "../../fleet/poller.ts";
+import { type Brief, briefOf, type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
+import { workerCount } from "../../fleet/workers/worker-count.ts";
+import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
 import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
-import type { PoolReading, Reading } from "../../link/driver.ts";
+import type { PoolReading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { NewNotification, Store, Stored, StoredMiner } from "../../store/index.ts";
@@ -35,6 +39,7 @@ import {
   presentMiner,
   shownEnergy,
 } from "./present-miner.ts";
+import { type ReadingListener, ReadingWatch } from "./reading-watch.ts";
 
 /** A virtual rig to try things out, which is never stored. */
 export interface DemoMiner {
@@ -47,12 +52,12 @@ export interface DemoMiner {
 
 export interface Entry {
   readonly facts: MinerFacts;
-  readonly rig: FleetRig;
+  readonly rig: PolledRig;
 }
 
 /** Stores what rigs report. */
 export interface ReadingRecorder {
-  add(rig: FleetRig): void;
+  add(rig: PolledRig): void;
   /** Wh as stored last. */
   energyOf(minerId: number): number | null;
   forget(minerId: number): void;
@@ -71,7 +76,7 @@ export interface MinerEvents {
 /** Power control as the registry uses it. */
 export interface PowerControl {
   /** Called with every good read before the miner is shown. */
-  observe(minerId: number, reading: Reading): void;
+  observe(minerId: number, reading: Brief): void;
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[];
 }
@@ -95,11 +100,16 @@ export interface MinerRegistryOptions {
   readonly power: PowerControl;
   readonly messages: Messages | null;
   notify(notification: NewNotification): void;
+  /** Of the service itself; null ends it. */
+  setWarning(title: string, message: string | null): void;
   readonly log: Logger;
 }
 
 /** The ids of demo miners start here, far from those of the store. */
 const firstDemoId = 1_900_000_001;
+/** Ends of a worker thread in a row that are logged; the last of them is notified of too. */
+const loggedEnds = 3;
+const workersTitle = "Worker threads fail";
 const noLoop: LoopStatus = { heating: null, stoppedBy: null };
 
 export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
@@ -109,7 +119,7 @@ export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
  * request.
  */
 export class MinerRegistry {
-  readonly fleet: Fleet;
+  readonly fleet: Poller;
   readonly jsonCache: MinerJsonCache;
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
@@ -117,6 +127,7 @@ export class MinerRegistry {
   /** Of miners that belong to a loop. */
   readonly #loopStatus = new Map<number, LoopStatus>();
   readonly #plugs: PlugOwners;
+  readonly #readings: ReadingWatch;
   /** Rigs that Rigbridge fails on and has logged. */
   readonly #failing = new Set<number>();
   /** Rigs that were logged as unreachable. */
@@ -127,6 +138,7 @@ export class MinerRegistry {
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
+    this.#readings = new ReadingWatch(options.log, (watched) => this.fleet.watchKeys(watched));
     this.jsonCache = new MinerJsonCache(
       {
         present: (id, energy) => this.#presented(this.entry(id), energy),
@@ -135,17 +147,39 @@ export class MinerRegistry {
       },
       (sections, access) => this.#listedSections(sections, access),
     );
-    this.fleet = new Fleet({
+    const pollerOptions: FleetOptions = {
       timeout: options.poll.timeout * 1000,
       now: options.now,
       monotonicNow: options.monotonicNow,
       messages: options.messages,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
-        read: (rig, changed, before) => this.#read(rig, changed, before),
+        read: (rig, changed, before, keys) => this.#read(rig, changed, before, keys),
         disconnected: (rig, isKnown) => this.#disconnected(rig, isKnown),
         refused: (rig, message) => this.#refused(rig, message),
         failed: (rig, error) => this.#failed(rig, error),
+      },
+    };
+    const workers = workerCount(options.poll.workers, readsPerSecond(options));
+    this.fleet = workers === 0 ? new Fleet(pollerOptions) : this.#inWorkers(workers, pollerOptions);
+  }
+
+  #inWorkers(workers: number, pollerOptions: FleetOptions): Poller {
+    const { log, presentation, setWarning } = this.#options;
+    log.debug({ workers }, "rigs are read in worker threads");
+    return new WorkerPoller({
+      ...pollerOptions,
+      workers,
+      poolLogins: (id) => presentation.pools.loginsFor(id),
+      ended: (error, { worker, rigs, times, restartMs }) => {
+        const fields = { err: error, worker, miners: rigs, times, restartMs };
+        if (times <= loggedEnds) log.error(fields, "a worker thread ended; a new one reads its miners");
+        if (times === loggedEnds)
+          setWarning(workersTitle, `A worker thread ended ${times} times in a row: ${error.message}`);
+      },
+      recovered: () => {
+        log.info("the worker thread that ended runs again");
+        setWarning(workersTitle, null);
       },
     });
   }
@@ -292,9 +326,18 @@ export class MinerRegistry {
     if (entry !== undefined && changed) this.#mark(entry, true);
   }
 
+  /**
+   * Calls the listener with the miners whose reads have changed something, and the keys that have changed: for whatever
+   * acts on readings. Returns a function that ends it.
+   */
+  watchReadings(listener: ReadingListener): () => void {
+    return this.#readings.watch(listener);
+  }
+
   /** Every miner may show something else: pools or coins have changed. */
   changeAll(): void {
     this.jsonCache.touch();
+    if (this.fleet instanceof WorkerPoller) this.fleet.refreshLogins();
     const withReset = this.#entries.size > this.#options.singleEvents;
     for (const [id, entry] of this.#entries) {
       if (withReset) this.jsonCache.mark(id, this.#energyOf(entry), true);
@@ -315,8 +358,13 @@ export class MinerRegistry {
     return pool;
   }
 
-  close(): void {
-    this.fleet.close();
+  /** Of each worker thread that reads rigs. */
+  workers(): readonly WorkerHealth[] {
+    return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
+  }
+
+  close(): Promise<void> {
+    return this.fleet.close();
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
@@ -368,7 +416,7 @@ export class MinerRegistry {
     this.#byAddress.delete(formatAddress(entry.rig.declared.address));
   }
 
-  #factsOf(miner: Stored<StoredMiner>, rig: FleetRig): MinerFacts {
+  #factsOf(miner: Stored<StoredMiner>, rig: PolledRig): MinerFacts {
     const description = descriptionOf(rig);
     const group = this.#options.store.groups.get(miner.groupId);
     return {
@@ -476,10 +524,11 @@ export class MinerRegistry {
   }
 
   /** Throws what Rigbridge fails on: the fleet then drops the reading before anything else uses it. */
-  #read(rig: FleetRig, changed: boolean, before: RigState): void {
+  #read(rig: PolledRig, changed: boolean, before: RigState, keys: number): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
-    const { reading, missed } = rig.state;
+    const { missed } = rig.state;
+    const reading = briefOf(rig.state);
     if (reading !== null && missed === 0) this.#options.power.observe(rig.id, reading);
     if (missed === 0 && this.#unreachable.delete(rig.id))
       this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
@@ -487,10 +536,11 @@ export class MinerRegistry {
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && this.#failing.has(rig.id);
     // Others are presented on request; the fleet compares all that they report with the read before.
-    if (reading !== null && (wasFailing || before.reading === null)) this.#rehearse(now);
+    if (reading !== null && (wasFailing || briefOf(before) === null)) this.#rehearse(now);
     this.#mark(now, changed || now !== entry || wasFailing);
     this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
+    this.#readings.add(rig.id, rig.state, before, keys);
     if (reading !== null) this.#failing.delete(rig.id);
   }
 
@@ -506,7 +556,7 @@ export class MinerRegistry {
     emit("block_found", before.foundBlocks, foundBlocks);
   }
 
-  #failed(rig: FleetRig, error: unknown): void {
+  #failed(rig: PolledRig, error: unknown): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     this.#mark(entry, this.#logFailure(rig.id, error));
@@ -524,7 +574,7 @@ export class MinerRegistry {
   }
 
   /** A rig that was off in an earlier run already was notified of then. */
-  #disconnected(rig: FleetRig, isKnown: boolean): void {
+  #disconnected(rig: PolledRig, isKnown: boolean): void {
     const entry = this.#entries.get(rig.id);
     const { trouble } = rig.state;
     const reason = trouble?.message;
@@ -552,18 +602,23 @@ export class MinerRegistry {
     this.#notify(rig, title, message);
   }
 
-  #refused(rig: FleetRig, message: string): void {
+  #refused(rig: PolledRig, message: string): void {
     const facts = this.#entries.get(rig.id)?.facts;
     if (facts !== undefined)
       this.#options.log.info({ ...logFields(facts), reason: message }, "a miner was not taken in");
     this.#notify(rig, "Not taken in", message);
   }
 
-  #notify(rig: FleetRig, title: string, message: string): void {
+  #notify(rig: PolledRig, title: string, message: string): void {
     const minerName = this.#entries.get(rig.id)?.facts.name ?? "";
     const minerId = isDemo(rig.id) ? null : rig.id;
     this.#options.notify({ minerId, minerName, title, source: "System", message, isWarning: true });
   }
+}
+
+/** Of all miners that are read, at their intervals. */
+function readsPerSecond({ store, poll }: MinerRegistryOptions): number {
+  return enabled(store.miners).reduce((sum, { interval }) => sum + 1 / (interval ?? poll.interval), 0);
 }
 
 /** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
@@ -594,7 +649,7 @@ const declaredOf = (
   };
 };
 
-function descriptionOf({ declared: { address, driver }, state }: FleetRig): string {
+function descriptionOf({ declared: { address, driver }, state }: PolledRig): string {
   const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
   return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
 }

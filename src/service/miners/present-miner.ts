@@ -8,10 +8,11 @@ import {
   unknownReadings,
 } from "../../contract/readings.ts";
 import type { Device, Heating, Location, Miner, MinerPool, MinerStatus } from "../../contract/resources.ts";
-import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
 import {
   afterRefusal,
   beforeFirstRead,
+  briefOf,
   isUnread,
   type RigState,
   statusOf,
@@ -19,11 +20,11 @@ import {
   unusable,
 } from "../../fleet/state.ts";
 import type { DeviceReading, Reading } from "../../link/driver.ts";
+import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coins } from "../money/coins.ts";
 import { daysPerMonth, earningsOf, type Prices, unknownEarnings } from "../money/earnings.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import { hostAndPortOf, hostOf } from "../money/pool-url.ts";
 
 /** What is declared of a miner. */
 export interface MinerFacts {
@@ -97,7 +98,7 @@ export interface PresentedMiner {
 /** A miner as the API shows it: display strings for people, `readings` for programs, integers as documented. */
 export function presentMiner(
   facts: MinerFacts,
-  rig: Pick<FleetRig, "state" | "declared">,
+  rig: Pick<PolledRig, "state" | "declared">,
   extras: MinerExtras,
   to: Presentation,
 ): PresentedMiner {
@@ -206,21 +207,21 @@ export function presentMiner(
 /** A miner's part of the totals, without presenting it. */
 export const minerFigures = (
   facts: MinerFacts,
-  rig: Pick<FleetRig, "state" | "declared">,
+  rig: Pick<PolledRig, "state" | "declared">,
   to: Presentation,
 ): MinerFigures => worthOf(facts, rig, to).figures;
 
 /** The figures, and what they follow from. */
-function worthOf({ demo }: MinerFacts, { state, declared }: Pick<FleetRig, "state" | "declared">, to: Presentation) {
-  const { reading } = state;
-  const { hashrate, hashrateAverage, power, algorithm: key } = reading?.readings ?? unknown;
+function worthOf({ demo }: MinerFacts, { state, declared }: Pick<PolledRig, "state" | "declared">, to: Presentation) {
+  const brief = briefOf(state);
+  const { hashrate, hashrateAverage, power, algorithm: key } = brief?.readings ?? unknown;
   const algorithm = key === null ? undefined : to.coins.algorithm(key);
-  const active = reading?.pools.find((pool) => pool.active);
+  const active = brief?.pools.find((pool) => pool.active);
   const coin = active && to.pools.definitionOf(active, key).coin;
-  const earnings = reading === null ? unknownEarnings(to.prices) : earningsOf({ hashrate, power, coin }, to.prices);
+  const earnings = brief === null ? unknownEarnings(to.prices) : earningsOf({ hashrate, power, coin }, to.prices);
   const status = statusOf(state, declared.disabled);
   const counts = { asic: 0, pga: 0, gpu: 0, cpu: 0 };
-  for (const { kind } of reading?.devices ?? []) counts[kind] += 1;
+  for (const { kind } of brief?.devices ?? []) counts[kind] += 1;
   const figures: MinerFigures = {
     demo,
     status,
@@ -231,7 +232,7 @@ function worthOf({ demo }: MinerFacts, { state, declared }: Pick<FleetRig, "stat
     algorithm: algorithm?.name ?? key ?? "",
     coin: coin?.displayName ?? "",
     revenue: earnings.revenuePerDay ?? 0,
-    costUnknown: reading !== null && earnings.costPerDay === null,
+    costUnknown: brief !== null && earnings.costPerDay === null,
     login: loginTrouble(state)?.message ?? null,
     gpus: counts.gpu,
     pgas: counts.pga,
@@ -251,7 +252,7 @@ export function shownEnergy(stored: number | null, { energy }: Pick<RigState, "e
 /** A miner that `presentMiner` fails on, as the API shows it: which one it is, and that something is wrong. */
 export function presentFailed(
   facts: MinerFacts,
-  rig: Pick<FleetRig, "state" | "declared">,
+  rig: Pick<PolledRig, "state" | "declared">,
   { energy }: Pick<MinerExtras, "energy">,
   to: Presentation,
 ): PresentedMiner {
@@ -266,14 +267,13 @@ const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong"
 export const loginTitles: ReadonlySet<string> = new Set([loginMissing, loginWrong, loginRefused]);
 
 /** What is wrong with a rig's login, for a notification and the lists; null if nothing is. */
-export function loginTrouble({
-  reading,
-  trouble,
-}: RigState): { readonly title: string; readonly message: string } | null {
-  const locked = reading?.locked;
+export function loginTrouble(state: RigState): { readonly title: string; readonly message: string } | null {
+  const { trouble } = state;
+  const brief = briefOf(state);
+  const locked = brief?.locked;
   if (locked?.why === "login missing") return { title: loginMissing, message: locked.text };
   if (locked?.why === "login wrong") return { title: loginWrong, message: locked.text };
-  const isRefused = reading === null && trouble?.code === "rig.login";
+  const isRefused = brief === null && trouble?.code === "rig.login";
   return isRefused ? { title: loginRefused, message: trouble.message } : null;
 }
 
