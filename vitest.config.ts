@@ -8,6 +8,23 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 /** Modules are loaded once per process, not once per file: loading took longer than most tests. */
 const shared = { pool: "forks", isolate: false } as const;
 
+const integration = {
+  // Only against hanging: what a test waits for has a limit of its own (test/until.ts).
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // Most of them wait for sockets, timers and processes.
+  maxWorkers: 4 * availableParallelism(),
+  sequence: { groupOrder: 1 },
+} as const;
+
+/** Run a second time with the rigs read in a worker thread (test/pollers.ts). */
+const readInWorkers = [
+  "test/fleet/**/*.test.ts",
+  "test/service/**/*.test.ts",
+  "test/end-to-end/**/*.test.ts",
+  "test/contract/**/*.test.ts",
+];
+
 export default defineConfig({
   // The front ends import the package by its name; tests run on its source.
   resolve: {
@@ -18,6 +35,7 @@ export default defineConfig({
   },
   plugins: [dependsOn(root)],
   test: {
+    provide: { workers: 0 },
     // What --changed cannot trace: settings of everything.
     forceRerunTriggers: ["**/package.json", "**/package-lock.json", "**/tsconfig.json", "**/vitest.config.ts"],
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
@@ -38,15 +56,21 @@ export default defineConfig({
         extends: true,
         test: {
           ...shared,
+          ...integration,
           name: "integration",
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.unit.test.ts"],
-          // Only against hanging: what a test waits for has a limit of its own (test/until.ts).
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          // Most of them wait for sockets, timers and processes.
-          maxWorkers: 4 * availableParallelism(),
-          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          ...integration,
+          name: "workers",
+          include: readInWorkers,
+          exclude: ["test/**/*.unit.test.ts"],
+          provide: { workers: 1 },
         },
       },
     ],

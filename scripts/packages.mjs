@@ -1,5 +1,5 @@
-import { cpSync, readdirSync, rmSync } from "node:fs";
-import { extname, join } from "node:path";
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
 
@@ -23,11 +23,27 @@ export async function buildPackages(wanted, { over = false } = {}) {
     const compiler = [packageFile("typescript", "tsc"), "-p", sources];
     const { code, output } = await spawned(nodeFile, compiler, childEnvironment());
     if (code !== 0) return output;
+    if (sources === "src") removeUnusedTypes(dist);
     for (const file of filesUnder(sources))
       if (file.includes("/", sources.length + 1) && copied.includes(extname(file)))
         cpSync(join(root, file), join(root, dist, file.slice(sources.length + 1)));
   }
   return null;
+}
+
+/** Removes the declarations that no export of the package leads to. */
+function removeUnusedTypes(dist) {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const used = new Set();
+  const add = (file) => {
+    if (used.has(file)) return;
+    used.add(file);
+    const imports = readFileSync(join(root, file), "utf8").matchAll(/["'](\.{1,2}\/[^"']+)\.[jt]s["']/g);
+    for (const [, path] of imports) add(join(dirname(file), `${path}.d.ts`));
+  };
+  for (const { types } of Object.values(exports)) add(join(types));
+  for (const file of readdirSync(join(root, dist), { recursive: true }).map((each) => join(dist, each)))
+    if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
 }
 
 /** Source files under a folder of the repository. */

@@ -8,7 +8,7 @@ export interface Slack {
 
 /** A bounded number of places; work that finds none waits in order. */
 export class Semaphore {
-  readonly #places: number;
+  #places: number;
   readonly #slack: Slack | null;
   #taken = 0;
   #beside = 0;
@@ -29,6 +29,17 @@ export class Semaphore {
   enter(work: () => Promise<void>): void {
     if (this.#taken >= this.#places) this.#waiting.push(work);
     else this.#start(work);
+  }
+
+  /** Work that waits for a place. */
+  get waiting(): number {
+    return this.#waiting.length - this.#next;
+  }
+
+  /** Changes the number of places; work that has begun keeps its place. */
+  resize(places: number): void {
+    this.#places = places;
+    while (this.#taken < places && this.waiting > 0) this.#startNext();
   }
 
   /** Drops all work that waits. */
@@ -56,6 +67,10 @@ export class Semaphore {
 
   #leave(): void {
     this.#taken -= 1;
+    if (this.#taken < this.#places) this.#startNext();
+  }
+
+  #startNext(): void {
     const next = this.#waiting[this.#next];
     if (next === undefined) return;
     this.#next += 1;

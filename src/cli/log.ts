@@ -1,14 +1,16 @@
 import { writeSync } from "node:fs";
 import { type DestinationStream, type Logger, pino } from "pino";
-import pretty from "pino-pretty";
 import { logLevels } from "../config/log-levels.ts";
 
 /** Logs on stdout: lines for people on a terminal, JSON elsewhere. LOG_LEVEL sets the level, info by default. */
-export function openLog(): Logger {
+export async function openLog(): Promise<Logger> {
   const wanted = process.env.LOG_LEVEL ?? "info";
   const level = logLevels.includes(wanted) ? wanted : "info";
   const log = process.stdout.isTTY
-    ? pino({ level }, pretty({ sync: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" }))
+    ? pino(
+        { level },
+        (await import("pino-pretty")).default({ sync: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" }),
+      )
     : pino({ level }, stdout);
   if (level !== wanted) log.warn(`LOG_LEVEL is not one of ${logLevels.join(", ")}; using info`);
   return log;

@@ -31,7 +31,7 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
   if (options.dryRun) throw new RigbridgeError("config.invalid", "--dry-run: is only for --retract");
   const first = await settingsOf(options);
   const { service: url, key, locale, data } = options;
-  const log = openLog();
+  const log = await openLog();
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
   const run = async (settings: MqttSettings): Promise<void> => {

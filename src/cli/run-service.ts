@@ -54,7 +54,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
     return { file, ...(await configuration(file, usualFile, options)) };
   };
   const first = await read();
-  const log = openLog();
+  const log = await openLog();
   const shutdown = new Shutdown();
   shutdown.takeSignals(log);
   const run = async ({ file, config, warnings }: Start): Promise<void> => {

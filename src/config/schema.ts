@@ -24,6 +24,7 @@ const key = z
   .min(16, "needs at least 16 characters")
   .max(200)
   .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces");
+const workerWords = "must be auto or a whole number from 0 to 64";
 const seconds = z.number().min(0).max(86_400);
 
 const knownLocale = (locale: string): boolean => {
@@ -221,6 +222,12 @@ export const Config = z.strictObject({
     .strictObject({
       interval: z.number().min(1).max(3600).default(10).describe("seconds between two reads of a rig"),
       timeout: z.number().min(0.5).max(60).default(5).describe("seconds before a read times out"),
+      workers: z
+        .union([z.literal("auto", workerWords), z.int(workerWords).min(0, workerWords).max(64, workerWords)])
+        .default(0)
+        .describe(
+          "worker threads that read the rigs, or auto: one for each 10,000 rigs at 10 s; 0 = the main thread does",
+        ),
       makersLogins: z.boolean().default(false).describe("if no login is given, try the maker's default login"),
     })
     .prefault({})

@@ -98,8 +98,18 @@ export type MiningService = {
   hookDigest?(name: string): string | undefined;
   /** Takes a web hook whose secret was checked: its JSON, or its text. */
   receiveHook?(name: string, payload: unknown): void;
+  /** Of each worker thread that reads rigs, as of the last second. */
+  workers?(): readonly WorkerHealth[];
   close(): Promise<void>;
 };
+
+export interface WorkerHealth {
+  /** Bytes of its heap in use. */
+  readonly heap: number;
+  /** Event loop lag, s. */
+  readonly lagP99: number;
+  readonly lagMax: number;
+}
 
 export interface KeyHolder {
   readonly id: number;

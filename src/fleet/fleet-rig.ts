@@ -6,11 +6,14 @@ import type { Control, Identity } from "../contract/readings.ts";
 import { formatAddress, type RigAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { drivers } from "../link/drivers/index.ts";
+import type { FirmwareBook } from "../link/firmware.ts";
 import { identify } from "../link/identify.ts";
 import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
+import { same } from "../link/same.ts";
+import { sharedControl } from "../link/unchanged.ts";
 import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,
@@ -20,7 +23,7 @@ import {
   beforeFirstRead,
   type Remembered,
   type RigState,
-  same,
+  rememberedOf,
   type Trouble,
   uidOf,
   unusable,
@@ -55,6 +58,8 @@ export interface RigContext {
   readonly timeout: number;
   /** Aborted when the fleet closes. */
   readonly closing: AbortSignal;
+  /** What firmware has, by the answers of all rigs. */
+  readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
   /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
@@ -91,8 +96,8 @@ export class FleetRig {
   #rig: Rig | null = null;
   /** Kept across connections to the rig behind it, with its last state. */
   readonly #plug: Plug | null;
-  /** The state that was last stored. */
-  #written: RigState;
+  /** What was last stored. */
+  #written: Remembered;
   /** Failures in a row with the present driver that were not mere silence. */
   #doubts = 0;
   /** Whether the next connection recognises the device anew. */
@@ -117,7 +122,16 @@ export class FleetRig {
     this.#context = context;
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
     this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
+    this.#written = rememberedOf(this.#state);
+  }
+
+  /** Goes on from its state where another poller has read it until now. */
+  resume(last: RigState): void {
+    this.#state = withReason(last, this.declared.disabled, this.#context.now());
     this.#written = this.#state;
+    if (last.at === null) return;
+    this.#readAt = this.#context.monotonicNow() - Math.max(0, this.#context.now() - last.at);
+    this.#uptime = last.reading?.readings.uptime ?? null;
   }
 
   get id(): number {
@@ -303,7 +317,7 @@ export class FleetRig {
       credentials,
       AbortSignal.any([signal, this.#context.closing]),
       drivers.find(({ id }) => id === known),
-      this.#state.controls,
+      { identity: this.#state.identity, controls: this.#state.controls, firmware: this.#context.firmware },
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
     this.#state = { ...this.#state, driver: found.driver.id, identity: this.#state.identity ?? found.identity };
@@ -351,12 +365,12 @@ export class FleetRig {
     const state = this.#state;
     if (sameShape(state, this.#written)) return;
     const { driver, identity, software, controls, layout, startedAt, reason, records } = state;
-    const silent = controls.map((control) => ({ ...control, value: null }));
+    const silent = controls.map((control) => sharedControl({ ...control, value: null }));
     const written = await this.#write({
       ...{ driver, identity, software, controls: silent },
       ...{ layout, startedAt, reason, records },
     });
-    if (written) this.#written = state;
+    if (written) this.#written = rememberedOf(state);
   }
 
   /** Stores since when a rig cannot be read. */
@@ -413,7 +427,7 @@ const traits = ["hostname", "make", "model"] as const;
 const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;
 
 /** Whether what is stored of a rig is unchanged; values change with every read and are not stored. */
-const sameShape = (a: RigState, b: RigState): boolean =>
+const sameShape = (a: Remembered, b: Remembered): boolean =>
   a.driver === b.driver &&
   a.software === b.software &&
   a.startedAt === b.startedAt &&
@@ -421,13 +435,15 @@ const sameShape = (a: RigState, b: RigState): boolean =>
   a.records === b.records &&
   same(a.identity, b.identity) &&
   same(a.layout, b.layout) &&
-  a.controls.length === b.controls.length &&
-  a.controls.every((control, index) => sameControl(control, b.controls[index]));
+  (a.controls === b.controls ||
+    (a.controls.length === b.controls.length &&
+      a.controls.every((control, index) => sameControl(control, b.controls[index]))));
 
 const sameControl = (a: Control, b: Control | undefined): boolean =>
-  a.key === b?.key &&
-  a.kind === b.kind &&
-  a.min === b.min &&
-  a.max === b.max &&
-  a.step === b.step &&
-  same(a.options, b.options);
+  a === b ||
+  (a.key === b?.key &&
+    a.kind === b.kind &&
+    a.min === b.min &&
+    a.max === b.max &&
+    a.step === b.step &&
+    same(a.options, b.options));

@@ -1,27 +1,12 @@
+import { type EventLoopUtilization, performance as thread } from "node:perf_hooks";
 import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
+import { FirmwareBook } from "../link/firmware.ts";
+import { changedKeys } from "./changed-keys.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
+import type { FleetListener, Poller } from "./poller.ts";
 import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
 import { isUnread, type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
-
-/** Called once after each read. What it throws drops the reading of that one rig. */
-export interface FleetListener {
-  /** `changed` is false when only time has passed since the state `before`. */
-  read(rig: FleetRig, changed: boolean, before: RigState): void;
-  /** The third read in a row was missed, not because of a restart. `isKnown`: it was off in an earlier run already. */
-  disconnected(rig: FleetRig, isKnown: boolean): void;
-  /** Another rig answers, or one that is another miner already; not reported again for what an earlier run reported. */
-  refused(rig: FleetRig, message: string): void;
-  /** The program failed on the reading, which is dropped. Never throws. */
-  failed(rig: FleetRig, error: unknown): void;
-}
-
-/** Who polls a rig. One process owns all; several workers will share them through the same question. */
-export interface Ownership {
-  mine(minerId: number): boolean;
-}
-
-const alwaysMine: Ownership = { mine: () => true };
 
 export interface FleetOptions {
   readonly listener: FleetListener;
@@ -32,16 +17,16 @@ export interface FleetOptions {
   readonly now: () => number;
   /** Milliseconds of a clock that never jumps; `performance.now` unless given. */
   readonly monotonicNow?: (() => number) | undefined;
-  readonly ownership?: Ownership;
   /** Absent: MQTT plugs are not read. */
   readonly messages?: Messages | null;
 }
 
 /**
  * Concurrent reads of rigs that answered last time: rate × latency, 4,000 a second at 100 ms. A rig that has not
- * answered after a second no longer counts: many rigs that fall silent at once would delay the others.
+ * answered after a second no longer counts: many rigs that fall silent at once would delay the others. While this thread
+ * is busy all the time and rigs wait for their first read, those go first, so that all are shown soon.
  */
-const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 } };
+const live = { places: 512, slack: { afterMs: 1_000, beside: 1_024 }, placesWhileBusy: 16 };
 /**
  * Concurrent first reads. They take many requests, and more of them would slow down the API. Which rigs are silent is
  * not known yet, so a slow one stops counting even sooner.
@@ -53,19 +38,21 @@ const slowPlaces = 512;
 const refusalRepeatMs = 3_600_000;
 /** A rig that has not answered since the service started is read at least this often until it counts as off. */
 const unreadIntervalMs = 10_000;
+/** The share of its time that a busy thread works, and ms over which that is measured. */
+const busy = { share: 0.9, overMs: 500 };
 /** Rate of first reads: a small fleet is read at once, a large one causes no burst. */
-const firstReadsPerSecond = 1_000;
+const firstReadsPerSecond = 2_000;
 
 /** The present state of every rig: polls them, one exchange at a time each, spread evenly over their intervals. */
-export class Fleet {
+export class Fleet implements Poller {
   readonly #options: FleetOptions;
-  readonly #ownership: Ownership;
   readonly #monotonicNow: () => number;
   readonly #rigs = new Map<number, FleetRig>();
   readonly #due = new DueQueue<FleetRig>();
   readonly #fresh = new Semaphore(fresh.places, fresh.slack);
   readonly #live = new Semaphore(live.places, live.slack);
   readonly #slow = new Semaphore(slowPlaces);
+  readonly #firmware = new FirmwareBook();
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -75,12 +62,15 @@ export class Fleet {
   #batchAt = Number.NEGATIVE_INFINITY;
   /** When the refusal of a rig was last reported, by the monotonic clock. */
   readonly #refusals = new Map<number, number>();
+  /** How busy this thread was when that was last looked at. */
+  #utilization: EventLoopUtilization = thread.eventLoopUtilization();
+  #utilizationAt = Number.NEGATIVE_INFINITY;
   /** When the last of the first reads is due. */
   #firstRead = 0;
+  #watchesKeys = false;
 
   constructor(options: FleetOptions) {
     this.#options = options;
-    this.#ownership = options.ownership ?? alwaysMine;
     this.#monotonicNow = options.monotonicNow ?? (() => performance.now());
   }
 
@@ -96,19 +86,27 @@ export class Fleet {
     return this.#rigs.size;
   }
 
-  /** Adds a rig to the fleet, or replaces it after its declaration has changed. */
-  put(declared: Declared, remembered: Remembered = unknownRig): FleetRig {
+  /**
+   * Adds a rig to the fleet, or replaces it after its declaration has changed. `last`: its state where another poller
+   * has read it until now; its next read is then due as before.
+   */
+  put(declared: Declared, remembered: Remembered = unknownRig, last: RigState | null = null): FleetRig {
     this.remove(declared.id);
     const rig = new FleetRig(declared, remembered, {
       now: this.#options.now,
       monotonicNow: this.#monotonicNow,
       timeout: this.#options.timeout,
       closing: this.#closing.signal,
+      firmware: this.#firmware,
       messages: this.#options.messages ?? null,
       remember: this.#options.remember,
     });
+    if (last !== null) rig.resume(last);
     this.#rigs.set(rig.id, rig);
-    if (!declared.disabled) {
+    if (!declared.disabled && last !== null && last.at !== null) {
+      this.#rate += 1000 / declared.interval;
+      this.#scheduleNext(rig);
+    } else if (!declared.disabled) {
       this.#rate += 1000 / declared.interval;
       this.#firstRead = Math.max(this.#monotonicNow(), this.#firstRead + 1000 / firstReadsPerSecond);
       this.#schedule(rig, this.#firstRead);
@@ -141,7 +139,11 @@ export class Fleet {
     }
   }
 
-  close(): void {
+  watchKeys(watched: boolean): void {
+    this.#watchesKeys = watched;
+  }
+
+  async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
     this.#fresh.clear();
@@ -171,7 +173,9 @@ export class Fleet {
     const { listener } = this.#options;
     const { state } = rig;
     if (this.#rigs.get(rig.id) !== rig || state === before) return;
-    listener.read(rig, isChange(before, state), before);
+    const changed = isChange(before, state);
+    const keys = changed && this.#watchesKeys ? changedKeys(before, state, rig.declared.disabled) : 0;
+    listener.read(rig, changed, before, keys);
     if (state.trouble === null) return;
     const refused = state.trouble.code === "rig.other" || state.trouble.code === "in.use";
     // Before the first good read, the reason is the one that an earlier run stored.
@@ -208,9 +212,20 @@ export class Fleet {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#monotonicNow();
     this.#batchAt = now + batchMs(this.#rate);
+    this.#letFirstReadsPass(now);
     for (let rig = this.#due.take(now); rig !== undefined; rig = this.#due.take(now)) this.#start(rig);
     if (this.#due.size > 0) this.#wake(this.#due.nextAt);
   };
+
+  #letFirstReadsPass(now: number): void {
+    if (now - this.#utilizationAt < busy.overMs) return;
+    const before = this.#utilization;
+    this.#utilizationAt = now;
+    this.#utilization = thread.eventLoopUtilization();
+    const { utilization } = thread.eventLoopUtilization(this.#utilization, before);
+    const isBusy = utilization >= busy.share && this.#fresh.waiting > 0;
+    this.#live.resize(isBusy ? live.placesWhileBusy : live.places);
+  }
 
   #start(rig: FleetRig): void {
     if (this.#rigs.get(rig.id) !== rig) return;
@@ -228,7 +243,7 @@ export class Fleet {
   /** One turn of the schedule. A command reads the rig that it is busy with. */
   async #turn(rig: FleetRig): Promise<void> {
     if (this.#rigs.get(rig.id) !== rig) return;
-    if (!rig.busy && this.#ownership.mine(rig.id)) await rig.exclusively(() => this.read(rig, { yields: true }));
+    if (!rig.busy) await rig.exclusively(() => this.read(rig, { yields: true }));
     this.#scheduleNext(rig);
   }
 

@@ -1,7 +1,8 @@
-import type { Control, Identity } from "../contract/readings.ts";
+import type { Control, Identity, RigReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
-import type { Halt, Reading } from "../link/driver.ts";
+import type { DeviceReading, Halt, PoolReading, Reading } from "../link/driver.ts";
 import { haltOf, isStarting, isStopped } from "../link/reason.ts";
+import { same } from "../link/same.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
 import { missesUntilDisconnected } from "./schedule.ts";
 
@@ -47,6 +48,8 @@ export interface Trouble {
 export interface RigState extends Remembered {
   /** The last good read; null before the first, and from the third missed read on. */
   readonly reading: Reading | null;
+  /** The same in brief, where the reading of a rig in a worker thread is decoded only on request. */
+  readonly brief?: Brief | null;
   /** When it was read, epoch ms. */
   readonly at: number | null;
   /** Reads missed since. */
@@ -57,6 +60,20 @@ export interface RigState extends Remembered {
   /** Since when it hashes without a break that a read showed, epoch ms; null while it does not. */
   readonly hashingSince: number | null;
 }
+
+/** What every read is looked through for: status, sample, power and totals. */
+export interface Brief extends Pick<Reading, "controls" | "locked" | "starting"> {
+  readonly readings: Pick<
+    RigReadings,
+    | ("hashrate" | "hashrateAverage" | "hashrateExpected" | "power" | "temperature")
+    | ("uptime" | "mining" | "algorithm")
+  >;
+  readonly pools: readonly Pick<PoolReading, "url" | "worker" | "active">[];
+  readonly devices: readonly Pick<DeviceReading, "kind">[];
+}
+
+/** Null as the reading is. */
+export const briefOf = (state: RigState): Brief | null => (state.brief === undefined ? state.reading : state.brief);
 
 export const unknownRig: Remembered = {
   uid: null,
@@ -92,11 +109,17 @@ export interface ReadContext {
   readonly before: EarlierUptime | null;
 }
 
+/** Without the readings. */
+export const rememberedOf = (state: Remembered): Remembered => {
+  const { uid, driver, identity, software, controls, layout, startedAt, energy, reason, records } = state;
+  return { uid, driver, identity, software, controls, layout, startedAt, energy, reason, records };
+};
+
 /** After a good read. */
 export function afterRead(state: RigState, read: Reading, context: ReadContext): RigState {
   const { at, nameplate, longestGap } = context;
   const reading = withNameplate(read, nameplate);
-  const { uptime, boards, fans } = reading.readings;
+  const { uptime } = reading.readings;
   const before = state.reading === null || state.at === null ? null : energyRead(state.at, state.reading);
   const startedAt = startOf(state.startedAt, at, uptime, context.before);
   return {
@@ -105,7 +128,7 @@ export function afterRead(state: RigState, read: Reading, context: ReadContext):
     identity: mergeIdentity(state.identity, reading.identity),
     software: reading.software ?? state.software,
     controls: reading.controls,
-    layout: { boards: boards.map(({ slot }) => slot), fans: fans.length },
+    layout: layoutAfter(state.layout, reading),
     startedAt,
     energy: addEnergy(state.energy, before, energyRead(at, reading), longestGap),
     reason: state.reason,
@@ -126,6 +149,15 @@ const isHashing = ({ readings: { mining, hashrate } }: Reading): boolean =>
 function hashingSince(state: RigState, at: number, startedAt: number | null): number {
   const seen = state.reading === null ? (startedAt ?? at) : (state.hashingSince ?? at);
   return Math.max(seen, startedAt ?? seen);
+}
+
+/** The same object if nothing changed. */
+function layoutAfter(layout: Remembered["layout"], { readings: { boards, fans } }: Reading): Remembered["layout"] {
+  const isSame =
+    layout.fans === fans.length &&
+    layout.boards.length === boards.length &&
+    boards.every(({ slot }, index) => slot === layout.boards[index]);
+  return isSame ? layout : { boards: boards.map(({ slot }) => slot), fans: fans.length };
 }
 
 /** The same object if nothing changed. */
@@ -185,10 +217,10 @@ function withNameplate(reading: Reading, nameplate: number | null): Reading {
   return { ...reading, readings: { ...reading.readings, power, powerSource: "nameplate" } };
 }
 
-/** A read may lack what an earlier one had. */
+/** A read may lack what an earlier one had. The same object if nothing changed. */
 function mergeIdentity(known: Identity | null, read: Identity): Identity {
-  if (known === null) return read;
-  return {
+  if (known === null || known === read) return read;
+  const merged = {
     make: read.make ?? known.make,
     model: read.model ?? known.model,
     firmware: read.firmware ?? known.firmware,
@@ -196,6 +228,7 @@ function mergeIdentity(known: Identity | null, read: Identity): Identity {
     hostname: read.hostname ?? known.hostname,
     serial: read.serial ?? known.serial,
   };
+  return same(merged, known) ? known : merged;
 }
 
 const failure = "Rigbridge fails on the replies of this rig; the log has the error";
@@ -225,7 +258,8 @@ export const isUnread = ({ at, missed, trouble }: RigState): boolean =>
 /** `statusInfo.statusDisplay` of a miner. */
 export function statusOf(state: RigState, disabled: boolean): MinerStatus {
   if (disabled) return "Disabled";
-  const { reading, trouble, restarting } = state;
+  const { trouble, restarting } = state;
+  const reading = briefOf(state);
   if (reading === null) {
     if (isRefused(trouble)) return "Error";
     return restarting || isUnread(state) ? "Starting" : "Disconnected";
@@ -263,22 +297,6 @@ function haltIn({ reading, trouble, restarting }: RigState): Halt | null {
 
 /** Whether two reads are equal except for the passing of time. */
 export const sameButTime = (a: Reading, b: Reading): boolean => same(a, b, "uptime");
-
-/** Copies nothing, since it runs with every read. Ignores a field called `except`. */
-export function same(a: unknown, b: unknown, except?: string): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isObjectOrArray(a) || !isObjectOrArray(b)) return false;
-  let keys = 0;
-  for (const key in a) {
-    keys += 1;
-    if (key !== except && !same(a[key], b[key], except)) return false;
-  }
-  for (const _ in b) keys -= 1;
-  return keys === 0;
-}
-
-const isObjectOrArray = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 /** A rig's permanent name: its MAC, else its serial, else the configured uid, else its host and port. */
 export function uidOf(identity: Identity, configured: string | null, host: string, port: number): string {

@@ -38,6 +38,12 @@ declare module "fastify" {
   }
 }
 
+/** No route has a schema of Fastify's, whose compilers would be loaded unless there are others. */
+const compile = () => (): never => {
+  throw new RigbridgeError("internal", "No route may have a schema of Fastify's");
+};
+const noCompilers = { buildValidator: compile, buildSerializer: compile };
+
 export interface AppOptions {
   readonly service: MiningService;
   readonly settings: HttpSettings;
@@ -59,6 +65,7 @@ export async function buildApp({
   const fail = problemSender(log, limits);
   const queues = new RequestQueues(limits);
   const app = fastify({
+    schemaController: { compilersFactory: noCompilers },
     serverFactory: (handle) => serverOf(handle, queues, limits, log),
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,

@@ -5,16 +5,26 @@ import type { Encoded } from "../contract/service.ts";
 /** Bytes up to which small chunks are written together: 10,000 miners must not take 10,000 writes. */
 export const groupSize = 65_536;
 
+const largeSlab = 4 * groupSize;
+/** One that no answer uses: V8 would collect all garbage after some hundred large answers with a new one each. */
+let spareSlab: Buffer | null = null;
+
+function takeLargeSlab(): Buffer {
+  const slab = spareSlab ?? Buffer.allocUnsafeSlow(largeSlab);
+  spareSlab = null;
+  return slab;
+}
+
 /**
- * Writes bytes through one buffer, which is refilled once the socket has accepted it and is the only allocation per
- * answer; small answers take one write. Waits for slow readers, and yields to other requests between two writes.
+ * Writes bytes through one buffer, which is refilled once the socket has accepted it; small answers take one write. Waits
+ * for slow readers, and yields to other requests between two writes.
  */
 export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
   if (length <= groupSize) {
     response.end(Buffer.concat(chunks, length));
     return;
   }
-  const slab = Buffer.allocUnsafeSlow(length > 16 * groupSize ? 4 * groupSize : groupSize);
+  const slab = length > 16 * groupSize ? takeLargeSlab() : Buffer.allocUnsafeSlow(groupSize);
   let taken = (): void => {};
   response.once("close", () => taken());
   const write = (bytes: Uint8Array) =>
@@ -35,7 +45,9 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
       filled += chunk.length;
     }
   }
-  response.end(slab.subarray(0, filled));
+  response.end(slab.subarray(0, filled), () => {
+    if (slab.length === largeSlab) spareSlab = slab;
+  });
 }
 
 /** Bytes in pieces, without copying, so that progress of a slow reader is visible. */

@@ -1,10 +1,15 @@
 import { readdir } from "node:fs/promises";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { FastifyInstance } from "fastify";
+import type { MiningService, WorkerHealth } from "../contract/service.ts";
 import { heading, labelText, type Metric, sample, type Value } from "./exposition.ts";
 
 /** Samples of this process and its HTTP server, as text. Delays are those since the previous call. */
-export function processMetrics(app: FastifyInstance, version: string): () => Promise<string> {
+export function processMetrics(
+  app: FastifyInstance,
+  version: string,
+  workers: NonNullable<MiningService["workers"]>,
+): () => Promise<string> {
   const answers = new Map([1, 2, 3, 4, 5].map((status) => [status, 0]));
   app.addHook("onResponse", (_request, reply, done) => {
     const status = Math.floor(reply.statusCode / 100);
@@ -16,6 +21,28 @@ export function processMetrics(app: FastifyInstance, version: string): () => Pro
   return async () => {
     const { user, system } = process.cpuUsage();
     const delays = lag();
+    const ofWorkers = (figure: (health: WorkerHealth) => number): Samples =>
+      workers().map((health, index) => [{ worker: String(index + 1) }, figure(health)]);
+    const perWorker = [
+      metric(
+        "rigbridge_worker_heap_bytes",
+        "gauge",
+        "Heap of a worker.",
+        ofWorkers(({ heap }) => heap),
+      ),
+      metric(
+        "rigbridge_worker_eventloop_lag_p99_seconds",
+        "gauge",
+        "Event loop lag of a worker within a second.",
+        ofWorkers(({ lagP99 }) => lagP99),
+      ),
+      metric(
+        "rigbridge_worker_eventloop_lag_max_seconds",
+        "gauge",
+        "Longest event loop lag of a worker within a second.",
+        ofWorkers(({ lagMax }) => lagMax),
+      ),
+    ];
     return [
       metric("rigbridge_info", "gauge", "This service.", [[{ version }, 1]]),
       metric(
@@ -30,6 +57,7 @@ export function processMetrics(app: FastifyInstance, version: string): () => Pro
       metric("process_open_fds", "gauge", "Open files and sockets.", [[{}, await openFiles()]]),
       metric("nodejs_eventloop_lag_p99_seconds", "gauge", "Event loop lag since the last scrape.", delays.p99),
       metric("nodejs_eventloop_lag_max_seconds", "gauge", "Longest event loop lag since the last scrape.", delays.max),
+      ...(workers().length === 0 ? [] : perWorker),
     ].join("");
   };
 }

@@ -2,36 +2,45 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { ControlKey, ControlValue } from "../contract/readings.ts";
 import { withCheckedRates } from "./board-rates.ts";
 import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig } from "./driver.ts";
+import type { RigFirmware } from "./firmware.ts";
 import { isLiquidCooled } from "./identity.ts";
-import type { Link } from "./link.ts";
+import { hasLogin, type Link } from "./link.ts";
 import { SessionEnded } from "./session-ended.ts";
 import { NotOnDevice } from "./transports/http.ts";
+import { Unchanged } from "./unchanged.ts";
 
 /** A driver's rig with the corrections that apply to every family. */
-export const connect = (driver: Driver, link: Link): Rig => new CheckedRig(driver.connect(link), hasLogin(link));
-
-const hasLogin = ({ credentials: { username, password, token } }: Link): boolean =>
-  [username, password, token].some((each) => each !== undefined);
+export const connect = (driver: Driver, link: Link): Rig => new CheckedRig(driver.connect(link), link);
 
 /** `Required`, so that a new optional member of `Rig` does not compile until it is passed on here. */
 class CheckedRig implements Required<Rig> {
   readonly #rig: Rig;
+  readonly #link: Link;
   readonly #refusals: Refusals;
-  readonly pools: PoolControls;
+  readonly #unchanged = new Unchanged();
 
-  constructor(rig: Rig, loginGiven: boolean) {
+  constructor(rig: Rig, link: Link) {
     this.#rig = rig;
-    this.#refusals = new Refusals(loginGiven);
-    this.pools = watchedPools(() => rig.pools, this.#refusals);
+    this.#link = link;
+    this.#refusals = new Refusals(hasLogin(link.credentials), link.firmware);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    const reading = withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(await this.#rig.read(signal)))));
-    return this.#refusals.without(reading);
+    const { firmware, monotonicNow } = this.#link;
+    const begun = monotonicNow();
+    const read = await firmware.read(() => this.#rig.read(signal));
+    firmware.recognise(read.identity);
+    const reading = withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(read))));
+    return this.#unchanged.in(this.#refusals.without(reading, begun));
   }
 
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
     return this.#refusals.watch(`control ${key}`, () => this.#rig.set(key, value, signal));
+  }
+
+  /** Made for a command, since most rigs never get one for their pools. */
+  get pools(): PoolControls {
+    return watchedPools(() => this.#rig.pools, this.#refusals);
   }
 
   get quick(): true | undefined {
@@ -49,17 +58,20 @@ class CheckedRig implements Required<Rig> {
 
 /**
  * Remembers why commands were refused. What the firmware does not have (HTTP 404) is no longer offered until the
- * firmware changes or the rig restarts; a rejected login is noted with every read until a command succeeds.
+ * firmware changes or the rig restarts; a rejected login is noted with every read until a command succeeds. After a
+ * refusal or a restart the rig is asked again what it can do.
  */
 class Refusals {
   readonly #loginGiven: boolean;
-  readonly #gone = new Set<string>();
+  readonly #known: RigFirmware;
+  #gone: string[] = [];
   #login: Locked | null = null;
   #firmware: string | null = null;
   #uptime: number | null = null;
 
-  constructor(loginGiven: boolean) {
+  constructor(loginGiven: boolean, known: RigFirmware) {
     this.#loginGiven = loginGiven;
+    this.#known = known;
   }
 
   async watch(what: string, command: () => Promise<string>): Promise<string> {
@@ -68,28 +80,31 @@ class Refusals {
       this.#login = null;
       return result;
     } catch (error) {
-      if (error instanceof NotOnDevice) this.#gone.add(what);
+      if (error instanceof NotOnDevice && !this.#gone.includes(what)) this.#gone.push(what);
+      if (error instanceof RigbridgeError && refusals.has(error.code)) this.#known.doubt();
       const isLogin = error instanceof RigbridgeError && error.code === "rig.login" && !(error instanceof SessionEnded);
       if (isLogin) this.#login = { why: this.#loginGiven ? "login wrong" : "login missing", text: error.unquoted };
       throw error;
     }
   }
 
-  without(reading: Reading): Reading {
+  /** `begun`: when the read began, by the monotonic clock. */
+  without(reading: Reading, begun: number): Reading {
     const { firmware } = reading.identity;
     const { uptime } = reading.readings;
-    const isOther = firmware !== this.#firmware || (uptime !== null && this.#uptime !== null && uptime < this.#uptime);
-    if (isOther) this.#gone.clear();
+    const restarted = uptime !== null && this.#uptime !== null && uptime < this.#uptime;
+    if (restarted) this.#known.doubt(begun - uptime * 1000);
+    if (restarted || firmware !== this.#firmware) this.#gone = [];
     this.#firmware = firmware;
     this.#uptime = uptime;
-    return this.#withLogin(this.#gone.size === 0 ? reading : this.#withoutGone(reading));
+    return this.#withLogin(this.#gone.length === 0 ? reading : this.#withoutGone(reading));
   }
 
   #withoutGone(reading: Reading): Reading {
     return {
       ...reading,
-      controls: reading.controls.filter(({ key }) => !this.#gone.has(`control ${key}`)),
-      poolActions: reading.poolActions.filter((action) => !this.#gone.has(`pool ${action}`)),
+      controls: reading.controls.filter(({ key }) => !this.#gone.includes(`control ${key}`)),
+      poolActions: reading.poolActions.filter((action) => !this.#gone.includes(`pool ${action}`)),
     };
   }
 
@@ -100,6 +115,9 @@ class Refusals {
     return { ...reading, locked: login, readings: { ...readings, notes: [...readings.notes, login.text] } };
   }
 }
+
+/** Codes of commands that the rig, or its driver, did not take. */
+const refusals: ReadonlySet<string> = new Set(["rig.refused", "rig.read-only", "control.absent"]);
 
 /** The driver's pool controls, each watched for refusals. They may change with each read. */
 function watchedPools(pools: () => PoolControls, refusals: Refusals): PoolControls {

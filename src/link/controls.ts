@@ -1,5 +1,6 @@
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Control, ControlKey, ControlValue } from "../contract/readings.ts";
+import type { PoolAction } from "./driver.ts";
 
 /** A control with the function that sets it. A driver lists these from what it has read, so each of them works. */
 export interface OfferedControl {
@@ -20,6 +21,9 @@ export async function setControl(
   checkValue(found.control, value);
   return found.set(value, signal);
 }
+
+export const absentPoolAction = (action: PoolAction): RigbridgeError =>
+  new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
 
 function checkValue({ key, kind, min, max, options }: Control, value: ControlValue): void {
   const words = (options ?? []).map((option) => (typeof option === "string" ? option : option.label));

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Control, Identity } from "../contract/readings.ts";
 import { hostAndPort, type RigAddress } from "./address.ts";
 import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
+import { FirmwareBook, RigFirmware } from "./firmware.ts";
 import { unknownIdentity } from "./identity.ts";
-import { type Credentials, openLink } from "./link.ts";
+import { type Credentials, hasLogin, openLink } from "./link.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
 
@@ -17,6 +17,17 @@ export interface Identified {
   readonly identity: Identity;
   readonly address: RigAddress;
 }
+
+/** What is known of a rig before it answers. */
+export interface Known {
+  readonly identity: Identity | null;
+  /** As last offered. */
+  readonly controls: readonly Control[];
+  /** Shared by all rigs of a fleet. */
+  readonly firmware: FirmwareBook;
+}
+
+const nothingKnown = (): Known => ({ identity: null, controls: [], firmware: new FirmwareBook() });
 
 /** Code `rig.login`: a rig that is recognised, but answers only after a login. */
 export class ClosedRig extends RigbridgeError {
@@ -57,10 +68,10 @@ export async function identify(
   credentials: Credentials,
   signal: AbortSignal,
   driver?: Driver,
-  knownControls: readonly Control[] = [],
+  known = nothingKnown(),
 ): Promise<Identified> {
-  if (driver !== undefined) return identified(driver, address, credentials, unknownIdentity, knownControls);
-  const search = new Search(address, credentials, signal, knownControls);
+  if (driver !== undefined) return identified(driver, address, credentials, {}, known);
+  const search = new Search(address, credentials, signal, { ...known, identity: null });
   return search.run();
 }
 
@@ -68,11 +79,15 @@ function identified(
   driver: Driver,
   address: RigAddress,
   credentials: Credentials,
-  identity: Partial<Identity>,
-  knownControls: readonly Control[],
+  signs: Partial<Identity>,
+  known: Known,
 ): Identified {
-  const rig = connect(driver, openLink(address, withMakersLogin(credentials, driver), undefined, knownControls));
-  return { driver, rig, identity: { ...unknownIdentity, ...identity }, address };
+  const login = withMakersLogin(credentials, driver);
+  const now = (): number => performance.now();
+  const firmware = new RigFirmware({ book: known.firmware, driver: driver.id, login: hasLogin(login), now });
+  const identity = { ...unknownIdentity, ...signs };
+  firmware.recognise(known.identity ?? identity);
+  return { driver, rig: connect(driver, openLink(address, login, now, known.controls, firmware)), identity, address };
 }
 
 /** The given credentials, else the maker's default login where that is allowed. */
@@ -94,8 +109,7 @@ class Search {
   readonly #address: RigAddress;
   readonly #credentials: Credentials;
   readonly #signal: AbortSignal;
-  readonly #knownControls: readonly Control[];
-  readonly #never = new AbortController().signal;
+  readonly #known: Known;
   readonly #http: HttpTransport;
   /** What each port answered, one line each; and the same without words of the device. */
   readonly #seen: { readonly line: string; readonly unquoted: string }[] = [];
@@ -108,11 +122,11 @@ class Search {
   /** The port where RPC was answered. */
   #rpcPort: number | null = null;
 
-  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, knownControls: readonly Control[]) {
+  constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, known: Known) {
     this.#address = address;
     this.#credentials = credentials;
     this.#signal = signal;
-    this.#knownControls = knownControls;
+    this.#known = known;
     this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
   }
 
@@ -132,10 +146,11 @@ class Search {
     const signal = AbortSignal.any([this.#signal, rest.signal]);
     const web = async (): Promise<Gathered> => ({ root: await this.#root(signal), version: null });
     const rpc = async (): Promise<Gathered> => ({ root: null, version: await this.#version(port, signal) });
+    let early: Gathered | null = null;
     const [likelier, other] = webPorts.has(port) ? [web, rpc] : [rpc, web];
     try {
       const first = likelier();
-      const early = await Promise.race([first, delay(secondProtocolAfterMs, null, { signal })]).catch(() => null);
+      early = await within(first, secondProtocolAfterMs);
       const found = early === null ? null : await this.#recognise(early);
       if (found !== null) return found;
       if (early !== null && this.#refusals > 0) return await this.#decide(early);
@@ -147,7 +162,8 @@ class Search {
       }
       return await this.#decide(await first);
     } finally {
-      rest.abort();
+      // An error for each rig of a large farm would cost more than its question.
+      if (early === null) rest.abort();
     }
   }
 
@@ -177,7 +193,7 @@ class Search {
         recognised = driver.recognise(this.#signs(gathered));
       }
       if (recognised !== undefined && !isQuestion(recognised))
-        return identified(driver, this.#address, this.#credentials, recognised, this.#knownControls);
+        return identified(driver, this.#address, this.#credentials, recognised, this.#known);
     }
     return null;
   }
@@ -215,7 +231,7 @@ class Search {
     const { host } = this.#address;
     const target = { host, port: this.#rpcPort, at: hostAndPort(host, this.#rpcPort) };
     try {
-      return (await exchange(target, `${JSON.stringify({ command })}\n`, this.#signal, this.#never)).value;
+      return (await exchange(target, `${JSON.stringify({ command })}\n`, this.#signal)).value;
     } catch (error) {
       if (error instanceof RigbridgeError) return null;
       throw error;
@@ -236,7 +252,7 @@ class Search {
     const { host } = this.#address;
     const at = hostAndPort(host, port);
     const request = `${JSON.stringify({ command: "version" })}\n`;
-    const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal, this.#never));
+    const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal));
     if (answered === null) return null;
     this.#rpcPort = port;
     this.#see(`${at} answers RPC with something unknown`);
@@ -261,6 +277,21 @@ class Search {
 
   #see(line: string, unquoted = line): void {
     this.#seen.push({ line, unquoted });
+  }
+}
+
+/** null when it takes longer, or fails. */
+async function within<T>(answer: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

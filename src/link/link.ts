@@ -1,5 +1,6 @@
 import type { Control } from "../contract/readings.ts";
 import type { RigAddress } from "./address.ts";
+import { RigFirmware } from "./firmware.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
@@ -25,21 +26,46 @@ export interface Link {
   readonly credentials: Credentials;
   /** The controls as last offered, also by an earlier connection or run: for ranges that the device does not report. */
   readonly knownControls: readonly Control[];
+  /** What its firmware has, also by the answers of other rigs with the same. */
+  readonly firmware: RigFirmware;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow: () => number;
 }
 
-/** Transports to a rig at this address; a port in the address applies to each of them. Opens no connection. */
-export const openLink = (
+/** Whether any login is given. */
+export const hasLogin = ({ username, password, token }: Credentials): boolean =>
+  [username, password, token].some((each) => each !== undefined);
+
+/**
+ * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
+ * it first, which most do with one of the three. Opens no connection.
+ */
+export function openLink(
   { host, port, tls }: RigAddress,
   credentials: Credentials,
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
-): Link => ({
-  http: httpTransport(host, port ?? (tls ? 443 : 80), tls),
-  rpc: rpcTransport(host, port ?? 4028),
-  frames: frameTransport(host, port ?? 4433),
-  credentials,
-  knownControls,
-  monotonicNow,
-});
+  firmware = new RigFirmware({ now: monotonicNow }),
+): Link {
+  let http: HttpTransport | undefined;
+  let rpc: RpcTransport | undefined;
+  let frames: FrameTransport | undefined;
+  return {
+    get http() {
+      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls);
+      return http;
+    },
+    get rpc() {
+      rpc ??= rpcTransport(host, port ?? 4028);
+      return rpc;
+    },
+    get frames() {
+      frames ??= frameTransport(host, port ?? 4433);
+      return frames;
+    },
+    credentials,
+    knownControls,
+    firmware,
+    monotonicNow,
+  };
+}

@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import { type Mistake, RigbridgeError } from "../contract/problems.ts";
 import type { PoolLogin } from "./driver.ts";
+import { hostAndPortOf } from "./pool-url.ts";
 
 /** A pool's URL in its parts. `tls` where the scheme says so. */
 export interface PoolUrl {
@@ -40,5 +41,9 @@ export function parsePoolUrl(url: string): PoolUrl | null {
   if (host.startsWith("[") && !isIPv6(host.slice(1, -1))) return null;
   return { scheme, host, port, tls: /(?:^|\+)(?:ssl|tls|tcps|stratums|https)$/.test(scheme) };
 }
+
+/** The password of the login with this address and worker. */
+export const passwordIn = (logins: readonly PoolLogin[], url: string, worker: string): string | undefined =>
+  logins.find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
 
 const isField = (text: string): boolean => text.length <= 255 && !/[\p{Cc}\u2028\u2029]/u.test(text);

@@ -1,4 +1,4 @@
-import type { ReasonCode } from "../contract/readings.ts";
+import type { ReasonCode, RigReadings } from "../contract/readings.ts";
 import type { Halt, PoolReading, Reading } from "./driver.ts";
 
 /** What firmware writes for each reason, in its sentences and codes; the first match counts. */
@@ -30,14 +30,19 @@ export const haltBy = (text: string, otherwise: ReasonCode): Halt => ({ code: re
 /** A rig that does not hash yet within this uptime is starting. */
 const startingSeconds = 120;
 
+/** These fields of a reading, and of its readings. */
+type OfReading<K extends keyof Reading, R extends keyof RigReadings> = Pick<Reading, K> & {
+  readonly readings: Pick<RigReadings, R>;
+};
+
 /** Whether its switch is off. */
-export function isStopped({ controls, readings: { mining } }: Reading): boolean {
+export function isStopped({ controls, readings: { mining } }: OfReading<"controls", "mining">): boolean {
   const control = controls.find(({ key }) => key === "mining");
   return control !== undefined && (control.value ?? mining) === false;
 }
 
 /** Whether it has only just begun to mine. */
-export const isStarting = ({ starting, readings: { uptime } }: Reading): boolean =>
+export const isStarting = ({ starting, readings: { uptime } }: OfReading<"starting", "uptime">): boolean =>
   starting === true || (uptime !== null && uptime < startingSeconds);
 
 /** Why a rig does not hash, from one read; null while it hashes, and where its hash rate and switch are unknown. */

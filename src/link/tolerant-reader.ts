@@ -2,10 +2,10 @@ import { isRecord } from "../contract/record.ts";
 
 /** What could not be read and what was repaired, without repetitions, 20 at most. */
 export class Notes {
-  readonly #noted = new Set<string>();
+  readonly #noted: string[] = [];
 
   add(note: string): void {
-    if (this.#noted.size < 20) this.#noted.add(note);
+    if (this.#noted.length < 20 && !this.#noted.includes(note)) this.#noted.push(note);
   }
 
   addAll(notes: readonly string[]): void {
@@ -35,12 +35,19 @@ export class TolerantReader {
   readonly notes: Notes;
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #where: string;
+  readonly #parent: TolerantReader | null;
+  /** Its place in a list of the parent, -1 where it is none of a list. */
+  readonly #index: number;
 
-  constructor(value: unknown, notes: Notes, where: string) {
+  /** `where`: its path, or its key in `parent`. */
+  constructor(value: unknown, notes: Notes, where: string, parent: TolerantReader | null = null, index = -1) {
     this.notes = notes;
     this.#where = where;
+    this.#parent = parent;
+    this.#index = index;
     this.#fields = isRecord(value) ? value : nothing;
-    if (!isRecord(value) && value !== undefined && value !== null) notes.add(`${where} is not an object`);
+    if (this.#fields === nothing && value !== undefined && value !== null)
+      notes.add(`${this.#ownPath()} is not an object`);
   }
 
   has(key: string): boolean {
@@ -95,7 +102,7 @@ export class TolerantReader {
 
   /** A reader without fields where it is missing. */
   object(key: string): TolerantReader {
-    return new TolerantReader(this.#value(key), this.notes, this.#path(key));
+    return new TolerantReader(this.#value(key), this.notes, key, this);
   }
 
   /** The objects of a list; other elements are left out. */
@@ -111,7 +118,7 @@ export class TolerantReader {
     const read = Math.min(value.length, max);
     for (let index = 0; index < read; index += 1) {
       const element: unknown = value[index];
-      if (isRecord(element)) replies.push(new TolerantReader(element, this.notes, `${this.#path(key)}[${index}]`));
+      if (isRecord(element)) replies.push(new TolerantReader(element, this.notes, key, this, index));
       else this.notes.add(`${this.#path(key)} contains something that is not an object`);
     }
     return replies;
@@ -144,8 +151,15 @@ export class TolerantReader {
     return Object.hasOwn(this.#fields, key) ? this.#fields[key] : undefined;
   }
 
+  /** Made only for a note. */
   #path(key: string): string {
-    return this.#where === "" ? printable(key) : `${this.#where}.${printable(key)}`;
+    const own = this.#ownPath();
+    return own === "" ? printable(key) : `${own}.${printable(key)}`;
+  }
+
+  #ownPath(): string {
+    const path = this.#parent === null ? this.#where : this.#parent.#path(this.#where);
+    return this.#index < 0 ? path : `${path}[${this.#index}]`;
   }
 
   #odd(key: string, what: string): null {

@@ -13,6 +13,8 @@ import { poolInUse, totalsOf } from "../farm/index.ts";
 /** A miner that can have topics: they are named by its uid. */
 export type MinerWithUid = Miner & { readonly uid: string };
 
+export const hasUid = (miner: Miner): miner is MinerWithUid => miner.uid !== null;
+
 /** A miner as flat JSON: every key is present as long as the miner has its shape, null where the value is unknown. */
 export type MinerState = Readonly<Record<string, StateValue>>;
 type StateValue = string | number | null;
@@ -127,18 +129,55 @@ const stateFields = {
 /** A field that stands beside a property's own. */
 export type DerivedField = Exclude<{ [K in PropertyKey]: keyof (typeof stateFields)[K] }[PropertyKey], PropertyKey>;
 
-const rows = propertyKeys.map((key) => {
+/** The fields of miners with the same boards and fans. */
+interface Layout {
+  /** All unknown. Copies share its layout in memory: a state made field by field takes six times as much. */
+  readonly blank: MinerState;
+  readonly rows: readonly Row[];
+}
+
+/** A property of a miner, or of one of its parts, and the fields that it gives. */
+interface Row {
+  readonly property: Property;
+  readonly part: Part;
+  readonly fields: readonly (readonly [name: string, field: Field])[];
+}
+
+const layouts = new Map<string, Layout>();
+/** Far more than there are models; a rig that reports other boards each time must not fill the memory. */
+const maxLayouts = 1_000;
+
+function layoutOf(miner: Miner): Layout {
+  const { boards, fans } = miner.readings;
+  const shape = `${boards.map(({ slot }) => slot).join()}/${fans.length}`;
+  const known = layouts.get(shape);
+  if (known !== undefined) return known;
+  const rows = propertyKeys.flatMap((key) => rowsOf(miner, key));
+  const names = rows.flatMap(({ fields }) => fields.map(([name]) => name));
+  const layout = { rows, blank: Object.fromEntries(["name", ...names].map((name) => [name, null])) };
+  if (layouts.size >= maxLayouts) layouts.clear();
+  layouts.set(shape, layout);
+  return layout;
+}
+
+function rowsOf(miner: Miner, key: PropertyKey): Row[] {
   const property: Property = properties[key];
-  return { key, property, fields: Object.entries<Field>(stateFields[key]) };
-});
+  const fields = Object.entries<Field>(stateFields[key]);
+  if (fields.length === 0) return [];
+  return partsOf(miner, key).map((part) => ({
+    property,
+    part,
+    fields: fields.map(([name, field]) => [fieldOf(property, name, part), field]),
+  }));
+}
 
 export function minerState(miner: Miner, display: DisplayUnit | null): MinerState {
-  const state: Record<string, StateValue> = { name: miner.name };
-  for (const { key, property, fields } of rows) {
-    for (const part of fields.length === 0 ? [] : partsOf(miner, key)) {
-      const value = property.read(miner, part);
-      for (const [name, field] of fields) state[fieldOf(property, name, part)] = field(value, miner, display);
-    }
+  const { blank, rows } = layoutOf(miner);
+  const state: Record<string, StateValue> = { ...blank };
+  state.name = miner.name;
+  for (const { property, part, fields } of rows) {
+    const value = property.read(miner, part);
+    for (const [name, field] of fields) state[name] = field(value, miner, display);
   }
   return state;
 }
@@ -172,16 +211,8 @@ const exact = (value: number): number => Number(value.toPrecision(12));
 
 /** The name of a field in the JSON and in topics: `power`, `board_1_temperature`, `fan_0_rpm`. */
 export function fieldOf({ of }: Property, name: string, part: Part): string {
-  if (of === "miner") return name;
-  const names = partFields.get(name) ?? [];
-  partFields.set(name, names);
-  const made = names[part] ?? name.replace(of, `${of}_${part}`);
-  if (part < 100) names[part] = made;
-  return made;
+  return of === "miner" ? name : name.replace(of, `${of}_${part}`);
 }
-
-/** Kept, because every reading needs all of them. */
-const partFields = new Map<string, string[]>();
 
 /** To six digits: more of them are noise, and would make every message differ from the last. */
 const scaled = (value: PropertyValue, size: number): number | null =>

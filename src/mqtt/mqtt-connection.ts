@@ -4,11 +4,12 @@ import type { Logger } from "pino";
 import { type BackOff, backOffMs, jittered } from "../async/index.ts";
 import type { MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import { matches } from "../contract/topic.ts";
 import { type BrokerError, type ConnectFailure, connectFailureOf } from "./connect-failure.ts";
-import type { Message, MqttLink, Publication, SubscribeOptions } from "./mqtt-link.ts";
+import type { Handle, Message, MqttLink, Publication, SubscribeOptions } from "./mqtt-link.ts";
+import { type Version, wireOf } from "./mqtt-wire.ts";
 import { Outgoing, type Wire } from "./outgoing.ts";
 import { PacketWatch } from "./packet-watch.ts";
+import { Subscriptions } from "./subscriptions.ts";
 
 /** `ca`, `cert` and `key` are files. */
 export type ConnectionSettings = Pick<MqttSettings, "clientId" | "username" | "password" | "ca" | "cert" | "key"> & {
@@ -33,10 +34,6 @@ export interface ConnectionOptions {
 const defaultReconnectDelays: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 const connectTimeoutMs = 10_000;
 const keepaliveSeconds = 30;
-/** QoS 1 messages under way at once, unless the broker accepts fewer. */
-const maxInFlight = 1_000;
-/** With more unsent bytes than this, telemetry to a slow broker is dropped. */
-const maxBacklogBytes = 8 * 1024 * 1024;
 /** Bytes of a packet from the broker. MQTT 5 announces the limit; the connection is closed for a larger one. */
 export const largestPacket = 4 * 1024 * 1024;
 /** Bytes of a WebSocket message, which may hold several packets. */
@@ -67,20 +64,12 @@ async function read(name: string, file: string | undefined): Promise<Buffer | un
   });
 }
 
-interface Subscriber {
-  readonly handle: (message: Message) => void;
-  readonly options: SubscribeOptions;
-}
-
-type Version = 4 | 5;
-
 export class MqttConnection implements MqttLink {
   readonly #options: ConnectionOptions;
   readonly #files: IClientOptions;
   readonly #place: string;
   readonly #outgoing: Outgoing;
-  readonly #listeners = new Map<string, readonly Subscriber[]>();
-  readonly #fresh = new Set<string>();
+  readonly #subscriptions = new Subscriptions();
   readonly #connected: (() => void)[] = [];
   readonly #opened: { readonly opened: () => void; readonly subscribed: () => void }[] = [];
   readonly #ended = Promise.withResolvers<void>();
@@ -145,7 +134,7 @@ export class MqttConnection implements MqttLink {
   publish(publication: Publication): void {
     if (this.#isClosed || (this.#isOpen && !this.#isLeading && publication.always !== true)) return;
     // MQTT 3.1.1 has no "no local", and with MQTT 5 another own subscription would deliver it too.
-    if (this.#takesCommandsAt(publication.topic))
+    if (this.#subscriptions.takesCommandsAt(publication.topic))
       this.#options.log.warn(
         { topic: publication.topic },
         "A message is not published, because Rigbridge itself takes commands at this topic",
@@ -157,26 +146,13 @@ export class MqttConnection implements MqttLink {
     return this.#outgoing.settled();
   }
 
-  subscribe(filters: readonly string[], handle: Subscriber["handle"], options: SubscribeOptions = {}): void {
-    for (const filter of filters) {
-      this.#listeners.set(filter, [...(this.#listeners.get(filter) ?? []), { handle, options }]);
-      if (options.fresh) this.#fresh.add(filter);
-    }
+  subscribe(filters: readonly string[], handle: Handle, options: SubscribeOptions = {}): void {
+    this.#subscriptions.add(filters, { handle, options });
     if (this.#isOpen && this.#applies(options)) void this.#subscribe(filters, options);
   }
 
-  unsubscribe(filters: readonly string[], handle?: Subscriber["handle"]): void {
-    for (const filter of filters) {
-      const others = (this.#listeners.get(filter) ?? []).filter(
-        (each) => handle !== undefined && each.handle !== handle,
-      );
-      if (others.length > 0) this.#listeners.set(filter, others);
-      else {
-        this.#listeners.delete(filter);
-        this.#fresh.delete(filter);
-      }
-    }
-    const unused = filters.filter((filter) => !this.#listeners.has(filter));
+  unsubscribe(filters: readonly string[], handle?: Handle): void {
+    const unused = this.#subscriptions.remove(filters, handle);
     if (this.#isOpen && unused.length > 0) this.#client.unsubscribe(unused, () => undefined);
   }
 
@@ -248,6 +224,8 @@ export class MqttConnection implements MqttLink {
       resubscribe: false,
       queueQoSZero: false,
       wsOptions: { maxPayload: largestFrame },
+      // A tenth of the cost of a message would be the question whether it is to be logged.
+      ...(process.env.DEBUG === undefined ? { log: () => undefined } : {}),
       ...(isWaiting || will === undefined
         ? {}
         : { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: true } }),
@@ -274,7 +252,7 @@ export class MqttConnection implements MqttLink {
       if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function")
         client.stream.setNoDelay(true);
       const limits = {
-        window: properties?.receiveMaximum ?? maxInFlight,
+        window: properties?.receiveMaximum ?? Infinity,
         packet: properties?.maximumPacketSize ?? Infinity,
       };
       this.#open(wireOf(client, version, limits, (topic) => this.#publishRefused(topic)));
@@ -299,9 +277,9 @@ export class MqttConnection implements MqttLink {
     if (this.#isLeading) this.#begin();
     this.#outgoing.open(wire, ({ always }) => this.#isLeading || always === true);
     for (const { opened } of this.#opened) opened();
-    const subscribed = [...this.#listeners].map(([filter, listeners]) => {
-      const listener = listeners.find(({ options }) => this.#applies(options));
-      return listener === undefined ? null : this.#subscribe([filter], listener.options);
+    const subscribed = [...this.#subscriptions].map(([filter, subscribers]) => {
+      const subscriber = subscribers.find(({ options }) => this.#applies(options));
+      return subscriber === undefined ? null : this.#subscribe([filter], subscriber.options);
     });
     if (this.#isLeading) for (const listener of this.#connected) listener();
     const client = this.#client;
@@ -379,15 +357,10 @@ export class MqttConnection implements MqttLink {
     );
   }
 
-  #takesCommandsAt(topic: string): boolean {
-    for (const filter of this.#fresh) if (matches(filter, topic)) return true;
-    return false;
-  }
-
   /** Resolves with the broker's answer. */
   #subscribe(all: readonly string[], { fresh, qos = 1 }: SubscribeOptions): Promise<void> {
     // A broker may deliver a message once per matching subscription, and a command would be executed twice.
-    const filters = fresh ? all : all.filter((filter) => !this.#takesCommandsAt(filter));
+    const filters = fresh ? all : all.filter((filter) => !this.#subscriptions.takesCommandsAt(filter));
     if (filters.length === 0) return Promise.resolve();
     const answered = Promise.withResolvers<void>();
     const options = this.#version === 5 ? { qos, rh: fresh ? 2 : 0, nl: fresh === true } : { qos };
@@ -412,59 +385,12 @@ export class MqttConnection implements MqttLink {
       responseTopic: properties?.responseTopic ?? null,
       correlation: properties?.correlationData ?? null,
     };
-    for (const [filter, listeners] of this.#listeners)
-      if (matches(filter, topic))
-        for (const { handle, options } of listeners) if (this.#applies(options)) handle(message);
+    for (const { handle, options } of this.#subscriptions.at(topic)) if (this.#applies(options)) handle(message);
   }
 }
 
 const takenOver = (place: string, clientId: string): string =>
   `Another client uses the client id "${clientId}" at the broker at ${place}, which ended this connection; give each its own mqtt.clientId`;
-
-/** What the broker accepts: QoS 1 messages under way at once, and bytes of a packet. */
-interface Limits {
-  readonly window: number;
-  readonly packet: number;
-}
-
-/** Bytes of a packet besides topic and payload, generously. */
-const envelope = 256;
-
-function wireOf(client: MqttClient, version: Version, limits: Limits, refused: (topic: string) => void): Wire {
-  return {
-    send: ({ topic, payload, qos, retain, expiry, correlation }, arrived) => {
-      // A broker disconnects a client that sends a larger packet.
-      if (Buffer.byteLength(payload) + Buffer.byteLength(topic) + envelope > limits.packet) {
-        refused(topic);
-        queueMicrotask(arrived);
-        return;
-      }
-      const properties =
-        version === 5
-          ? {
-              properties: {
-                ...(expiry === undefined ? {} : { messageExpiryInterval: expiry }),
-                ...(correlation === undefined ? {} : { correlationData: correlation }),
-              },
-            }
-          : {};
-      client.publish(topic, payload, { qos, retain, ...properties }, (error) => {
-        if (isRefusal(error)) refused(topic);
-        arrived();
-      });
-    },
-    get hasRoom() {
-      return client.stream.writableLength < maxBacklogBytes;
-    },
-    window: Math.min(maxInFlight, limits.window),
-    // A broker that delays acknowledgements (Nagle) sends them together with its response.
-    nudge: () => client.sendPing(),
-  };
-}
-
-/** A reason code of MQTT 5 from 128 is an error; 16 means only that there are no subscribers. */
-const isRefusal = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "number" && error.code >= 128;
 
 /** Host and port. */
 export const placeOf = (url: string): string => {

@@ -24,6 +24,8 @@ export interface Message {
   readonly correlation: Buffer | null;
 }
 
+export type Handle = (message: Message) => void;
+
 export interface SubscribeOptions {
   /** Only what is published from now on: nothing retained, nothing of this bridge (MQTT 5). */
   readonly fresh?: true;
@@ -45,9 +47,9 @@ export interface MqttLink {
   /** Resolves when everything published with QoS 1 has arrived, or the connection is lost. */
   settled(): Promise<void>;
   /** Delivers messages for these filters, after each reconnect too; other subscribers of the same filter stay. */
-  subscribe(filters: readonly string[], handle: (message: Message) => void, options?: SubscribeOptions): void;
+  subscribe(filters: readonly string[], handle: Handle, options?: SubscribeOptions): void;
   /** Without `handle`, all subscribers of these filters. */
-  unsubscribe(filters: readonly string[], handle?: (message: Message) => void): void;
+  unsubscribe(filters: readonly string[], handle?: Handle): void;
   /** The listener is called after each connect, before anything else is published; at once if connected now. */
   connected(listener: () => void): void;
   /** Whether a broker is connected, and no other bridge has the topics. */

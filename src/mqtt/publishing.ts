@@ -1,11 +1,13 @@
 import type { MinerEvent } from "../contract/events.ts";
-import type { Group, Miner, Notification, Severity, Summary } from "../contract/resources.ts";
+import type { Miner, Notification, Severity, Summary } from "../contract/resources.ts";
 import { isUnread } from "../contract/unread.ts";
-import { type Energies, energyIn, type FarmListener, type FarmLists, type RigFaults } from "../farm/index.ts";
-import { urgencyOf } from "./dead-band.ts";
+import type { FarmListener, FarmLists, RigFaults } from "../farm/index.ts";
+import type { Announcer } from "./announcer.ts";
 import type { DisplayUnits } from "./display-units.ts";
-import { type DisplayUnit, groupState, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
+import { hasUid, type MinerState, type MinerWithUid, minerState } from "./miner-state.ts";
 import type { MqttLink } from "./mqtt-link.ts";
+import { Sums } from "./sums.ts";
+import { expirySeconds, isDue, markPublished, type TopicState } from "./topic-state.ts";
 import type { Topics } from "./topics.ts";
 
 export interface PublishingOptions {
@@ -24,35 +26,6 @@ export interface PublishingOptions {
   readonly notified: () => void;
 }
 
-/**
- * Announces miners, groups and the farm to other programs on the broker. The bridge calls it, debounced, for what is new
- * or may have changed; the announcer decides whether to publish.
- */
-export interface Announcer {
-  /** A miner is new or has changed, before its state is published. `display`: the unit of its hash rate, null while unknown. */
-  miner(miner: Miner, display: DisplayUnit | null): void;
-  /** A group is new or has changed; `miners` are its own and those of its subgroups. */
-  group(group: Group, miners: readonly Miner[], display: DisplayUnit | null): void;
-  /** `unnamed`: how many other miners have not been identified yet, and may turn out to be known ones. */
-  farm(miners: readonly Miner[], display: DisplayUnit | null, unnamed?: number): void;
-  /** The miner was removed: its announcement is cleared. */
-  minerRemoved(uid: string): void;
-  groupRemoved(id: number): void;
-  /** Publishes everything again, after a connect and when Home Assistant has started. */
-  reannounce(): void;
-  /** Another bridge has the topics: what it retains is read once this one has them again. */
-  reread(): void;
-  close(): void;
-}
-
-/** What was last published at a topic, and when it is published again. */
-interface TopicState {
-  state: MinerState | null;
-  /** Epoch ms. */
-  at: number;
-  due: number;
-}
-
 interface MinerEntry extends TopicState {
   miner: MinerWithUid;
   /** The state to publish when it is due; kept, because making one costs more than sending it. */
@@ -62,20 +35,6 @@ interface MinerEntry extends TopicState {
   status: string | null;
 }
 
-/** A group or the farm, with the sums over its miners. */
-interface SumEntry extends TopicState {
-  readonly topic: string;
-  readonly device: string;
-  name: string;
-  /** null: the farm. */
-  group: Group | null;
-  isDirty: boolean;
-}
-
-/** An unchanged state is published again after this. */
-const heartbeatMs = 60_000;
-/** The broker drops a state after this (MQTT 5). */
-const expirySeconds = 180;
 /**
  * Between the announcement of a device and its state, which only then reaches new entities; and between the removal of a
  * device and that of its topics, whose emptiness would be an error of entities that still exist.
@@ -91,19 +50,21 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   readonly #uids = new Map<number, string>();
   /** uids of miners whose state cannot be made. */
   readonly #failing = new Set<string>();
-  readonly #sums = new Map<number, SumEntry>();
+  readonly #sums: Sums;
   /** Miners that may be identified any moment, by id. */
   readonly #unnamed = new Map<number, Miner>();
+  /** Of the others, those whose state is not known yet. */
+  readonly #unread = new Map<number, MinerWithUid>();
   /** Topics of what was removed, and when they are emptied (epoch ms). */
   readonly #toEmpty = new Map<string, number>();
   #round = 0;
   #isRead = false;
-  #energies: Energies = {};
   /** Severities of the notifications that are open. */
   #openNotifications = new Map<number, Severity>();
 
   constructor(options: PublishingOptions) {
     this.#options = options;
+    this.#sums = new Sums(options, this);
   }
 
   find(uid: string): MinerWithUid | undefined {
@@ -112,33 +73,37 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
 
   /** The miners of the farm; undefined before they were read. */
   get all(): MinerWithUid[] | undefined {
-    return this.#isRead ? [...this.#miners.values()].map(({ miner }) => miner) : undefined;
+    return this.#isRead ? [...this.named()] : undefined;
+  }
+
+  /** The miners with topics. */
+  *named(): Iterable<MinerWithUid> {
+    for (const { miner } of this.#miners.values()) yield miner;
+  }
+
+  /** The miners whose state is not known yet. */
+  unread(): readonly Miner[] {
+    return [...this.#unnamed.values(), ...this.#unread.values()];
+  }
+
+  /** How many of those have no topics yet. */
+  get unnamed(): number {
+    return this.#unnamed.size;
   }
 
   /** The miners of a group and its subgroups; undefined if there is no such group. */
   membersOf(groupId: number): MinerWithUid[] | undefined {
-    const sum = this.#sums.get(groupId);
-    return sum?.group == null ? undefined : (this.#members().get(groupId) ?? []);
+    return this.#sums.membersOf(groupId);
   }
 
   read({ miners, groups, summary }: FarmLists): void {
-    const { topics } = this.#options;
     this.#isRead = true;
-    this.#energies = summary;
+    this.summary(summary);
     const here = new Set(miners.map(({ id }) => id));
     for (const id of [...this.#uids.keys(), ...this.#unnamed.keys()]) if (!here.has(id)) this.removed(id);
-    for (const [id, { group }] of this.#sums)
-      if (group !== null && !groups.some((each) => each.id === id)) this.#groupRemoved(id);
-    for (const group of groups)
-      this.#updateSum(group.id, {
-        topic: topics.group(group.id).state,
-        device: `group/${group.id}`,
-        name: group.name,
-        group,
-      });
-    this.#updateSum(farm, { topic: topics.summary, device: "farm", name: "Mining farm", group: null });
+    for (const id of this.#sums.read(groups)) this.#groupRemoved(id);
     for (const miner of miners) this.miner(miner);
-    this.#publishSums(this.#sums.values(), true);
+    this.#sums.publishAll();
     this.#options.notified();
   }
 
@@ -152,19 +117,20 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   }
 
   #update(miner: Miner, isCommanded: boolean): void {
-    const { uid } = miner;
     const previousUid = this.#uids.get(miner.id);
-    if (previousUid !== undefined && previousUid !== uid) this.removed(miner.id);
+    if (previousUid !== undefined && previousUid !== miner.uid) this.removed(miner.id);
     this.#markUnnamed(miner);
-    if (uid === null) return;
-    const holder = this.#miners.get(uid);
+    if (!hasUid(miner)) return;
+    const holder = this.#miners.get(miner.uid);
     // Where a server lists two with one uid, the first keeps it.
-    if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === uid) return;
-    this.#uids.set(miner.id, uid);
-    const withUid: MinerWithUid = { ...miner, uid };
-    const before = holder?.miner ?? withUid;
+    if (holder !== undefined && holder.miner.id !== miner.id && this.#uids.get(holder.miner.id) === miner.uid) return;
+    const { id, uid } = miner;
+    this.#uids.set(id, uid);
+    if (isUnread(miner)) this.#unread.set(id, miner);
+    else this.#unread.delete(id);
+    const before = holder?.miner ?? miner;
     const display = this.#options.units.ofMiner(uid, miner);
-    const now = { miner: withUid, current: minerState(withUid, display) };
+    const now = { miner, current: minerState(miner, display) };
     this.#failing.delete(uid);
     const entry = Object.assign(
       holder ?? { ...now, availability: null, status: null, state: null, at: 0, due: 0 },
@@ -173,32 +139,27 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#miners.set(uid, entry);
     this.#publishStatusChange(entry);
     // Before the state, which may lie outside the range announced so far.
-    if (!isUnread(withUid)) this.#options.announcer?.miner(withUid, display);
+    if (!isUnread(miner)) this.#options.announcer?.miner(miner, display);
     this.#publishMiner(entry, isCommanded);
-    for (const id of [...this.#groupsOf(before), ...this.#groupsOf(withUid), farm]) {
-      const sum = this.#sums.get(id);
-      if (sum !== undefined) sum.isDirty = true;
-    }
+    this.#sums.markOf(before);
+    this.#sums.markOf(miner);
   }
 
   #markUnnamed(miner: Miner): void {
     const was = this.#unnamed.delete(miner.id);
     const is = miner.uid === null && isUnread(miner);
     if (is) this.#unnamed.set(miner.id, miner);
-    if (is !== was) this.#markSumsDirty();
-  }
-
-  #markSumsDirty(): void {
-    for (const sum of this.#sums.values()) sum.isDirty = true;
+    if (is !== was) this.#sums.markAll();
   }
 
   /** Its state cannot be made: it is published as unavailable, and left out of the sums. */
   #fail({ id, uid }: Miner): void {
     if (uid === null || this.#uids.get(id) !== uid) return;
     this.#miners.delete(uid);
+    this.#unread.delete(id);
     this.#failing.add(uid);
     this.#publishOffline(uid);
-    this.#markSumsDirty();
+    this.#sums.markAll();
   }
 
   #publishOffline(uid: string): void {
@@ -207,21 +168,22 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   }
 
   removed(id: number): void {
-    if (this.#unnamed.delete(id)) this.#markSumsDirty();
+    if (this.#unnamed.delete(id)) this.#sums.markAll();
     const uid = this.#uids.get(id);
     const entry = uid === undefined ? undefined : this.#miners.get(uid);
     this.#uids.delete(id);
+    this.#unread.delete(id);
     if (uid === undefined || (entry?.miner.id !== id && !this.#failing.delete(uid))) return;
     this.#miners.delete(uid);
     const { state, availability } = this.#options.topics.miner(uid);
     this.#options.announcer?.minerRemoved(uid);
     this.#emptySoon([state, availability]);
-    this.#markSumsDirty();
+    this.#sums.markAll();
   }
 
   /** Its energy is published with the sums. */
   summary(summary: Summary): void {
-    this.#energies = summary;
+    this.#sums.energies = summary;
   }
 
   happened({ uid, event, value, before }: MinerEvent): void {
@@ -263,14 +225,13 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   tick(): void {
     const now = this.#options.now();
     for (const entry of this.#miners.values()) if (entry.due <= now) this.#publishMiner(entry, false);
-    const due = [...this.#sums.values()].filter((sum) => sum.isDirty || sum.due <= now);
-    if (due.length > 0) this.#publishSums(due, false);
+    this.#sums.publishDue();
     for (const [topic, at] of this.#toEmpty) if (at <= now && this.#options.connection.isConnected) this.empty(topic);
   }
 
   /** A device was announced: the state of this miner (its uid) or group (its id, 0 for the farm) is published again. */
   announced(device: string | number): void {
-    const topic = typeof device === "string" ? this.#miners.get(device) : this.#sums.get(device);
+    const topic = typeof device === "string" ? this.#miners.get(device) : this.#sums.topic(device);
     if (topic !== undefined) topic.due = Math.min(topic.due, this.#options.now() + afterDiscoveryMs);
   }
 
@@ -283,7 +244,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   async publishAll(): Promise<void> {
     this.#round += 1;
     const round = this.#round;
-    this.#publishSums(this.#sums.values(), true);
+    this.#sums.publishAll();
     for (const uid of this.#failing) this.#publishOffline(uid);
     let published = 0;
     for (const entry of [...this.#miners.values()]) {
@@ -299,7 +260,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   /** Whether this miner or group exists; null before the lists were read. */
   has(thing: "miner" | "group", id: string): boolean | null {
     if (!this.#isRead) return null;
-    if (thing === "group") return this.#sums.get(Number(id))?.group != null;
+    if (thing === "group") return this.#sums.hasGroup(Number(id));
     return this.#miners.has(id) || this.#failing.has(id);
   }
 
@@ -318,7 +279,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     const { miner, current: state } = entry;
     if (isUnread(miner)) return;
     const { state: topic, availability } = topics.miner(miner.uid);
-    for (const each of [topic, availability]) this.#toEmpty.delete(each);
+    if (this.#toEmpty.size > 0) for (const each of [topic, availability]) this.#toEmpty.delete(each);
     if (isDue(entry, state, now(), interval, always)) {
       connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
       markPublished(entry, state, now());
@@ -329,47 +290,7 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     connection.publish({ topic: availability, payload: word, qos: 1, retain: true });
   }
 
-  #publishSums(sums: Iterable<SumEntry>, always: boolean): void {
-    const members = this.#members();
-    const unknown = this.#withUnread();
-    for (const sum of sums) {
-      const id = sum.group?.id ?? farm;
-      this.#publishSum(sum, members.get(id) ?? [], unknown.has(id), always);
-    }
-  }
-
-  /** `isUnknown`: not every member is known, so what was published before stays. */
-  #publishSum(sum: SumEntry, miners: readonly MinerWithUid[], isUnknown: boolean, always: boolean): void {
-    const { connection, qos, interval, now, units, announcer } = this.#options;
-    if (isUnknown && !sum.isDirty && !always) return;
-    sum.isDirty = false;
-    const { group, name, device, topic } = sum;
-    const display = units.ofAll(device, miners);
-    if (!isUnknown) {
-      const state = groupState(name, miners, display, energyIn(this.#energies, group?.id ?? null));
-      if (!isDue(sum, state, now(), interval, always)) return;
-      connection.publish({ topic, payload: JSON.stringify(state), qos, retain: true, expiry: expirySeconds });
-      markPublished(sum, state, now());
-    }
-    if (group === null) announcer?.farm(miners, display, this.#unnamed.size);
-    else announcer?.group(group, miners, display);
-  }
-
-  /** Groups with miners whose state is not known yet, and the farm if there are any. */
-  #withUnread(): Set<number> {
-    const ids = new Set<number>();
-    for (const miner of [...this.#unnamed.values(), ...Array.from(this.#miners.values(), (entry) => entry.miner)])
-      if (isUnread(miner)) for (const id of [farm, ...this.#groupsOf(miner)]) ids.add(id);
-    return ids;
-  }
-
-  #updateSum(id: number, sum: Pick<SumEntry, "topic" | "device" | "name" | "group">): void {
-    const entry = this.#sums.get(id) ?? { ...sum, state: null, at: 0, due: 0, isDirty: true };
-    this.#sums.set(id, Object.assign(entry, sum));
-  }
-
   #groupRemoved(id: number): void {
-    this.#sums.delete(id);
     this.#options.announcer?.groupRemoved(id);
     this.#emptySoon([this.#options.topics.group(id).state]);
   }
@@ -388,52 +309,12 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     const payload = JSON.stringify({ ...event, time: new Date(now()).toISOString() });
     connection.publish({ topic: topics.miner(uid).event, payload, qos: 1, retain: false, expiry: expirySeconds });
   }
-
-  /** Ids of a miner's group and of its parent groups. */
-  #groupsOf({ groupId }: Miner): number[] {
-    const ids: number[] = [];
-    for (let id = groupId; id !== 0 && !ids.includes(id); id = this.#sums.get(id)?.group?.parentId ?? 0) ids.push(id);
-    return ids;
-  }
-
-  /** The miners of each group, subgroups included, and of the farm. */
-  #members(): Map<number, MinerWithUid[]> {
-    const members = new Map<number, MinerWithUid[]>();
-    for (const { miner } of this.#miners.values()) {
-      for (const id of [farm, ...this.#groupsOf(miner)]) {
-        const others = members.get(id);
-        if (others === undefined) members.set(id, [miner]);
-        else others.push(miner);
-      }
-    }
-    return members;
-  }
 }
 
 const eventReading = { best_share: "best_share", block_found: "found_blocks" } as const;
 
-/** The id of the farm among the groups. */
-const farm = 0;
-
 const availabilityOf = ({ isOffline, statusInfo }: Miner): string =>
   isOffline || statusInfo.statusDisplay === "Disabled" ? "offline" : "online";
-
-/** Whether a state is published now; if it is due later, `topic.due` is brought forward. */
-function isDue(topic: TopicState, state: MinerState, now: number, interval: number, always: boolean): boolean {
-  if (always || topic.state === null || topic.due <= now) return true;
-  const urgency = urgencyOf(topic.state, state);
-  const next = topic.at + interval * 1000;
-  if (urgency === "now" || (urgency === "soon" && next <= now)) return true;
-  if (urgency === "soon") topic.due = Math.min(topic.due, next);
-  return false;
-}
-
-/** Spreads the heartbeats of topics that were published together. */
-function markPublished(topic: TopicState, state: MinerState, now: number): void {
-  topic.state = state;
-  topic.at = now;
-  topic.due = now + heartbeatMs * (0.75 + Math.random() / 4);
-}
 
 /** A foreign server gives only the name. */
 const isAbout = ({ minerId, minerName }: Notification, { id, name }: Miner): boolean =>

@@ -105,6 +105,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     setWarning,
     hookDigest: (name) => base.hooks.digestOf(name),
     receiveHook: (name, payload) => base.hooks.receive(name, payload),
+    workers: () => registry.workers(),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
@@ -122,7 +123,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       const commandsEnded = executor.close();
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);
-      registry.close();
+      await registry.close();
       await commandsEnded;
       await ending;
       await rules.closeRules();

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import type { Messages } from "../contract/messages.ts";
-import type { RigState } from "../fleet/state.ts";
+import { briefOf, type RigState } from "../fleet/state.ts";
 import type { PoolReading } from "../link/driver.ts";
 import type { Interfaces } from "../link/networks.ts";
 import { openStore, type Store, type StoredCommand } from "../store/index.ts";
@@ -240,10 +240,10 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
 /** So that the digits of a float do not pass for a change. */
 const rounded = (amount: number | null): number | null => (amount === null ? null : Number(amount.toFixed(6)));
 
-function* activePools(registry: MinerRegistry): Iterable<PoolReading> {
+function* activePools(registry: MinerRegistry): Iterable<Pick<PoolReading, "url" | "worker">> {
   for (const { facts, rig } of registry.all()) {
     if (facts.demo) continue;
-    const active = rig.state.reading?.pools.find((pool) => pool.active);
+    const active = briefOf(rig.state)?.pools.find((pool) => pool.active);
     if (active !== undefined) yield active;
   }
 }

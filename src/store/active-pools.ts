@@ -1,6 +1,7 @@
-import { deferredDelete, unlessFull } from "./deferred-delete.ts";
+import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
+import { writeSoon } from "./write-soon.ts";
 
 /** Bounds a rig that keeps reporting new pools; the oldest combinations are dropped. */
 const perMiner = 1_000;
@@ -8,8 +9,8 @@ const perMiner = 1_000;
 /** Ids of the pools on a miner: the same URL and worker keep their id, and no id is reused. */
 export interface ActivePools {
   /**
-   * Synchronous, and never throws: what cannot be written now is written with a later one. `ordinal` distinguishes
-   * pools with the same URL and worker, from 0.
+   * Synchronous, and never throws: new ones are written together at the end of this turn of the event loop, and what
+   * cannot be written then is with later ones. `ordinal` distinguishes pools with the same URL and worker, from 0.
    */
   idOf(minerId: number, url: string, worker: string, ordinal: number): number;
   forget(minerId: number): Promise<void>;
@@ -41,6 +42,9 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     pools.last = row.id;
   }
 
+  const insert = sqlite.prepare("insert into active_pool (miner_id, id, url, worker, ordinal) values (?, ?, ?, ?, ?)");
+  const drop = sqlite.prepare("delete from active_pool where miner_id = ? and id = ?");
+
   const removal = deferredDelete(sqlite, (run, minerId) =>
     run(tables.deleteFrom("active_pool").where("miner_id", "=", minerId)),
   );
@@ -48,15 +52,18 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
   const flush = (): void => {
     removal.flush();
     if (unwritten.length === 0) return;
-    sqlite.write((run) => {
+    sqlite.write(() => {
       for (const { added, dropped } of unwritten) {
-        run(tables.insertInto("active_pool").values(added));
-        if (dropped !== undefined)
-          run(tables.deleteFrom("active_pool").where("miner_id", "=", added.miner_id).where("id", "=", dropped));
+        const { miner_id, id, url, worker, ordinal } = added;
+        insert.run(miner_id, id, url, worker, ordinal);
+        if (dropped !== undefined) drop.run(miner_id, dropped);
       }
     });
     unwritten = [];
   };
+
+  // Reading a rig goes on while its pools cannot be written.
+  const flushSoon = writeSoon(flush);
 
   /** Drops the oldest combination if there are too many; returns its id. */
   const dropOldest = (ids: Map<string, number>): number | undefined => {
@@ -72,8 +79,7 @@ export const openActivePools = async (sqlite: SqliteConnection): Promise<ActiveP
     pools.ids.set(keyOf(url, worker, ordinal), pools.last);
     const added = { miner_id: minerId, id: pools.last, url, worker, ordinal };
     unwritten.push({ added, dropped: dropOldest(pools.ids) });
-    // If the disk is full it stays in `unwritten`: reading the rig must go on.
-    unlessFull(flush);
+    flushSoon();
     return pools.last;
   };
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { ControlValue } from "../contract/readings.ts";
-import { deferredDelete, unlessFull } from "./deferred-delete.ts";
+import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
+import { writeSoon } from "./write-soon.ts";
 
 /** What is stored about a rig's power across restarts. W, epoch ms. */
 export const PowerMemory = z.object({
@@ -43,7 +44,7 @@ export type PowerMemory = z.infer<typeof PowerMemory>;
 
 export interface PowerMemories {
   get(minerId: number): PowerMemory | undefined;
-  /** Applies at once, and is written as soon as the store can be. */
+  /** Applies at once, and is written at the end of this turn of the event loop, or when the store can be again. */
   save(minerId: number, memory: PowerMemory): void;
   forget(minerId: number): void;
   /** Writes unwritten rows. Throws store.full. */
@@ -61,6 +62,10 @@ export const openPowerMemories = async (sqlite: SqliteConnection): Promise<Power
     if (memory.success) memories.set(miner_id, memory.data);
   }
 
+  const upsert = sqlite.prepare(
+    "insert into power_memory (miner_id, value) values (?, ?) on conflict do update set value = excluded.value",
+  );
+
   const removal = deferredDelete(sqlite, (run, minerId) =>
     run(tables.deleteFrom("power_memory").where("miner_id", "=", minerId)),
   );
@@ -68,19 +73,12 @@ export const openPowerMemories = async (sqlite: SqliteConnection): Promise<Power
   const flush = (): void => {
     removal.flush();
     if (unsaved.size === 0) return;
-    sqlite.write((run) => {
-      for (const minerId of unsaved) {
-        const value = JSON.stringify(memories.get(minerId));
-        run(
-          tables
-            .insertInto("power_memory")
-            .values({ miner_id: minerId, value })
-            .onConflict((conflict) => conflict.column("miner_id").doUpdateSet({ value })),
-        );
-      }
+    sqlite.write(() => {
+      for (const minerId of unsaved) upsert.run(minerId, JSON.stringify(memories.get(minerId)));
     });
     unsaved.clear();
   };
+  const flushSoon = writeSoon(flush);
 
   return {
     get: (minerId) => memories.get(minerId),
@@ -89,7 +87,7 @@ export const openPowerMemories = async (sqlite: SqliteConnection): Promise<Power
     save: (minerId, memory) => {
       memories.set(minerId, memory);
       unsaved.add(minerId);
-      unlessFull(flush);
+      flushSoon();
     },
 
     forget: (minerId) => {

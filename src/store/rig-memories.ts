@@ -4,6 +4,7 @@ import { Control, Identity, ReasonCode } from "../contract/readings.ts";
 import { deferredDelete } from "./deferred-delete.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
+import { writeSoon } from "./write-soon.ts";
 
 /** The layout of a rig, so that a rig that is off at start keeps its boards and fans. */
 export const Layout = z.object({ boards: z.array(z.int()).describe("slots"), fans: z.int() });
@@ -35,7 +36,10 @@ export interface RigMemory {
 export interface RigMemories {
   all(): readonly RigMemory[];
   get(minerId: number): RigMemory | undefined;
-  /** Throws in.use if another miner has this uid. */
+  /**
+   * Kept at once and written with all others of the next 100 ms. Throws in.use if another miner has this uid. After a
+   * write has failed it writes at once, and throws store.full having kept nothing.
+   */
   remember(minerId: number, patch: Partial<Omit<RigMemory, "minerId">>): Promise<void>;
   /** In one transaction. Throws store.full; the values are kept and written with the next batch. */
   saveEnergy(batch: readonly { readonly minerId: number; readonly energy: number }[]): void;
@@ -44,8 +48,11 @@ export interface RigMemories {
   flush(): void;
 }
 
+/** A rig is written twice when it is read first: one row for both. */
+const batchMs = 100;
+
 const noRecords: RigMemory["records"] = { bestShare: null, foundBlocks: null };
-const blank = {
+const blank: Omit<RigMemory, "minerId" | "layout"> = {
   ...{ uid: null, driver: null, identity: null, controls: [], startedAt: null, energy: null, software: null },
   ...{ reason: null, records: noRecords },
 };
@@ -56,24 +63,64 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
   const memories = new Map<number, RigMemory>();
   const minerOfUid = new Map<string, number>();
   const unsaved = new Map<number, number>();
+  /** Miners whose row is to be written. */
+  const changed = new Set<number>();
+  /** Of these, whose uid was another before: it may be that of another miner now. */
+  const released = new Set<number>();
+  let isFailing = false;
 
   const memoryOf = (minerId: number): RigMemory => memories.get(minerId) ?? { ...blank, minerId, layout: noLayout };
 
   const take = (memory: RigMemory): void => {
     const before = memories.get(memory.minerId)?.uid;
-    if (typeof before === "string") minerOfUid.delete(before);
+    if (typeof before === "string") {
+      minerOfUid.delete(before);
+      if (before !== memory.uid) released.add(memory.minerId);
+    }
     if (memory.uid !== null) minerOfUid.set(memory.uid, memory.minerId);
     memories.set(memory.minerId, memory);
   };
 
   const shapes = readShapes();
-  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) take(fromRow(row, shapes));
-  for (const row of await tables.selectFrom("rig_energy").selectAll().execute())
-    take({ ...memoryOf(row.miner_id), energy: row.energy });
+  const energies = new Map<number, number>();
+  for (const row of await tables.selectFrom("rig_energy").selectAll().execute()) energies.set(row.miner_id, row.energy);
+  for (const row of await tables.selectFrom("rig_memory").selectAll().execute()) {
+    take(fromRow(row, energies.get(row.miner_id) ?? null, shapes));
+    energies.delete(row.miner_id);
+  }
+  for (const [minerId, energy] of energies) take({ ...memoryOf(minerId), energy });
 
   const energy = sqlite.prepare(
     "insert into rig_energy (miner_id, energy) values (?, ?) on conflict do update set energy = excluded.energy",
   );
+
+  const columns = Object.keys(toRow({ ...blank, minerId: 0, layout: noLayout }));
+  const upsert = sqlite.prepare(
+    `insert into rig_memory (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})
+      on conflict do update set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+  );
+  const release = sqlite.prepare("update rig_memory set uid = null where miner_id = ?");
+
+  /** Writes every changed row, and `also` instead of the one of its miner. */
+  const save = (also?: RigMemory): void => {
+    const batch = [...changed].filter((minerId) => minerId !== also?.minerId).map(memoryOf);
+    if (also !== undefined) batch.push(also);
+    if (batch.length === 0) return;
+    try {
+      sqlite.write(() => {
+        for (const minerId of released) release.run(minerId);
+        for (const memory of batch) upsert.run(...Object.values(toRow(memory)));
+      });
+      changed.clear();
+      released.clear();
+      isFailing = false;
+    } catch (error) {
+      isFailing = true;
+      throw error;
+    }
+  };
+
+  const saveLater = writeSoon(save, (run) => setTimeout(run, batchMs));
 
   const removal = deferredDelete(sqlite, (run, minerId) => {
     run(tables.deleteFrom("rig_memory").where("miner_id", "=", minerId));
@@ -82,11 +129,13 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
 
   const flush = (): void => {
     removal.flush();
-    if (unsaved.size === 0) return;
-    sqlite.write(() => {
-      for (const [minerId, value] of unsaved) energy.run(minerId, value);
-    });
-    unsaved.clear();
+    if (unsaved.size > 0) {
+      sqlite.write(() => {
+        for (const [minerId, value] of unsaved) energy.run(minerId, value);
+      });
+      unsaved.clear();
+    }
+    save();
   };
 
   const saveEnergy: RigMemories["saveEnergy"] = (batch) => {
@@ -108,15 +157,11 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
       const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
       if (other !== undefined && other !== minerId)
         throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to miner ${other}`);
-      const { miner_id, ...columns } = toRow(memory);
-      sqlite.write((run) =>
-        run(
-          tables
-            .insertInto("rig_memory")
-            .values({ miner_id, ...columns })
-            .onConflict((conflict) => conflict.column("miner_id").doUpdateSet(columns)),
-        ),
-      );
+      if (isFailing) save(memory);
+      else {
+        changed.add(minerId);
+        saveLater();
+      }
       take(memory);
       if (typeof patch.energy === "number") saveEnergy([{ minerId, energy: patch.energy }]);
     },
@@ -126,6 +171,7 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
       if (typeof uid === "string") minerOfUid.delete(uid);
       memories.delete(minerId);
       unsaved.delete(minerId);
+      changed.delete(minerId);
       removal.forget(minerId);
     },
   };
@@ -145,7 +191,11 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
 });
 
 /** A value that no longer fits the schema is dropped; the rig is asked again. */
-const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typeof readShapes>): RigMemory => ({
+const fromRow = (
+  row: Tables["rig_memory"],
+  energy: number | null,
+  { controls, layout }: ReturnType<typeof readShapes>,
+): RigMemory => ({
   minerId: row.miner_id,
   uid: row.uid,
   driver: row.driver,
@@ -153,7 +203,7 @@ const fromRow = (row: Tables["rig_memory"], { controls, layout }: ReturnType<typ
   controls: controls(row.controls) ?? [],
   layout: layout(row.layout) ?? noLayout,
   startedAt: row.started_at,
-  energy: null,
+  energy,
   software: row.software,
   reason: (row.reason === "null" ? null : read(KeptReason, row.reason)) ?? null,
   records: read(Records, row.records) ?? noRecords,

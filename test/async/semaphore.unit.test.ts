@@ -33,6 +33,20 @@ describe("a semaphore", () => {
     expect(begun).toEqual([1, 2, 3, 4]);
   });
 
+  test("with fewer places starts no more until enough has ended, and with more at once", async () => {
+    const { begun, work, end } = workbench();
+    const semaphore = new Semaphore(3);
+    for (const id of [1, 2, 3, 4, 5, 6]) semaphore.enter(work(id));
+    semaphore.resize(1);
+    await end(1);
+    await end(2);
+    expect([begun, semaphore.waiting]).toEqual([[1, 2, 3], 3]);
+    await end(3);
+    expect(begun).toEqual([1, 2, 3, 4]);
+    semaphore.resize(3);
+    expect([begun, semaphore.waiting]).toEqual([[1, 2, 3, 4, 5, 6], 0]);
+  });
+
   test("starts no waiting work once it is cleared", async () => {
     const { begun, work, end } = workbench();
     const semaphore = new Semaphore(1);

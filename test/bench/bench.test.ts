@@ -64,6 +64,8 @@ describe("the report", () => {
       "fleet.5000at10.multiple",
       "fleet.40000at10.firstReads",
       "fleet.40000at10.lateness.p99",
+      "fleet.100000at30.lateness.p99",
+      "fleet.100000at30.memory",
       "fleet.deadShare30.duePolls",
       "list.10000.ratio",
       "list.10000.changed",
@@ -78,6 +80,7 @@ describe("the report", () => {
       "store.history.ms",
       "events.p99.ms",
       "mqtt.p99.ms",
+      "mqtt.1000.p99.ms",
       "mqtt.ratio",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });

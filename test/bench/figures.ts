@@ -101,6 +101,22 @@ export const figures: readonly Figure[] = [
     better: "less",
   },
   {
+    name: "fleet.100000at30.lateness.p99",
+    part: "large",
+    meaning: "the same of 100,000 rigs at 30 s",
+    unit: "s",
+    aim: 3,
+    better: "less",
+  },
+  {
+    name: "fleet.100000at30.memory",
+    part: "large",
+    meaning: "resident memory of the service with them",
+    unit: "GB",
+    aim: 2,
+    better: "less",
+  },
+  {
     name: "fleet.deadShare30.duePolls",
     part: "dead",
     meaning: "live rigs' polls done when due while 30 % are silent",
@@ -203,6 +219,14 @@ export const figures: readonly Figure[] = [
     meaning: "from a rig's socket to an MQTT subscriber, 2,000 changes a second",
     unit: "ms",
     aim: 40,
+    better: "less",
+  },
+  {
+    name: "mqtt.1000.p99.ms",
+    part: "mqtt",
+    meaning: "the same with 1,000 changes a second",
+    unit: "ms",
+    aim: 20,
     better: "less",
   },
   {

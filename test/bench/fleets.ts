@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Child } from "./child.ts";
 import { bareCost } from "./polling.ts";
 import { Service, startFarm, wait } from "./rigs.ts";
+import type { ServiceSettings } from "./service.ts";
 import { type Measured, measured, median } from "./statistics.ts";
 
 const interval = 10;
@@ -35,6 +36,9 @@ const Lateness = z.object({ due: z.int(), met: z.int(), p50: z.number(), p99: z.
 
 interface Watching {
   readonly rigs: number;
+  /** s between two reads of a rig. */
+  readonly interval: number;
+  readonly workers: ServiceSettings["workers"];
   readonly silentOfTen: number;
   /** s of each window. */
   readonly seconds: number;
@@ -45,10 +49,10 @@ interface Watching {
  * What became of the polls that were due, window by window, once every rig that answers has been read; at the latest
  * after 90 s, since a service that has more to do than it can may never get there.
  */
-async function lateness({ rigs, silentOfTen, seconds, windows }: Watching) {
+async function lateness({ rigs, interval, workers, silentOfTen, seconds, windows }: Watching) {
   const farm = await startFarm(rigs, { silentOfTen });
   const service = new Service();
-  await service.start(farm.rigs, { interval });
+  await service.start(farm.rigs, { interval, workers });
   const live = (rigs * (10 - silentOfTen)) / 10;
   const began = performance.now();
   const read = await service.readWithin(90_000, live, 1);
@@ -64,29 +68,40 @@ async function lateness({ rigs, silentOfTen, seconds, windows }: Watching) {
     interval: 1000 * interval,
     silentOfTen,
   });
+  const resident = await service.child.ask(z.number(), "resident");
   await Promise.all([service.end(), farm.end()]);
   const sum = (of: "due" | "met"): number => late.reduce((total, window) => total + window[of], 0);
   const share = watched.cpu / 1e6 / watched.seconds;
   const note = `${sum("met")} of ${sum("due")} due polls done in time, ${Math.round(100 * share)} % of a core`;
-  return { late, firstReads, note: read < live ? `${note}, ${live - read} rigs never read before` : note };
+  return { late, firstReads, resident, note: read < live ? `${note}, ${live - read} rigs never read before` : note };
 }
 
 const middle = (late: readonly { p50: number; p99: number }[]): string =>
   `p50 ${Math.round(median(late.map(({ p50 }) => p50)))} ms, p99 ${Math.round(median(late.map(({ p99 }) => p99)))} ms`;
 
 export async function large(quick: boolean): Promise<Measured[]> {
-  const watching = quick ? { rigs: 200, seconds: 5, windows: 1 } : { rigs: 40_000, seconds: 7, windows: 3 };
-  const { late, firstReads, note } = await lateness({ ...watching, silentOfTen: 0 });
+  const few = { rigs: 200, workers: 2, seconds: 5, windows: 1, interval: 10 } as const;
+  const at10 = { rigs: 40_000, workers: "auto", seconds: 7, windows: 3, interval: 10 } as const;
+  const { late, firstReads, note } = await lateness({ ...(quick ? few : at10), silentOfTen: 0 });
   const seconds = late.map(({ p99 }) => p99 / 1000);
+  const at30 = { rigs: 100_000, workers: "auto", seconds: 20, windows: 3, interval: 30 } as const;
+  const more = await lateness({ ...(quick ? few : at30), silentOfTen: 0 });
+  const secondsOfMore = more.late.map(({ p99 }) => p99 / 1000);
   return [
     measured("fleet.40000at10.firstReads", [firstReads], "samples are written every 5 s; 90 s at most are waited"),
     measured("fleet.40000at10.lateness.p99", seconds, `${note}, ${middle(late)}`),
+    measured("fleet.100000at30.lateness.p99", secondsOfMore, `${more.note}, ${middle(more.late)}`),
+    measured(
+      "fleet.100000at30.memory",
+      [more.resident / 1e9],
+      `the first read of each within ${Math.round(more.firstReads)} s`,
+    ),
   ];
 }
 
 export async function dead(quick: boolean): Promise<Measured[]> {
   const watching = quick ? { rigs: 200, seconds: 5, windows: 1 } : { rigs: 5000, seconds: 10, windows: 3 };
-  const { late, note } = await lateness({ ...watching, silentOfTen: 3 });
+  const { late, note } = await lateness({ ...watching, interval, workers: 0, silentOfTen: 3 });
   const shares = late.map(({ due, met }) => met / due);
   return [measured("fleet.deadShare30.duePolls", shares, `${note}, ${middle(late)}`)];
 }

@@ -43,7 +43,16 @@ export class Service {
 
   async start(rigs: readonly SimulatedRig[], more: Partial<ServiceSettings> = {}): Promise<void> {
     const miners = rigs.map(({ address, token }) => ({ address, token }));
-    const settings: ServiceSettings = { miners, interval: 10, key: null, file: null, mqtt: null, rules: [], ...more };
+    const settings: ServiceSettings = {
+      miners,
+      interval: 10,
+      key: null,
+      file: null,
+      mqtt: null,
+      rules: [],
+      workers: null,
+      ...more,
+    };
     this.url = await this.child.ask(z.string(), "start", settings);
   }
 

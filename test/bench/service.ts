@@ -24,6 +24,8 @@ export const ServiceSettings = z.object({
   mqtt: z.string().nullable(),
   /** As in the configuration. */
   rules: z.array(z.unknown()),
+  /** poll.workers; null = as installed. */
+  workers: z.union([z.literal("auto"), z.int()]).nullable(),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;
 
@@ -53,7 +55,7 @@ const firstId = 1_000_000_001;
 
 answering({
   start: async (input) => {
-    const { miners, interval, key, file, mqtt, rules } = ServiceSettings.parse(input);
+    const { miners, interval, key, file, mqtt, rules, workers } = ServiceSettings.parse(input);
     reads = new Uint32Array(miners.length);
     const store = await openStore({ file: file ?? ":memory:", now: Date.now });
     const append = store.samples.append.bind(store.samples);
@@ -63,7 +65,7 @@ answering({
     };
     const config = Config.parse({
       http: { host: "127.0.0.1", port: 0, ...(key === null ? {} : { key }) },
-      poll: { interval },
+      poll: { interval, ...(workers === null ? {} : { workers }) },
       rules,
       miners: miners.map(({ address, token }) => (token === null ? { address } : { address, token })),
     });
@@ -114,6 +116,7 @@ answering({
       return { due: late.length, met, p50: at(0.5), p99: at(0.99) };
     });
   },
+  resident: () => process.memoryUsage.rss(),
   memory: () => {
     for (let turn = 0; turn < 3; turn += 1) globalThis.gc?.();
     const { heapUsed, external } = process.memoryUsage();

@@ -72,7 +72,7 @@ describe("each mistake is reported with its path and line", () => {
     [
       "an unknown key that resembles none",
       "poll:\n  frequency: 5",
-      ["2: poll.frequency: is not a known key; known here: interval, timeout, makersLogins"],
+      ["2: poll.frequency: is not a known key; known here: interval, timeout, workers, makersLogins"],
     ],
     [
       "an unknown key of a place",
@@ -93,6 +93,11 @@ describe("each mistake is reported with its path and line", () => {
     ["a list for a mapping", "http: [1]", ["1: http: must be a mapping of keys, is a list"]],
     ["something else than a mapping", "- a\n- b", ["1: must be a mapping of keys, is a list"]],
     ["a number out of range", "poll:\n  interval: 0", ["2: poll.interval: must be at least 1"]],
+    [
+      "a word that is not known",
+      "poll:\n  workers: many",
+      ["2: poll.workers: must be auto or a whole number from 0 to 64"],
+    ],
     ["a fraction", "http:\n  port: 1.5", ["2: http.port: must be a whole number"]],
     [
       "a word out of a list",

@@ -6,6 +6,7 @@ import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { workers } from "../pollers.ts";
 
 /** A service of one kind with miners that mine; what is built on MiningService has to work with each of them. */
 export interface Opened {
@@ -47,7 +48,7 @@ const log = pino({ level: "silent" });
 const settings = {
   http: { port: 0, key: kindsKey },
   display: { locale: "sv-SE", currency: "SEK" },
-  poll: { interval: 1 },
+  poll: { interval: 1, workers },
   groups: [{ name: "Hall A" }, { name: "Hall B" }],
   pools: [
     { name: "North", url: "stratum+tcp://north.example.com:3333", worker: "farm", coin: "BTC" },

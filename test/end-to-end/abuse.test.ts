@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { workers } from "../pollers.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 
 // depends on: src/**
@@ -36,7 +37,7 @@ beforeAll(async () => {
   farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, host: "127.103.31.1" }] });
   const config = {
     http: { key },
-    poll: { interval: 1, timeout: 1 },
+    poll: { workers, interval: 1, timeout: 1 },
     miners: [{ address: farm.rigs[0]?.address, name: "rig" }],
     scan: { networks: ["127.103.39.0/30"] },
   };

@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { workers } from "../pollers.ts";
 
 /** The whole program except the command line: virtual rigs, store, service and server, called by a client. */
 let farm: Farm;
@@ -30,7 +31,7 @@ beforeAll(async () => {
   const config = Config.parse({
     http: { port: 0 },
     display: { locale: "sv-SE", currency: "USD" },
-    poll: { interval: 1 },
+    poll: { workers, interval: 1 },
     miners: farm.rigs.map(({ address, kind }) => ({
       address,
       name: kind,

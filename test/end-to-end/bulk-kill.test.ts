@@ -6,6 +6,7 @@ import { minersIn } from "../../src/contract/miners-in.ts";
 import { BulkAction, CommandList, JobStarted, MinerList } from "../../src/contract/resources.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
+import { workers } from "../pollers.ts";
 import { until, within } from "../until.ts";
 
 /** The real program, killed while it sends commands to many rigs, which run here and count them. */
@@ -25,7 +26,8 @@ beforeAll(async () => {
   });
   const miners = farm.rigs.map(({ address }) => ({ address, driver: "axeos", interval: 3600 }));
   const templates = [{ name: "Summer", do: summer }];
-  await writeFile(join(folder, "farm.yaml"), JSON.stringify({ store: { url: "farm.db" }, miners, templates }));
+  const config = { store: { url: "farm.db" }, poll: { workers }, miners, templates };
+  await writeFile(join(folder, "farm.yaml"), JSON.stringify(config));
 });
 afterEach(async () => {
   service?.signal("SIGKILL");

@@ -4,6 +4,7 @@ import { unusable } from "../../src/fleet/state.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { failing, failingProgram } from "../failing-rig.ts";
 import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
+import { workers } from "../pollers.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 import { until, within } from "../until.ts";
 
@@ -39,7 +40,7 @@ describe("a service that fails on the answers of one rig", () => {
     service = await startProcess({
       config: {
         http: { key },
-        poll: { interval: 1 },
+        poll: { workers, interval: 1 },
         mqtt: { url: mosquitto.url, interval: 1 },
         miners: [
           { address: bad?.address, name: "Failing", password },

@@ -11,6 +11,7 @@ import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { newNotification } from "../notification-rows.ts";
+import { workers } from "../pollers.ts";
 import { until, within } from "../until.ts";
 
 /**
@@ -74,7 +75,7 @@ beforeAll(async () => {
   store = await openStore({ file: ":memory:", now: Date.now });
   const config = Config.parse({
     http: { port: 0, key: keys.service },
-    poll: { interval: 3600 },
+    poll: { workers, interval: 3600 },
     groups: [{ name: "alpha farm" }, { name: "bravo farm" }],
     miners: [
       { name: "alpha ant", address: rig(0), group: "alpha farm" },
@@ -97,25 +98,29 @@ beforeAll(async () => {
       { name: "abby", key: keys.abby, privilege: "administrator", groups: ["bravo farm"], pools: ["bravo pool"] },
     ],
   });
+  for (const [minerId, minerName] of owners) {
+    const message = `a word of ${minerName}`;
+    store.notifications.raise(newNotification({ minerId, minerName, message }));
+  }
   service = await startService({ config, store, log });
   server = await startHttpServer({ service, settings: config.http, log, version: "test" });
   for (const id of [ant, bitaxe, bravoAnt])
     expect((await ask("POST", `/api/miners/${id}/poll?key=${keys.service}`)).status).toBe(200);
   const miner = await service.getMiner({ id: ant }, { actor: "test" });
   activePool = miner.poolList[0]?.id ?? 0;
-  for (const [minerId, minerName] of [
-    [ant, "alpha ant"],
-    [bravoAnt, "bravo ant"],
-    [null, "of alpha and bravo"],
-  ] as const) {
-    const message = `a word of ${minerName}`;
-    store.notifications.raise(newNotification({ minerId, minerName, message }));
+  for (const [minerId, minerName] of owners)
     if (minerId !== null)
       await store.commands.add({ minerId, minerName, actor: "test", action: "stop", parameters: {} });
-  }
   await service.saveHost({ id: 0, hostname: "alpha-and-bravo.example.com", description: "" }, { actor: "test" });
   await service.saveManagedMiner({ ...managedMiner, description: "alpha and bravo" }, { actor: "test" });
 });
+
+/** Of notifications and commands, the first of which have the ids 1 and 2. */
+const owners = [
+  [ant, "alpha ant"],
+  [bravoAnt, "bravo ant"],
+  [null, "of alpha and bravo"],
+] as const;
 
 const managedMiner = {
   id: 0,

@@ -13,6 +13,7 @@ import { httpLimits } from "../../src/http/limits.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { workers } from "../pollers.ts";
 import { startProcess } from "../torture/process.ts";
 
 /** The prototype of every object before the test. */
@@ -56,7 +57,7 @@ beforeAll(async () => {
   store = await openStore({ file: ":memory:", now: Date.now });
   const config = Config.parse({
     http: { port: 0 },
-    poll: { interval: 1 },
+    poll: { workers, interval: 1 },
     miners: farm.rigs.map(({ address }) => ({ address })),
     groups: words.map((name) => ({ name })),
     users: words.map((name) => ({ name })),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
+import { workers } from "../pollers.ts";
 import { type Ask, type ServiceProcess, startProcess } from "../torture/process.ts";
 import { within } from "../until.ts";
 import { writings } from "./writings.ts";
@@ -41,7 +42,7 @@ beforeAll(async () => {
   service = await startProcess({
     config: {
       http: { key: secrets.service, origins: ["https://panel.example"] },
-      poll: { interval: 1, timeout: 1 },
+      poll: { workers, interval: 1, timeout: 1 },
       scan: { networks: ["127.103.29.0/30"] },
       miners: [
         { address: refusing?.address, name: "refusing", username: "root", password: secrets.rigPassword },

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Fleet } from "../../src/fleet/fleet.ts";
-import type { FleetRig } from "../../src/fleet/fleet-rig.ts";
+import type { PolledRig, Poller } from "../../src/fleet/poller.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import {
@@ -13,19 +12,20 @@ import {
 } from "../../src/simulator/index.ts";
 import { endingOf } from "../link/fault-endings.ts";
 import { ownHost } from "../own-host.ts";
+import { openPoller } from "../pollers.ts";
 
 const kinds: readonly RigKind[] = ["cgminer", "axeos", "xmrig"];
 const names = Object.keys(faults).filter((name): name is FaultName => name in faults);
 const token = "geheim";
 
 let farm: Farm;
-let patient: Fleet;
+let patient: Poller;
 /** For what never answers: it waits no longer than it must. */
-let hasty: Fleet;
+let hasty: Poller;
 const told = new Map<number, string[]>();
 
-const openFleet = (timeout: number): Fleet =>
-  new Fleet({
+const openFleet = (timeout: number): Poller =>
+  openPoller({
     timeout,
     now: Date.now,
     remember: async () => undefined,
@@ -56,7 +56,7 @@ afterAll(async () => {
   await farm.close();
 });
 
-function enter(fleet: Fleet, id: number, { address, kind }: SimulatedRig): FleetRig {
+function enter(fleet: Poller, id: number, { address, kind }: SimulatedRig): PolledRig {
   told.set(id, []);
   return fleet.put({
     id,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type RigReadings, unknownReadings } from "../../src/contract/readings.ts";
+import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";
 import { addEnergy, startOf } from "../../src/fleet/energy.ts";
 import {
   afterMiss,
@@ -162,6 +162,17 @@ describe("what is known of a rig", () => {
     const second = afterRead(first, reading({}, { identity: { ...unknownIdentity, firmware: "2" } }), context);
     expect(second.identity).toEqual({ ...unknownIdentity, model: "S19", mac: "02:00:00:00:00:01", firmware: "2" });
     expect(second.software).toBe("x");
+  });
+
+  test("is the same object while a read shows nothing new", () => {
+    const known = { ...unknownIdentity, model: "S19", mac: "02:00:00:00:00:01" };
+    const boards = [unknownBoard(1), unknownBoard(2)];
+    const first = read({ boards, fans: [] }, { identity: known });
+    const second = afterRead(first, reading({ boards: [...boards] }, { identity: { ...known, mac: null } }), context);
+    expect(second.identity).toBe(first.identity);
+    expect(second.layout).toBe(first.layout);
+    const third = afterRead(second, reading({ boards: [...boards].reverse() }, { identity: known }), context);
+    expect(third.layout).toEqual({ boards: [2, 1], fans: 0 });
   });
 
   test("a nameplate's power is used only for a rig that reports none, and is 0 while it is stopped", () => {

@@ -47,8 +47,12 @@ test("a scene commands all its slow rigs at once, and each is confirmed by its n
   expect(statuses.every((status) => status === 0)).toBe(true);
   expect(doors.mostAtOnce).toBe(count);
   // Three answers of a second each: the rig's identity, the switch and its confirmation, whatever was being read when
-  // the scene began.
-  expect(doors.answered.map((methods) => methods.slice(0, 3).join())).toEqual(Array(count).fill("GET,POST,GET"));
+  // the scene began. A poll that had ended before Homebridge had the scene came before them.
+  const around = (methods: readonly string[]): string => {
+    const sent = methods.indexOf("POST");
+    return methods.slice(Math.max(0, sent - 1), sent + 2).join();
+  };
+  expect(doors.answered.map(around)).toEqual(Array(count).fill("GET,POST,GET"));
   expect(farm.rigs.every(({ model }) => !model.mining)).toBe(true);
   for (const each of switches) expect((await homebridge.controller.read(each)).value).toBe(0);
 });

@@ -232,6 +232,30 @@ describe("the service", () => {
       expect([name, type]).toEqual([name, name.endsWith("_total") ? "counter" : "gauge"]);
   });
 
+  test("reports heap and lag of each worker thread that reads rigs", async () => {
+    show();
+    expect((await scrape()).lines.filter(({ name }) => name.startsWith("rigbridge_worker"))).toEqual([]);
+    const workers = [
+      { heap: 1e7, lagP99: 0.25, lagMax: 0.5 },
+      { heap: 2e7, lagP99: 0, lagMax: 0.125 },
+    ];
+    Object.assign(served.service, { workers: () => workers });
+    try {
+      const { lines } = await scrape();
+      const ofWorkers = lines.filter(({ name }) => name.startsWith("rigbridge_worker"));
+      expect(ofWorkers.map(({ name, labels, value }) => [name.slice(17), labels.worker, value])).toEqual([
+        ["heap_bytes", "1", 1e7],
+        ["heap_bytes", "2", 2e7],
+        ["eventloop_lag_p99_seconds", "1", 0.25],
+        ["eventloop_lag_p99_seconds", "2", 0],
+        ["eventloop_lag_max_seconds", "1", 0.5],
+        ["eventloop_lag_max_seconds", "2", 0.125],
+      ]);
+    } finally {
+      Object.assign(served.service, { workers: undefined });
+    }
+  });
+
   test("include the energy of all miners and of each group, in joules", async () => {
     show();
     const groupList = [

@@ -174,3 +174,47 @@ describe("a login that a command was refused for", () => {
     expect(await said()).toEqual([undefined, []]);
   });
 });
+
+describe("what seldom changes is the same object", () => {
+  const identity = { ...unknownIdentity, make: "Maker", model: "Model", serial: "1" };
+  const offered = (value: number) => [
+    range("fan", { unit: "%", min: 0, max: 100, step: 1, value }, effect),
+    trigger("restart", effect),
+  ];
+  const reading = (value = 50) => ({
+    identity: { ...identity },
+    controls: offered(value),
+    poolActions: ["add" as const],
+  });
+
+  test("from read to read of one rig, until it changes", async () => {
+    let now: Partial<Reading> = reading();
+    const { rig, reading: first } = await seen({}, { read: async () => ({ ...blank, ...now }) });
+    const read = () => rig.read(new AbortController().signal);
+    now = reading();
+    const second = await read();
+    expect(second.identity).toBe(first.identity);
+    expect(second.controls).toBe(first.controls);
+    expect(second.poolActions).toBe(first.poolActions);
+    now = { ...reading(60), identity: { ...identity, serial: "2" }, poolActions: [] };
+    const third = await read();
+    expect(third).toMatchObject({ ...now, controls: offered(60) });
+    expect(third.controls[1]).toBe(first.controls[1]);
+    now = { ...now, controls: offered(60).slice(0, 1) };
+    expect((await read()).controls).toEqual(offered(60).slice(0, 1));
+  });
+
+  test("in all rigs of a kind, each with its own serial", async () => {
+    const { reading: one } = await seen(reading());
+    const { reading: other } = await seen({ ...reading(), identity: { ...identity, serial: "2" } });
+    expect(other.identity).toEqual({ ...identity, serial: "2" });
+    expect(other.controls).toEqual(one.controls);
+    for (const [index, control] of other.controls.entries()) expect(control).toBe(one.controls[index]);
+    expect(other.poolActions).toBe(one.poolActions);
+  });
+
+  test("however many different ones there are", async () => {
+    for (let value = 0; value < 5_000; value += 1)
+      expect((await seen(reading(value))).reading.controls[0]?.value).toBe(value);
+  });
+});

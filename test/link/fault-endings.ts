@@ -26,7 +26,7 @@ const endings: Readonly<Record<FaultName, string | Readonly<Record<string, strin
   latin1: "record",
   denied: "record",
   // Every second connection is reset; whether the first of a read is one of them goes by how many there were before.
-  flapping: { cgminer: "record", axeos: "same", xmrig: "same" },
+  flapping: { cgminer: "rig.garbled", axeos: "same", xmrig: "same" },
   "reset-midway": "rig.garbled",
   "split-character": "record",
   "only-nul": "rig.garbled",

@@ -3,6 +3,7 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
 import type { Driver } from "../../src/link/driver.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
+import { RigFirmware } from "../../src/link/firmware.ts";
 import type { Link } from "../../src/link/link.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/transports/http.ts";
 import { decode, parseStrict } from "../../src/link/transports/json.ts";
@@ -200,6 +201,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   return {
     credentials: { token },
     knownControls: [],
+    firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
     rpc: {
       at: "rig:4028",

@@ -110,6 +110,11 @@ test("a start says nothing of a rig before that is known, and nothing of what di
   );
   expect(await minerOf(second, "late")).toMatchObject({ isOffline: false, statusInfo: { statusDisplay: "Starting" } });
   await late.powerOn();
+  // In the same millisecond it hashes nothing yet, and would truly be starting.
+  await until(() => {
+    late.model.advance();
+    return late.model.hashrate() > 1e6;
+  }, "the rig to hash");
   await poll(second, "late");
   await listener.until(({ topic, payload }) => topic === topicOf("late", "availability") && payload === "online", from);
   await listener.until(({ topic }) => /group\/\d+\/state$/.test(topic), from);

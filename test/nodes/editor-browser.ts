@@ -107,6 +107,8 @@ function editorOn(page: Page, faults: readonly string[]): Editor {
       // Its middle may be outside it, since the status below belongs to it.
       await node(id).locator("rect.red-ui-flow-node").dblclick();
       await dialog().locator(".red-ui-tray-toolbar button").last().waitFor();
+      // It slides in once it is built; until then the editor ignores clicks that open another dialog.
+      await dialog().and(page.locator('[style*="right: 0px"]')).waitFor();
     },
     end: async (button) => {
       const id = await dialog().locator(`.red-ui-tray-toolbar button[id$="-${button}"]`).getAttribute("id");

@@ -7,6 +7,7 @@ import type { Repeat } from "../../src/service/power/loops.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
+import { workers } from "../pollers.ts";
 
 export const caller: Caller = { actor: "test" };
 
@@ -51,8 +52,10 @@ export interface Bench {
 
 const silent = pino({ level: "silent" });
 
-export const configOf = (config: Record<string, unknown> = {}): Config =>
-  Config.parse({ poll: { interval: 3600, timeout: 1 }, display: { timeZone: "UTC" }, ...config });
+export function configOf(config: Record<string, unknown> = {}): Config {
+  const parsed = Config.parse({ poll: { interval: 3600, timeout: 1 }, display: { timeZone: "UTC" }, ...config });
+  return { ...parsed, poll: { ...parsed.poll, workers } };
+}
 
 /** Benches that the present test has opened; `closeBenches` ends them. */
 const open: (() => Promise<void>)[] = [];

@@ -36,7 +36,7 @@ const post = (rig: SimulatedRig, name: string, body: unknown): Promise<HttpReply
 
 async function rpc(rig: SimulatedRig, request: object): Promise<unknown> {
   const target = { host: "127.0.0.1", port: rig.port, at: rig.address };
-  return (await exchange(target, JSON.stringify(request), deadline(), new AbortController().signal)).value;
+  return (await exchange(target, JSON.stringify(request), deadline())).value;
 }
 
 describe("the login of a virtual Antminer", () => {

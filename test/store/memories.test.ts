@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/store.ts";
+import { until } from "../until.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();
@@ -42,6 +43,20 @@ describe("active pools", () => {
     const second = await openStore({ file, now });
     expect([second.activePools.idOf(1, "b:1", "w", 0), second.activePools.idOf(1, "a:1", "w", 0)]).toEqual([2, 1]);
     await second.close();
+  });
+
+  test("of many rigs at once are written together", async () => {
+    const file = newFile();
+    const store = await openStore({ file, now });
+    const other = new DatabaseSync(file);
+    const changes = () => Number(Object.values(other.prepare("pragma data_version").get() ?? {})[0]);
+    const rows = () => Number(other.prepare("select count(*) as rows from active_pool").get()?.rows);
+    const before = changes();
+    for (let id = 1; id <= 100; id += 1) for (const url of ["a:1", "b:1"]) store.activePools.idOf(id, url, "w", 0);
+    await until(() => rows() > 0, "the pools to be written");
+    expect([rows(), changes() - before]).toEqual([200, 1]);
+    other.close();
+    await store.close();
   });
 
   test("of a rig that keeps reporting new ones are bounded", async () => {
@@ -105,6 +120,53 @@ describe("the memory of a rig", () => {
     await store.memory.forget(1);
     await store.memory.remember(3, { uid: "def" });
     expect(store.memory.all().map(({ uid }) => uid)).toEqual(["abc", "def"]);
+    await store.close();
+  });
+
+  test("is written once for all rigs of a moment", async () => {
+    const file = newFile();
+    const store = await openStore({ file, now });
+    const other = new DatabaseSync(file);
+    const changes = () => Number(Object.values(other.prepare("pragma data_version").get() ?? {})[0]);
+    const rows = () => other.prepare("select miner_id, uid, started_at from rig_memory order by 1").all();
+    const before = changes();
+    for (let id = 1; id <= 200; id += 1) {
+      await store.memory.remember(id, { uid: `rig-${id}`, identity });
+      await store.memory.remember(id, { startedAt: id });
+    }
+    await expect(store.memory.remember(201, { uid: "rig-7" })).rejects.toMatchObject({ code: "in.use" });
+    expect([changes() - before, rows()]).toEqual([0, []]);
+    await until(() => rows().length > 0, "the rows to be written");
+    // The connection counts every commit of others that it meets.
+    expect(changes() - before).toBe(1);
+    expect(rows()).toHaveLength(200);
+    expect(rows().at(-1)).toEqual({ miner_id: 200, uid: "rig-200", started_at: 200 });
+    // Two that change their uids with each other.
+    await store.memory.remember(1, { uid: null });
+    await store.memory.remember(2, { uid: "rig-1" });
+    await store.memory.remember(1, { uid: "rig-2" });
+    await store.close();
+    expect(
+      rows()
+        .slice(0, 2)
+        .map(({ uid }) => uid),
+    ).toEqual(["rig-2", "rig-1"]);
+    other.close();
+  });
+
+  test("that cannot be written is refused from then on, and what was kept is written later", async () => {
+    const file = newFile();
+    const store = await openStore({ file, now });
+    const raw = new DatabaseSync(file);
+    raw.exec("begin immediate");
+    await store.memory.remember(1, { uid: "one" });
+    expect(() => store.memory.flush()).toThrow(/cannot be written/);
+    await expect(store.memory.remember(2, { uid: "two" })).rejects.toMatchObject({ code: "store.full" });
+    expect([store.memory.get(1)?.uid, store.memory.get(2)]).toEqual(["one", undefined]);
+    raw.exec("rollback");
+    await store.memory.remember(2, { uid: "two" });
+    expect(raw.prepare("select uid from rig_memory order by 1").all()).toEqual([{ uid: "one" }, { uid: "two" }]);
+    raw.close();
     await store.close();
   });
 

@@ -22,7 +22,7 @@ export async function storeOfMany(folder: string, count: number): Promise<void> 
   database.exec("update resource set owner = 'store', key = null where collection = 'miner'");
   const all = "from resource, one where collection = 'miner'";
   database.exec(`with one as (select * from rig_memory limit 1) insert or ignore into rig_memory
-    select id, 'mac-' || id, driver, identity, controls, layout, started_at, software ${all}`);
+    select id, 'mac-' || id, driver, identity, controls, layout, started_at, software, reason, records ${all}`);
   database.exec(`with one as (select 1) insert or ignore into rig_energy select id, 12345.5 ${all}`);
   database.exec(`with one as (select * from active_pool) insert or ignore into active_pool
     select resource.id, one.id, url, worker, ordinal ${all}`);

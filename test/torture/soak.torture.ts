@@ -25,6 +25,8 @@ import { say } from "./say.ts";
 const minutes = Number(process.argv[2] ?? 10);
 /** As many reads a second as 5,000 rigs make that are read every 10 s. */
 const rigCount = Number(process.argv[3] ?? 500);
+/** Worker threads that read them. */
+const workers = Number(process.argv[4] ?? 0);
 
 const ports = { cgminer: 24_428, axeos: 24_480, xmrig: 24_580 };
 const key = "a-key-for-the-soak";
@@ -78,7 +80,7 @@ async function main(): Promise<void> {
   try {
     await storeOf(farm.rigs);
     const service = await startProcess({
-      config: { http: { key }, poll: { interval: 1 }, store: { url: store } },
+      config: { http: { key }, poll: { interval: 1, workers }, store: { url: store } },
       env: { INSIDE: inside },
       node: ["--import", new URL("inside.ts", import.meta.url).href],
     });

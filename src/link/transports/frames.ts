@@ -1,7 +1,6 @@
-import { connect, type Socket } from "node:net";
 import { hostAndPort } from "../address.ts";
-import { rigLookup } from "../forbidden-addresses.ts";
-import { connectTimeout, cutShort, garbled, limits, socketError, tooLarge } from "./limits.ts";
+import { Exchange, OpenExchanges } from "./exchange.ts";
+import { garbled, isReset, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
 
 /** The API v3 of WhatsMiner over TCP: JSON both ways, each after its length in four bytes, little-endian. */
@@ -18,17 +17,15 @@ export interface FrameTransport {
 }
 
 export function frameTransport(host: string, port: number): FrameTransport {
-  const at = hostAndPort(host, port);
-  const closing = new AbortController();
+  const target = { host, port, at: hostAndPort(host, port) };
+  const open = new OpenExchanges();
   return {
-    at,
+    at: target.at,
     ask: (request, signal) => {
-      const either = AbortSignal.any([signal, closing.signal]);
-      if (either.aborted) return Promise.reject(cutShort(at, either, 0));
-      const socket = connect({ host, port, noDelay: true, lookup: rigLookup });
-      return exchange(socket, at, framed(JSON.stringify(request)), either).finally(() => socket.destroy());
+      const frame = framed(JSON.stringify(request));
+      return new Promise((resolve, reject) => new FrameExchange(target, frame, signal, open, { resolve, reject }));
     },
-    close: () => closing.abort(),
+    close: () => open.close(),
   };
 }
 
@@ -42,32 +39,27 @@ export function framed(text: string): Buffer {
   return frame;
 }
 
-async function exchange(socket: Socket, at: string, frame: Buffer, signal: AbortSignal): Promise<DeviceReply> {
-  const payload = await new Promise<Buffer>((resolve, reject) => {
-    const incoming = new Incoming();
-    const cut = (): void => reject(cutShort(at, signal, incoming.bytes));
-    signal.addEventListener("abort", cut);
-    const timer = setTimeout(() => reject(connectTimeout(at)), limits.connect);
-    socket.once("connect", () => {
-      clearTimeout(timer);
-      socket.write(frame);
-    });
-    socket.on("data", (chunk) => {
-      const taken = incoming.take(chunk);
-      if (taken === "too large") reject(tooLarge(at));
-      else if (taken !== null) resolve(taken);
-    });
-    socket.on("error", (error: NodeJS.ErrnoException) => {
-      const answers = error.code === "ECONNRESET" || error.code === "EPIPE";
-      reject(answers ? garbled(at, "closed without a whole answer") : socketError(at, error));
-    });
-    socket.on("close", () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", cut);
-      reject(garbled(at, `closed without a whole answer (${incoming.bytes} bytes received)`));
-    });
-  });
-  return replyOf(at, payload);
+class FrameExchange extends Exchange<DeviceReply> {
+  readonly #incoming = new Incoming();
+
+  protected take(chunk: Buffer): void {
+    const payload = this.#incoming.take(Buffer.from(chunk));
+    if (payload === "too large") this.fail(tooLarge(this.at));
+    else if (payload !== null) this.#finish(payload);
+  }
+
+  protected ended(error: NodeJS.ErrnoException | null): void {
+    if (error === null) this.fail(garbled(this.at, `closed without a whole answer (${this.bytes} bytes received)`));
+    else this.fail(isReset(error) ? garbled(this.at, "closed without a whole answer") : socketError(this.at, error));
+  }
+
+  #finish(payload: Buffer): void {
+    try {
+      this.succeed(replyOf(this.at, payload));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
 }
 
 /** Collects received bytes until the first payload is complete. Empty frames before it are heartbeats. */

@@ -1,13 +1,12 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { isRecord } from "../../contract/record.ts";
 import { hostAndPort } from "../address.ts";
-import { rigLookup } from "../forbidden-addresses.ts";
 import { printable } from "../tolerant-reader.ts";
+import { Exchange, OpenExchanges, type Target } from "./exchange.ts";
+import { HttpParser } from "./http-parser.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
-import { connectTimeout, cutShort, garbled, garbledText, limits, socketError, tooLarge } from "./limits.ts";
+import { garbled, garbledText, isReset, limits, socketError } from "./limits.ts";
 import type { DeviceReply } from "./rpc.ts";
 
 export interface HttpReply {
@@ -45,18 +44,16 @@ export interface HttpTransport {
   close(): void;
 }
 
-/** Interim answers like "100 Continue" before the real one; none is requested. */
-const mostAnnouncements = 8;
-
 export function httpTransport(host: string, port: number, tls: boolean): HttpTransport {
   const at = hostAndPort(host, port);
-  const closing = new AbortController();
+  const open = new OpenExchanges();
   const target = { host, port, tls, at };
 
-  const call = (what: HttpCall, signal: AbortSignal): Promise<HttpReply> => {
-    const either = AbortSignal.any([signal, closing.signal]);
-    return either.aborted ? Promise.reject(cutShort(at, either, 0)) : exchange(target, what, either);
-  };
+  const call = (what: HttpCall, signal: AbortSignal): Promise<HttpReply> =>
+    new Promise((resolve, reject) => {
+      const request = requestBytes(target, what);
+      new HttpExchange(target, request, signal, open, { resolve, reject });
+    });
   const send = async (what: HttpCall, signal: AbortSignal): Promise<HttpReply> => {
     const reply = await call(what, signal);
     if (reply.status >= 300) throw refusal(at, what, reply);
@@ -70,71 +67,33 @@ export function httpTransport(host: string, port: number, tls: boolean): HttpTra
       const what = { method: "GET", path, headers } as const;
       return jsonOf(at, what, await send(what, signal));
     },
-    close: () => closing.abort(),
+    close: () => open.close(),
   };
 }
 
-interface Target {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: boolean;
-  readonly at: string;
-}
+class HttpExchange extends Exchange<HttpReply> {
+  readonly #parser = new HttpParser(this.at);
 
-function exchange(target: Target, call: HttpCall, signal: AbortSignal): Promise<HttpReply> {
-  const { at } = target;
-  return new Promise((resolve, reject) => {
-    let bytes = 0;
-    const request = open(target, call);
-    const timer = setTimeout(() => fail(connectTimeout(at)), limits.connect);
-    const cut = (): void => fail(cutShort(at, signal, bytes));
-    const stop = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", cut);
-      request.destroy();
-    };
-    const fail = (error: Error): void => {
-      stop();
-      reject(error);
-    };
-    signal.addEventListener("abort", cut);
-    request.on("socket", (socket) => socket.once("connect", () => clearTimeout(timer)));
-    let answer: IncomingMessage | undefined;
-    let announcements = 0;
-    request.on("information", () => {
-      announcements += 1;
-      if (announcements > mostAnnouncements) fail(garbled(at, "it sends too many interim answers"));
-    });
-    request.on("upgrade", (_, socket) => {
-      socket.destroy();
-      fail(garbled(at, "it switches to a protocol other than HTTP"));
-    });
-    request.on("close", () => {
-      if (answer === undefined) fail(garbled(at, "closed without an answer"));
-    });
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      // Bytes after a complete reply are an error only for the parser; the reply is delivered.
-      if (answer?.complete !== true) fail(httpError(at, error, request));
-    });
-    request.on("response", (response) => {
-      answer = response;
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
-        chunks.push(chunk);
-        if (bytes > limits.replyBytes) fail(tooLarge(at));
-      });
-      response.on("error", (error) => fail(garbled(at, `the reply broke off (${error.message})`)));
-      response.on("end", () => {
-        stop();
-        try {
-          resolve(whole(at, response, Buffer.concat(chunks, bytes)));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-  });
+  protected take(chunk: Buffer): void {
+    this.#attempt(() => this.#parser.take(chunk));
+  }
+
+  protected ended(error: NodeJS.ErrnoException | null): void {
+    if (this.bytes > 0) {
+      this.#attempt(() => error === null && this.#parser.end());
+      this.fail(garbled(this.at, "the reply broke off"));
+    } else if (error === null || isReset(error)) this.fail(garbled(this.at, "closed without an answer"));
+    else this.fail(socketError(this.at, error));
+  }
+
+  /** Finishes if the work completes the reply. */
+  #attempt(work: () => boolean): void {
+    try {
+      if (work()) this.succeed(whole(this.at, this.#parser));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
 }
 
 function bodyOf({ body, form }: HttpCall): { readonly type: string; readonly text: string } | undefined {
@@ -143,51 +102,36 @@ function bodyOf({ body, form }: HttpCall): { readonly type: string; readonly tex
   return body === undefined ? undefined : { type: "application/json", text: JSON.stringify(body) };
 }
 
-function open(target: Target, call: HttpCall): ClientRequest {
+/** Throws `input.invalid` for what HTTP does not allow in a path or header, as it may be in a token. */
+function requestBytes({ tls, at }: Target, call: HttpCall): Buffer {
   const body = bodyOf(call);
-  const options = {
-    host: target.host,
-    port: target.port,
-    method: call.method,
-    path: call.path,
-    agent: false as const,
-    lookup: rigLookup,
-    // XMRig sends each JSON-RPC reply twice on one connection, which the strict parser rejects.
-    insecureHTTPParser: true,
-    headers: {
-      ...call.headers,
-      accept: "application/json, */*",
-      connection: "close",
-      // XMRig accepts exactly this type; with a charset added, it answers 415.
-      ...(body === undefined ? {} : { "content-type": body.type, "content-length": Buffer.byteLength(body.text) }),
-    },
-  };
-  // Rigs have self-signed certificates, which cannot be verified.
-  const request = target.tls ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
-  request.setNoDelay(true);
-  request.end(body?.text);
-  return request;
+  const usualPort = tls ? ":443" : ":80";
+  let head = `${call.method} ${checked(at, "path", call.path, /[^!-~]/)} HTTP/1.1\r\n`;
+  for (const name in call.headers)
+    head += `${name}: ${checked(at, name, call.headers[name] ?? "", /[^\t -~\x80-\xff]/)}\r\n`;
+  head += `accept: application/json, */*\r\nconnection: close\r\n`;
+  // XMRig accepts exactly this type; with a charset added, it answers 415.
+  if (body !== undefined) head += `content-type: ${body.type}\r\n`;
+  if (call.method !== "GET") head += `content-length: ${Buffer.byteLength(body?.text ?? "")}\r\n`;
+  head += `host: ${at.endsWith(usualPort) ? at.slice(0, -usualPort.length) : at}\r\n\r\n`;
+  const bytes = Buffer.from(head, "latin1");
+  return body === undefined ? bytes : Buffer.concat([bytes, Buffer.from(body.text)]);
 }
 
-function httpError(at: string, error: NodeJS.ErrnoException, request: ClientRequest): RigbridgeError {
-  if (error.code?.startsWith("HPE_")) return garbled(at, "what answers there is not HTTP");
-  const sent = request.socket?.connecting === false;
-  if (sent && (error.code === "ECONNRESET" || error.code === "EPIPE")) return garbled(at, "closed without an answer");
-  return socketError(at, error);
+function checked(at: string, what: string, text: string, forbidden: RegExp): string {
+  if (!forbidden.test(text)) return text;
+  throw new RigbridgeError("input.invalid", `${at}: the ${what} contains characters that HTTP does not allow`);
 }
 
-function whole(at: string, response: IncomingMessage, bytes: Buffer): HttpReply {
-  const { text, notes } = decode(unpack(at, response, bytes));
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return { status: response.statusCode ?? 0, headers, body: text, notes };
+function whole(at: string, parser: HttpParser): HttpReply {
+  const { status, headers } = parser;
+  const { text, notes } = decode(unpack(at, headers, parser.body()));
+  return { status, headers, body: text, notes };
 }
 
 /** AxeOS compresses its pages whatever the request accepts. */
-function unpack(at: string, response: IncomingMessage, bytes: Buffer): Buffer {
-  if (response.headers["content-encoding"] !== "gzip" || bytes.length === 0) return bytes;
+function unpack(at: string, headers: HttpReply["headers"], bytes: Buffer): Buffer {
+  if (headers["content-encoding"]?.toLowerCase() !== "gzip" || bytes.length === 0) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: limits.replyBytes, finishFlush: constants.Z_SYNC_FLUSH });
   } catch {

@@ -4,6 +4,8 @@ import { type ProblemCode, RigbridgeError } from "../../contract/problems.ts";
 export const limits = {
   /** Of one reply; a farm's longest real ones stay below 100 KB. */
   replyBytes: 1_048_576,
+  /** Of the status line and headers of a reply over HTTP. */
+  headBytes: 16_384,
   /** Of arrays and objects in a reply; real ones stay below 8. */
   depth: 32,
   /** ms to connect. */
@@ -17,6 +19,9 @@ export function socketError(at: string, error: NodeJS.ErrnoException): Rigbridge
   const reason = reasons[error.code ?? ""] ?? error.code ?? "the connection failed";
   return new RigbridgeError("rig.unreachable", `${at}: ${reason}`, { cause: error });
 }
+
+/** Whether the device has cut the connection. */
+export const isReset = ({ code }: NodeJS.ErrnoException): boolean => code === "ECONNRESET" || code === "EPIPE";
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused, nothing listens there",
@@ -34,9 +39,9 @@ const reasons: Readonly<Record<string, string>> = {
 export const connectTimeout = (at: string): RigbridgeError =>
   new RigbridgeError("rig.unreachable", `${at}: no connection within ${limits.connect / 1000} s`);
 
-/** The deadline passed, or the caller aborted. */
-export function cutShort(at: string, signal: AbortSignal, received: number): RigbridgeError {
-  const byDeadline = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
+/** The deadline passed, or the caller aborted; without a signal, the transport was closed. */
+export function cutShort(at: string, signal: AbortSignal | null, received: number): RigbridgeError {
+  const byDeadline = signal?.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   const end = byDeadline ? "did not answer in time" : "the request was cancelled before it was answered";
   return new RigbridgeError("rig.timeout", `${at}: ${end}${received > 0 ? ` (${received} bytes received)` : ""}`);
 }

@@ -1,9 +1,9 @@
 import { type HomeAssistantSettings, homeAssistantSettings, type MqttSettings } from "../../config/mqtt.ts";
 import type { Group, ManualAction, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
+import type { Announcer } from "../announcer.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
 import type { Message, MqttLink } from "../mqtt-link.ts";
-import type { Announcer } from "../publishing.ts";
 import type { Topics } from "../topics.ts";
 import { bridgeConfig } from "./bridge-device.ts";
 import type { DeviceConfig } from "./component.ts";
@@ -128,16 +128,15 @@ class HomeAssistant implements Announcer {
     options.connection.connected(() => this.#waitForQuiet());
   }
 
-  miner(miner: Miner, display: DisplayUnit | null): void {
+  miner(miner: MinerWithUid, display: DisplayUnit | null): void {
     const { uid } = miner;
-    if (uid === null) return;
     const previous = this.#miners.get(uid)?.miner;
-    this.#miners.set(uid, { miner: { ...miner, uid }, display });
+    this.#miners.set(uid, { miner, display });
     if (previous?.name !== miner.name) this.#objectIds = null;
     // A user's change is announced at once.
     if (previous?.name !== miner.name || previous.groupId !== miner.groupId) this.#announced.delete(uid);
     if (this.#isReady && this.#announced.has(uid) && this.#isBeyondRange(uid, miner))
-      this.#announceSafely({ miner: { ...miner, uid }, display }, this.#scope, this.#context);
+      this.#announceSafely({ miner, display }, this.#scope, this.#context);
     else this.#markChanged(uid);
   }
 
@@ -307,7 +306,10 @@ class HomeAssistant implements Announcer {
     const groups = [...this.#groups.values()].filter(({ group }) => this.#startAnnouncing(group.id));
     groups.sort((a, b) => depthOf(scope, a.group) - depthOf(scope, b.group));
     for (const group of groups) this.#announceGroup(group, scope, context);
-    for (const key of [...this.#changed].slice(0, batch)) {
+    let left = batch;
+    for (const key of this.#changed) {
+      if (left === 0) break;
+      left -= 1;
       const miner = typeof key === "string" ? this.#miners.get(key) : undefined;
       if (this.#startAnnouncing(key) && miner !== undefined) this.#announceSafely(miner, scope, context);
     }

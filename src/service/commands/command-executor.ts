@@ -3,8 +3,7 @@ import type { Logger } from "pino";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply, CommandCause } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
-import type { Fleet } from "../../fleet/fleet.ts";
-import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import type { PolledRig, Poller } from "../../fleet/poller.ts";
 import type { RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
@@ -67,7 +66,7 @@ interface OpenRestart {
 
 /** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
 export class CommandExecutor {
-  readonly #fleet: Fleet;
+  readonly #fleet: Poller;
   readonly #store: Store;
   readonly #log: Logger;
   readonly #watchers: ((command: StoredCommand) => void)[] = [];
@@ -77,7 +76,7 @@ export class CommandExecutor {
   /** Commands whose turn is not over. */
   readonly #open = new Map<number, CommandProgress>();
 
-  constructor(fleet: Fleet, store: Store, log: Logger, timeouts: CommandTimeouts = defaultTimeouts) {
+  constructor(fleet: Poller, store: Store, log: Logger, timeouts: CommandTimeouts = defaultTimeouts) {
     this.#fleet = fleet;
     this.#store = store;
     this.#log = log;
@@ -103,12 +102,12 @@ export class CommandExecutor {
   }
 
   /** Sends a stored command in its turn. */
-  send(rig: FleetRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
+  send(rig: PolledRig, { id }: StoredCommand, steps: readonly Step[]): BegunCommand {
     return this.#begin(rig, id, (progress) => this.#execute(rig, steps, progress));
   }
 
   /** The same for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug. */
-  sendUnread(rig: FleetRig, { id }: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
+  sendUnread(rig: PolledRig, { id }: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
     return this.#begin(rig, id, (progress) =>
       this.#settled(progress, async () => {
         await progress.markSent();
@@ -118,7 +117,7 @@ export class CommandExecutor {
     );
   }
 
-  #begin(rig: FleetRig, id: number, execute: (progress: CommandProgress) => Promise<Outcome>): BegunCommand {
+  #begin(rig: PolledRig, id: number, execute: (progress: CommandProgress) => Promise<Outcome>): BegunCommand {
     const progress = new CommandProgress(id, async (state, message) =>
       this.#moved(await this.#store.commands.move(id, state, message)),
     );
@@ -148,7 +147,7 @@ export class CommandExecutor {
   }
 
   /** Resolves with `sent` or `queued` if the rig needs longer; rejects with the error of the rig or the connection. */
-  async run(rig: FleetRig, spec: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
+  async run(rig: PolledRig, spec: CommandSpec, caller: Caller, steps: readonly Step[]): Promise<ActionReply> {
     const { progress, taken } = this.send(rig, await this.enqueue(spec, caller), steps);
     const done = new AbortController();
     const timeout = sleep(this.#timeouts.requestMs, null, { signal: done.signal, ref: false }).catch(() => null);
@@ -169,7 +168,7 @@ export class CommandExecutor {
   }
 
   /** One command's turn with a rig. */
-  #execute(rig: FleetRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
+  #execute(rig: PolledRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
     const session = new Session(this.#fleet, rig, progress, {
       timeouts: this.#timeouts,
       closing: this.#closing.signal,
@@ -192,7 +191,7 @@ export class CommandExecutor {
   }
 
   /** Waits for reads to confirm a restart, while other commands may run. Rejects if they do not. */
-  async #confirm(rig: FleetRig, progress: CommandProgress, { answer, restart }: Outcome): Promise<string> {
+  async #confirm(rig: PolledRig, progress: CommandProgress, { answer, restart }: Outcome): Promise<string> {
     if (restart === null) return answer;
     if (await this.#hasRestarted(rig, restart)) {
       rig.restarted();
@@ -205,7 +204,7 @@ export class CommandExecutor {
     throw error;
   }
 
-  async #hasRestarted(rig: FleetRig, { proof, seconds, sentAt }: OpenRestart): Promise<boolean> {
+  async #hasRestarted(rig: PolledRig, { proof, seconds, sentAt }: OpenRestart): Promise<boolean> {
     const until = performance.now() + Math.min(this.#timeouts.changeMs, seconds * 1000);
     let wasAway = false;
     for (let attempt = 0; performance.now() < until && this.#fleet.get(rig.id) === rig; attempt += 1) {
@@ -267,15 +266,15 @@ const isRefusal = (error: unknown): boolean =>
 
 /** One command's turn with a rig. The rig is identified before each write, and before a write is repeated. */
 class Session {
-  readonly #fleet: Fleet;
-  readonly #rig: FleetRig;
+  readonly #fleet: Poller;
+  readonly #rig: PolledRig;
   readonly #progress: CommandProgress;
   readonly #timeouts: CommandTimeouts;
   readonly #closing: AbortSignal;
 
   constructor(
-    fleet: Fleet,
-    rig: FleetRig,
+    fleet: Poller,
+    rig: PolledRig,
     progress: CommandProgress,
     { timeouts, closing }: { readonly timeouts: CommandTimeouts; readonly closing: AbortSignal },
   ) {

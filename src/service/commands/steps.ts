@@ -1,4 +1,5 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import { absentPoolAction } from "../../link/controls.ts";
 import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../../link/driver.ts";
 import { controlValue, reports } from "./control-value.ts";
 
@@ -97,7 +98,7 @@ export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Rea
   allow(action, poolActions);
   return poolWrite(
     reading,
-    (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absent(action)),
+    (rig, signal) => rig.pools[action]?.(pool, signal) ?? Promise.reject(absentPoolAction(action)),
     (now) => poolDone[action](now.pools, pool),
   );
 }
@@ -110,7 +111,7 @@ export const addPool =
     allow("add", reading.poolActions);
     return poolWrite(
       reading,
-      (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absent("add")),
+      (rig, signal) => rig.pools.add?.(login, signal) ?? Promise.reject(absentPoolAction("add")),
       (now) => poolFor(login, now) !== undefined,
     );
   };
@@ -148,7 +149,7 @@ function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
   allow("use", reading.poolActions);
   const { proof, ...using } = poolWrite(
     reading,
-    (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absent("use")),
+    (rig, signal) => rig.pools.use?.(login, signal) ?? Promise.reject(absentPoolAction("use")),
     (now) => poolFor(login, now)?.active === true,
   );
   return { ...using, proof: { ...proof, doubt } };
@@ -175,11 +176,8 @@ function poolFor({ url, worker }: PoolLogin, { pools }: Reading): PoolReading | 
 }
 
 function allow(action: PoolAction, allowed: readonly PoolAction[]): void {
-  if (!allowed.includes(action)) throw absent(action);
+  if (!allowed.includes(action)) throw absentPoolAction(action);
 }
-
-const absent = (action: PoolAction): RigbridgeError =>
-  new RigbridgeError("control.absent", `This rig does not let its pools be changed that way now (${action})`);
 
 const bareUrl = (url: string): string =>
   url

@@ -5,7 +5,7 @@ import { invalid, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Discovery, Severity } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
 import { listenForRigs } from "../../discovery/announced-rigs.ts";
-import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
 import type { RigAddress } from "../../link/address.ts";
 import { parseAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
@@ -22,7 +22,7 @@ export interface DiscoveryContext {
   readonly settings: Config["scan"];
   readonly accessBook: AccessBook;
   /** The rigs of all miners. */
-  rigs(): Iterable<FleetRig>;
+  rigs(): Iterable<PolledRig>;
   /** Takes in a miner, as POST /api/miners does. */
   add(address: string): Promise<unknown>;
   readonly notices: Notices;
@@ -253,7 +253,7 @@ const newRigKey = (rig: FoundRig): string => `new-rig:${marksOf(rig).at(-1)}`;
 const marksOf = ({ address, driver, identity }: FoundRig): string[] =>
   marks(parseAddress(address), driver, identity.mac, identity.serial);
 
-function marksOfAll(rigs: Iterable<FleetRig>): Set<string> {
+function marksOfAll(rigs: Iterable<PolledRig>): Set<string> {
   const all = new Set<string>();
   for (const { declared, state } of rigs) {
     const { mac = null, serial = null } = state.identity ?? {};

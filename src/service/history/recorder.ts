@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../../config/schema.ts";
-import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
+import { briefOf } from "../../fleet/state.ts";
 import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
 import { GroupEnergy } from "./group-energy.ts";
 
@@ -33,9 +34,11 @@ export class Recorder {
   }
 
   /** Takes the reading of a rig. */
-  add({ id, state: { reading, at, missed, energy } }: FleetRig): void {
-    if (reading === null || at === null || missed > 0) return;
-    const { hashrate, power, temperature } = reading.readings;
+  add({ id, state }: PolledRig): void {
+    const { at, missed, energy } = state;
+    const brief = briefOf(state);
+    if (brief === null || at === null || missed > 0) return;
+    const { hashrate, power, temperature } = brief.readings;
     this.#samples.push({ minerId: id, time: at, hashrate, power, temperature, energy });
   }
 

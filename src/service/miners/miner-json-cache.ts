@@ -10,11 +10,9 @@ import { type Form, type ListForm, type MinerSource, ShownMiner } from "./shown-
 /** Up to 64 miners of a group that follow one another in the list. */
 interface Page {
   readonly ids: readonly number[];
-  /** Their JSON in both forms, if it was joined since one of them was read. */
-  bytes: Buffer | null;
-  viewOnly: Buffer | null;
-  /** Whether none of them was read since a list had them: then it pays to join them, else it only costs memory. */
-  isQuiet: boolean;
+  /** Their JSON in both forms, if a list had it since one of them was read. */
+  bytes: readonly Buffer[] | null;
+  viewOnly: readonly Buffer[] | null;
   /** The newest version in it. */
   newest: number;
   /** When a list last had a miner of it, by `performance.now`. */
@@ -27,7 +25,10 @@ const minersOnPage = 64;
 const madeAtOnce = 100;
 /** ms of work between two yields. */
 const turnMs = 20;
-/** ms after a list in which the JSON of its miners is made with each read, so that the next list is ready. */
+/**
+ * ms after a list in which the JSON of its miners is made with each read, so that the next list is ready. After that it
+ * is made with the first read after a list alone: nobody may ask for what the others would make.
+ */
 const listedWithinMs = 10_000;
 
 /** A group of the list. */
@@ -50,9 +51,10 @@ interface Arrangement {
 }
 
 /**
- * Every miner as it is shown, made on request and at most once per read, and its JSON kept as bytes, joined in
- * pages: a list of 10,000 miners is then a walk over 160 buffers and not 100 ms of stringify, and a read that nobody
- * looks at costs neither.
+ * Every miner as it is shown, made on request and at most once per read, and its JSON kept as bytes: a list of 10,000
+ * miners is then a walk over 160 pages of buffers and not 100 ms of stringify, and a read that nobody looks at costs
+ * neither. The buffers are not joined: a copy of a long list makes V8 collect all garbage, which costs more than thirty
+ * such walks.
  */
 export class MinerJsonCache {
   readonly #source: MinerSource;
@@ -103,12 +105,14 @@ export class MinerJsonCache {
     if (isNew) this.#version += 1;
     const version = isNew ? this.#version : before.version;
     const figures = changed ? null : (before?.knownFigures ?? null);
-    const shown = new ShownMiner(id, version, energy, figures, this.#source);
+    const now = performance.now();
+    const shown = new ShownMiner(id, { version, energy, figures, since: now }, this.#source);
     this.#shown.set(id, shown);
     const page = this.#pageOf.get(id);
     if (page !== undefined) {
       disturb(page);
-      if (performance.now() - page.listedAt < listedWithinMs) void shown.bytes;
+      const wasListed = before !== undefined && page.listedAt >= before.since;
+      if (wasListed || now - page.listedAt < listedWithinMs) void shown.bytes;
     }
     return isNew;
   }
@@ -139,7 +143,7 @@ export class MinerJsonCache {
     const pages: Page[] = [];
     for (let start = 0; start < minerIds.length; start += minersOnPage) {
       const ids = minerIds.slice(start, start + minersOnPage);
-      const page = { ids, bytes: null, viewOnly: null, isQuiet: false, newest: 0, listedAt: neverListed };
+      const page: Page = { ids, bytes: null, viewOnly: null, newest: 0, listedAt: neverListed };
       pages.push(page);
       for (const id of ids) this.#pageOf.set(id, page);
     }
@@ -232,27 +236,17 @@ export class MinerJsonCache {
     return this.#shown.get(id)?.figures.status;
   }
 
-  /** The JSON of a page; in one piece if nothing has changed since the last list, and then kept there alone. */
+  /** The JSON of a page's miners; kept until one of them is read. */
   #piecesOf(page: Page, form: ListForm): readonly Buffer[] {
-    const joined = page[form];
-    if (joined !== null) return [joined];
+    const known = page[form];
+    if (known !== null) return known;
     // A miner that fails when it is made is shown anew.
     for (const id of page.ids) void this.#shown.get(id)?.[form];
     const shown = page.ids.flatMap((id) => this.#shown.get(id) ?? []);
     page.newest = shown.reduce((newest, { version }) => Math.max(newest, version), 0);
     const pieces = shown.map((each) => each[form]);
-    if (!page.isQuiet) {
-      page.isQuiet = true;
-      return pieces;
-    }
-    const whole = Buffer.concat(pieces);
-    page[form] = whole;
-    let start = 0;
-    for (const [index, { length }] of pieces.entries()) {
-      shown[index]?.moveTo(form, whole.subarray(start, start + length));
-      start += length;
-    }
-    return [whole];
+    page[form] = pieces;
+    return pieces;
   }
 
   #arrangementFor(access: Access): Arrangement {
@@ -280,7 +274,6 @@ export const formFor = (access: Access): ListForm => (mayAct(access) ? "bytes" :
 function disturb(page: Page): void {
   page.bytes = null;
   page.viewOnly = null;
-  page.isQuiet = false;
 }
 
 const openBracket = 0x5b;

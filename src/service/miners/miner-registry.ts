@@ -7,11 +7,15 @@ import type { Messages } from "../../contract/messages.ts";
 import { notFound, notRunYet, RigbridgeError } from "../../contract/problems.ts";
 import type { Control, Identity } from "../../contract/readings.ts";
 import type { Miner, MinerPool } from "../../contract/resources.ts";
-import { Fleet } from "../../fleet/fleet.ts";
-import type { Declared, FleetRig } from "../../fleet/fleet-rig.ts";
-import { type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
+import type { WorkerHealth } from "../../contract/service.ts";
+import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
+import type { Declared } from "../../fleet/fleet-rig.ts";
+import type { PolledRig, Poller } from "../../fleet/poller.ts";
+import { type Brief, briefOf, type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
+import { workerCount } from "../../fleet/workers/worker-count.ts";
+import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
 import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
-import type { PoolReading, Reading } from "../../link/driver.ts";
+import type { PoolReading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
@@ -37,6 +41,7 @@ import {
   presentMiner,
   shownEnergy,
 } from "./present-miner.ts";
+import { type ReadingListener, ReadingWatch } from "./reading-watch.ts";
 
 /** A virtual rig to try things out, which is never stored. */
 export interface DemoMiner {
@@ -49,12 +54,12 @@ export interface DemoMiner {
 
 export interface Entry {
   readonly facts: MinerFacts;
-  readonly rig: FleetRig;
+  readonly rig: PolledRig;
 }
 
 /** Stores what rigs report. */
 export interface ReadingRecorder {
-  add(rig: FleetRig): void;
+  add(rig: PolledRig): void;
   /** Wh as stored last. */
   energyOf(minerId: number): number | null;
   forget(minerId: number): void;
@@ -70,13 +75,6 @@ export interface MinerEvents {
   reset(): void;
 }
 
-/** A read of a rig, or a missed one. */
-export interface ReadingChange {
-  readonly id: number;
-  readonly before: RigState;
-  readonly state: RigState;
-}
-
 /** Who keeps a rig's power as it is. */
 export interface PowerHolder {
   /** A user, a front end, a rule or a loop. */
@@ -89,7 +87,7 @@ export interface PowerHolder {
 export interface PowerControl {
   holder(minerId: number, state: Pick<RigState, "reading">): PowerHolder | null;
   /** Called with every good read before the miner is shown. */
-  observe(minerId: number, reading: Reading): void;
+  observe(minerId: number, reading: Brief): void;
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[];
 }
@@ -114,12 +112,15 @@ export interface MinerRegistryOptions {
   /** Adds up what a miner earns and costs. */
   readonly ledgerOf: (minerId: number) => Pick<Ledger, "isDue" | "take" | "forget">;
   readonly messages: Messages | null;
-  readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner">;
+  readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner" | "setWarning">;
   readonly log: Logger;
 }
 
 /** The ids of demo miners start here, far from those of the store. */
 const firstDemoId = 1_900_000_001;
+/** Ends of a worker thread in a row that are logged; the last of them is notified of too. */
+const loggedEnds = 3;
+const workersTitle = "Worker threads fail";
 const noLoop: LoopStatus = { heating: null, stoppedBy: null, loop: null };
 
 export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
@@ -129,7 +130,7 @@ export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
  * request.
  */
 export class MinerRegistry {
-  readonly fleet: Fleet;
+  readonly fleet: Poller;
   readonly jsonCache: MinerJsonCache;
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
@@ -137,6 +138,7 @@ export class MinerRegistry {
   /** Of miners that belong to a loop. */
   readonly #loopStatus = new Map<number, LoopStatus>();
   readonly #plugs: PlugOwners;
+  readonly #readings: ReadingWatch;
   /** Rigs that Rigbridge fails on and has logged. */
   readonly #failing = new Set<number>();
   /** Rigs that were logged as unreachable. */
@@ -145,12 +147,11 @@ export class MinerRegistry {
   readonly #loginNotified = new Map<number, string>();
 
   /** Called with the reads of one turn of the event loop. */
-  readonly #readingListeners = new Set<(changes: readonly ReadingChange[]) => void>();
-  #readings: ReadingChange[] = [];
 
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
+    this.#readings = new ReadingWatch(options.log, (watched) => this.fleet.watchKeys(watched));
     this.jsonCache = new MinerJsonCache(
       {
         present: (id, energy) => this.#presented(this.entry(id), energy),
@@ -159,17 +160,39 @@ export class MinerRegistry {
       },
       (sections, access) => this.#listedSections(sections, access),
     );
-    this.fleet = new Fleet({
+    const pollerOptions: FleetOptions = {
       timeout: options.poll.timeout * 1000,
       now: options.now,
       monotonicNow: options.monotonicNow,
       messages: options.messages,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
-        read: (rig, changed, before) => this.#read(rig, changed, before),
+        read: (rig, changed, before, keys) => this.#read(rig, changed, before, keys),
         disconnected: (rig, isKnown) => this.#disconnected(rig, isKnown),
         refused: (rig, message) => this.#refused(rig, message),
         failed: (rig, error) => this.#failed(rig, error),
+      },
+    };
+    const workers = workerCount(options.poll.workers, readsPerSecond(options));
+    this.fleet = workers === 0 ? new Fleet(pollerOptions) : this.#inWorkers(workers, pollerOptions);
+  }
+
+  #inWorkers(workers: number, pollerOptions: FleetOptions): Poller {
+    const { log, presentation, notices } = this.#options;
+    log.debug({ workers }, "rigs are read in worker threads");
+    return new WorkerPoller({
+      ...pollerOptions,
+      workers,
+      poolLogins: (id) => presentation.pools.loginsFor(id),
+      ended: (error, { worker, rigs, times, restartMs }) => {
+        const fields = { err: error, worker, miners: rigs, times, restartMs };
+        if (times <= loggedEnds) log.error(fields, "a worker thread ended; a new one reads its miners");
+        if (times === loggedEnds)
+          notices.setWarning(workersTitle, `A worker thread ended ${times} times in a row: ${error.message}`);
+      },
+      recovered: () => {
+        log.info("the worker thread that ended runs again");
+        notices.setWarning(workersTitle, null);
       },
     });
   }
@@ -340,9 +363,18 @@ export class MinerRegistry {
     if (entry !== undefined && changed) this.#mark(entry, true);
   }
 
+  /**
+   * Calls the listener with the miners whose reads have changed something, and the keys that have changed: for whatever
+   * acts on readings. Returns a function that ends it.
+   */
+  watchReadings(listener: ReadingListener): () => void {
+    return this.#readings.watch(listener);
+  }
+
   /** Every miner may show something else: pools or coins have changed. */
   changeAll(): void {
     this.jsonCache.touch();
+    if (this.fleet instanceof WorkerPoller) this.fleet.refreshLogins();
     const withReset = this.#entries.size > this.#options.singleEvents;
     for (const [id, entry] of this.#entries) {
       if (withReset) this.jsonCache.mark(id, this.#energyOf(entry), true);
@@ -363,33 +395,21 @@ export class MinerRegistry {
     return pool;
   }
 
-  /** Every read from now on, in batches, until the returned function is called. */
-  watchReadings(listener: (changes: readonly ReadingChange[]) => void): () => void {
-    this.#readingListeners.add(listener);
-    return () => this.#readingListeners.delete(listener);
+  /** Of each worker thread that reads rigs. */
+  workers(): readonly WorkerHealth[] {
+    return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
   }
 
-  close(): void {
-    this.fleet.close();
-    this.#readings = [];
-  }
-
-  #queueReading(change: ReadingChange): void {
-    if (this.#readingListeners.size === 0) return;
-    if (this.#readings.push(change) > 1) return;
-    setImmediate(() => {
-      const changes = this.#readings;
-      this.#readings = [];
-      for (const listener of this.#readingListeners) listener(changes);
-    });
+  close(): Promise<void> {
+    return this.fleet.close();
   }
 
   #take(miner: Stored<StoredMiner>): Entry {
-    const declared = {
-      ...declaredOf(miner, this.#options.poll, this.#options.presentation.pools.passwordsFor(miner.id)),
-      supply: this.#plugs.supplyOf(miner),
-    };
+    const { poll, presentation } = this.#options;
     const rigBefore = this.#entries.get(miner.id)?.rig;
+    // The same function again, so that an unchanged declaration is equal to the one before.
+    const poolPassword = rigBefore?.declared.credentials.poolPassword ?? presentation.pools.passwordsFor(miner.id);
+    const declared = { ...declaredOf(miner, poll, poolPassword), supply: this.#plugs.supplyOf(miner) };
     const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);
@@ -433,7 +453,7 @@ export class MinerRegistry {
     this.#byAddress.delete(formatAddress(entry.rig.declared.address));
   }
 
-  #factsOf(miner: Stored<StoredMiner>, rig: FleetRig): MinerFacts {
+  #factsOf(miner: Stored<StoredMiner>, rig: PolledRig): MinerFacts {
     const description = descriptionOf(rig);
     const group = this.#options.store.groups.get(miner.groupId);
     return {
@@ -542,10 +562,11 @@ export class MinerRegistry {
   }
 
   /** Throws what Rigbridge fails on: the fleet then drops the reading before anything else uses it. */
-  #read(rig: FleetRig, changed: boolean, before: RigState): void {
+  #read(rig: PolledRig, changed: boolean, before: RigState, keys: number): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
-    const { reading, missed } = rig.state;
+    const { missed } = rig.state;
+    const reading = briefOf(rig.state);
     if (reading !== null && missed === 0) this.#options.power.observe(rig.id, reading);
     if (missed === 0 && this.#unreachable.delete(rig.id))
       this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
@@ -557,16 +578,16 @@ export class MinerRegistry {
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && this.#failing.has(rig.id);
     // Others are presented on request; the fleet compares all that they report with the read before.
-    if (reading !== null && (wasFailing || before.reading === null)) this.#rehearse(now);
+    if (reading !== null && (wasFailing || briefOf(before) === null)) this.#rehearse(now);
     this.#mark(now, changed || now !== entry || wasFailing);
     this.#emitRecords(now, before.records);
     this.#options.recorderOf(rig.id).add(rig);
     if (reading !== null && missed === 0) this.#countMoney(rig);
+    this.#readings.add(rig.id, rig.state, before, keys);
     if (reading !== null) this.#failing.delete(rig.id);
-    this.#queueReading({ id: rig.id, before, state: rig.state });
   }
 
-  #countMoney({ id, state, declared }: FleetRig): void {
+  #countMoney({ id, state, declared }: PolledRig): void {
     const { at, energy } = state;
     const ledger = this.#options.ledgerOf(id);
     const figures = at !== null && ledger.isDue(id, at) ? this.jsonCache.current(id)?.figures : undefined;
@@ -593,7 +614,7 @@ export class MinerRegistry {
     emit("block_found", before.foundBlocks, foundBlocks);
   }
 
-  #failed(rig: FleetRig, error: unknown): void {
+  #failed(rig: PolledRig, error: unknown): void {
     const entry = this.#entries.get(rig.id);
     if (entry?.rig !== rig) return;
     this.#mark(entry, this.#logFailure(rig.id, error));
@@ -611,7 +632,7 @@ export class MinerRegistry {
   }
 
   /** A rig that was off in an earlier run already was notified of then. */
-  #disconnected(rig: FleetRig, isKnown: boolean): void {
+  #disconnected(rig: PolledRig, isKnown: boolean): void {
     const entry = this.#entries.get(rig.id);
     const { trouble } = rig.state;
     const reason = trouble?.message;
@@ -642,16 +663,21 @@ export class MinerRegistry {
     this.#raise(key, rig, title, message);
   }
 
-  #refused(rig: FleetRig, message: string): void {
+  #refused(rig: PolledRig, message: string): void {
     const facts = this.#entries.get(rig.id)?.facts;
     if (facts !== undefined)
       this.#options.log.info({ ...logFields(facts), reason: message }, "a miner was not taken in");
     this.#raise(noticeKeys.refused(rig.id), rig, "Not taken in", message);
   }
 
-  #raise(key: string, { id: minerId }: FleetRig, title: string, message: string): void {
+  #raise(key: string, { id: minerId }: PolledRig, title: string, message: string): void {
     this.#options.notices.raise({ key, minerId, title, source: "System", message, severity: "warning" });
   }
+}
+
+/** Of all miners that are read, at their intervals. */
+function readsPerSecond({ store, poll }: MinerRegistryOptions): number {
+  return enabled(store.miners).reduce((sum, { interval }) => sum + 1 / (interval ?? poll.interval), 0);
 }
 
 /** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
@@ -682,7 +708,7 @@ const declaredOf = (
   };
 };
 
-function descriptionOf({ declared: { address, driver }, state }: FleetRig): string {
+function descriptionOf({ declared: { address, driver }, state }: PolledRig): string {
   const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
   return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
 }

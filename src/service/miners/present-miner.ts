@@ -8,10 +8,11 @@ import {
   unknownReadings,
 } from "../../contract/readings.ts";
 import type { Device, Heating, Location, Miner, MinerPool, MinerStatus, PoolView } from "../../contract/resources.ts";
-import type { FleetRig } from "../../fleet/fleet-rig.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
 import {
   afterRefusal,
   beforeFirstRead,
+  briefOf,
   isUnread,
   type RigState,
   statusOf,
@@ -19,11 +20,11 @@ import {
   unusable,
 } from "../../fleet/state.ts";
 import type { DeviceReading, PoolReading, Reading } from "../../link/driver.ts";
+import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coins } from "../money/coins.ts";
 import { daysPerMonth, type Earnings, earningsOf, type PricesFor, unknownEarnings } from "../money/earnings.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import { hostAndPortOf, hostOf } from "../money/pool-url.ts";
 
 /** What is declared of a miner. */
 export interface MinerFacts {
@@ -48,7 +49,7 @@ export interface Presentation {
   readonly prices: PricesFor;
   /** What the energy of a miner has cost so far, and what its pool reports about it. */
   readonly costOf: (minerId: number) => number | null;
-  readonly poolViewOf: (pool: PoolReading) => PoolView | null;
+  readonly poolViewOf: (pool: Pick<PoolReading, "url" | "worker">) => PoolView | null;
   /** Epoch ms shown as `updated` for a miner that was never read. */
   readonly startedAt: number;
 }
@@ -111,7 +112,7 @@ export interface PresentedMiner {
 /** A miner as the API shows it: display strings for people, `readings` for programs, integers as documented. */
 export function presentMiner(
   facts: MinerFacts,
-  rig: Pick<FleetRig, "state" | "declared">,
+  rig: Pick<PolledRig, "state" | "declared">,
   extras: MinerExtras,
   to: Presentation,
 ): PresentedMiner {
@@ -232,26 +233,26 @@ function presentPower({ holder, loop, powerTarget: [control] }: MinerExtras): Mi
 /** A miner's part of the totals, without presenting it. */
 export const minerFigures = (
   facts: MinerFacts,
-  rig: Pick<FleetRig, "state" | "declared">,
+  rig: Pick<PolledRig, "state" | "declared">,
   to: Presentation,
 ): MinerFigures => worthOf(facts, rig, to).figures;
 
 /** The figures, and what they follow from. */
 function worthOf(
   { id, demo, groupId }: MinerFacts,
-  { state, declared }: Pick<FleetRig, "state" | "declared">,
+  { state, declared }: Pick<PolledRig, "state" | "declared">,
   to: Presentation,
 ) {
-  const { reading } = state;
-  const { hashrate, hashrateAverage, power, algorithm: key } = reading?.readings ?? unknown;
+  const brief = briefOf(state);
+  const { hashrate, hashrateAverage, power, algorithm: key } = brief?.readings ?? unknown;
   const algorithm = key === null ? undefined : to.coins.algorithm(key);
-  const active = reading?.pools.find((pool) => pool.active);
+  const active = brief?.pools.find((pool) => pool.active);
   const coin = active && to.pools.definitionOf(active, key).coin;
   const prices = to.prices(id);
-  const earnings = reading === null ? unknownEarnings(prices) : earningsOf({ hashrate, power, coin }, prices);
+  const earnings = brief === null ? unknownEarnings(prices) : earningsOf({ hashrate, power, coin }, prices);
   const status = statusOf(state, declared.disabled);
   const counts = { asic: 0, pga: 0, gpu: 0, cpu: 0 };
-  for (const { kind } of reading?.devices ?? []) counts[kind] += 1;
+  for (const { kind } of brief?.devices ?? []) counts[kind] += 1;
   const figures: MinerFigures = {
     demo,
     groupId,
@@ -266,8 +267,8 @@ function worthOf(
     algorithmKey: algorithm?.id ?? key ?? "",
     revenue: earnings.revenuePerDay ?? 0,
     earnings,
-    costUnknown: reading !== null && prices.electricity !== undefined && power === null,
-    priceUnknown: reading !== null && prices.electricity === null,
+    costUnknown: brief !== null && prices.electricity !== undefined && power === null,
+    priceUnknown: brief !== null && prices.electricity === null,
     login: loginTrouble(state)?.message ?? null,
     gpus: counts.gpu,
     pgas: counts.pga,
@@ -287,7 +288,7 @@ export function shownEnergy(stored: number | null, { energy }: Pick<RigState, "e
 /** A miner that `presentMiner` fails on, as the API shows it: which one it is, and that something is wrong. */
 export function presentFailed(
   facts: MinerFacts,
-  rig: Pick<FleetRig, "state" | "declared">,
+  rig: Pick<PolledRig, "state" | "declared">,
   { energy }: Pick<MinerExtras, "energy">,
   to: Presentation,
 ): PresentedMiner {
@@ -299,14 +300,13 @@ export function presentFailed(
 
 const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong", "Login missing or wrong"];
 /** What is wrong with a rig's login, for a notification and the lists; null if nothing is. */
-export function loginTrouble({
-  reading,
-  trouble,
-}: RigState): { readonly title: string; readonly message: string } | null {
-  const locked = reading?.locked;
+export function loginTrouble(state: RigState): { readonly title: string; readonly message: string } | null {
+  const { trouble } = state;
+  const brief = briefOf(state);
+  const locked = brief?.locked;
   if (locked?.why === "login missing") return { title: loginMissing, message: locked.text };
   if (locked?.why === "login wrong") return { title: loginWrong, message: locked.text };
-  const isRefused = reading === null && trouble?.code === "rig.login";
+  const isRefused = brief === null && trouble?.code === "rig.login";
   return isRefused ? { title: loginRefused, message: trouble.message } : null;
 }
 

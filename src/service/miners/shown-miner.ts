@@ -17,11 +17,15 @@ export type ListForm = "bytes" | "viewOnly";
 /** Its object, or its JSON. */
 export type Form = "miner" | ListForm;
 
+type Shown = Pick<ShownMiner, "version" | "energy" | "since"> & { readonly figures: MinerFigures | null };
+
 /** What a miner shows since its last read, made on request. */
 export class ShownMiner {
   readonly version: number;
   /** Wh: it changes when it is stored, not with every read. */
   readonly energy: number | null;
+  /** ms, by `performance.now`. */
+  readonly since: number;
   readonly #id: number;
   readonly #source: MinerSource;
   #miner: Miner | null = null;
@@ -29,10 +33,11 @@ export class ShownMiner {
   #viewOnly: Buffer | null = null;
   #figures: MinerFigures | null;
 
-  constructor(id: number, version: number, energy: number | null, figures: MinerFigures | null, source: MinerSource) {
+  constructor(id: number, { version, energy, figures, since }: Shown, source: MinerSource) {
     this.#id = id;
     this.version = version;
     this.energy = energy;
+    this.since = since;
     this.#figures = figures;
     this.#source = source;
   }
@@ -67,12 +72,6 @@ export class ShownMiner {
   get viewOnly(): Buffer {
     this.#viewOnly ??= jsonWithoutActions(this.bytes);
     return this.#viewOnly;
-  }
-
-  /** The same bytes in the memory of a page, so that they are kept once. */
-  moveTo(form: ListForm, bytes: Buffer): void {
-    if (form === "bytes") this.#bytes = bytes;
-    else this.#viewOnly = bytes;
   }
 
   get json(): Buffer {

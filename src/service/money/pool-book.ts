@@ -4,12 +4,13 @@ import type { Input, MiningService } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
+import { passwordIn } from "../../link/pool-login.ts";
+import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { Coin, Coins } from "./coins.ts";
-import { hostAndPortOf, hostOf } from "./pool-url.ts";
 
 type PoolOperations = Pick<
   MiningService,
@@ -28,8 +29,11 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
   readonly #store: Store;
   readonly #coins: Coins;
   readonly #accessBook: AccessBook;
-  /** By miner: the same function each time, so that its declaration stays equal to itself. */
-  readonly #passwords = new Map<number, PoolPassword>();
+  /** By group. */
+  readonly #logins = new Map<
+    number,
+    { readonly pools: readonly StoredPool[]; readonly logins: readonly PoolLogin[] }
+  >();
   /** Pool definitions by host, port and worker, by host and port, and by host; in their order. */
   #byLogin: Index = new Map();
   #byPort: Index = new Map();
@@ -47,17 +51,20 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
    * administrator of the miner's group does not see, who could add a miner to learn it.
    */
   passwordsFor(minerId: number): PoolPassword {
-    const known = this.#passwords.get(minerId);
-    if (known !== undefined) return known;
-    const passwordOf: PoolPassword = (url, worker) => {
-      const administrators = this.#accessBook.administratorsOf(this.#store.miners.get(minerId)?.groupId ?? 0);
-      return enabled(this.#store.pools)
-        .filter(({ id }) => administrators.every((access) => access.seesPool(id)))
-        .map(loginOf)
-        .find((login) => login.worker === worker && hostAndPortOf(login.url) === hostAndPortOf(url))?.password;
-    };
-    this.#passwords.set(minerId, passwordOf);
-    return passwordOf;
+    return (url, worker) => passwordIn(this.loginsFor(minerId), url, worker);
+  }
+
+  /** The logins that these passwords are from: the same list until it changes, for all miners of a group. */
+  loginsFor(minerId: number): readonly PoolLogin[] {
+    const groupId = this.#store.miners.get(minerId)?.groupId ?? 0;
+    const administrators = this.#accessBook.administratorsOf(groupId);
+    const pools = enabled(this.#store.pools).filter(({ id }) => administrators.every((access) => access.seesPool(id)));
+    const known = this.#logins.get(groupId);
+    const isSame = known?.pools.length === pools.length && pools.every((pool, index) => pool === known.pools[index]);
+    if (known !== undefined && isSame) return known.logins;
+    const logins = pools.map(loginOf);
+    this.#logins.set(groupId, { pools, logins });
+    return logins;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { settledSeconds } from "../../contract/efficiency.ts";
-import type { Reading } from "../../link/driver.ts";
+import type { Brief } from "../../fleet/state.ts";
 import type { PowerMemory } from "../../store/index.ts";
 
 type Rungs = PowerMemory["rungs"];
@@ -28,7 +28,13 @@ export class LearnedRungs {
   readonly #settling = new Map<number, Settling>();
 
   /** The rungs after a read; the same array if they have not changed. `watts`: the present setting, null if unknown. */
-  after(minerId: number, { readings }: Reading, watts: number | null, rungs: Rungs, now: number): Rungs {
+  after(
+    minerId: number,
+    { readings }: Pick<Brief, "readings">,
+    watts: number | null,
+    rungs: Rungs,
+    now: number,
+  ): Rungs {
     const { hashrate, power, algorithm, mining, uptime } = readings;
     const works = watts !== null && watts > 0 && mining !== false && hashrate !== null && hashrate > 0;
     if (!works || power === null || power <= 0 || algorithm === null) {

@@ -4,7 +4,7 @@ import { quantityIn } from "../../contract/quantity.ts";
 import { type Range, widened } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 import { switchWord } from "../../contract/triggers.ts";
-import type { RigState } from "../../fleet/state.ts";
+import type { Brief, RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
 import type { PowerSteps } from "../commands/actions.ts";
@@ -103,7 +103,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** Takes a new reading of a rig. */
-  observe(minerId: number, reading: Reading): void {
+  observe(minerId: number, reading: Brief): void {
     const memory = this.#memory(minerId);
     const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
     const { full, modes } = updated;
@@ -320,7 +320,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 }
 
-const miningOf = ({ controls, readings }: Reading): boolean | null => isMining(controls, readings.mining);
+const miningOf = ({ controls, readings }: Brief): boolean | null => isMining(controls, readings.mining);
 
 /** Settings that a rig is known at. W; hash rate in H/s. */
 export interface KnownRungs {
@@ -381,7 +381,7 @@ function settingsOf(controls: readonly Control[]): Record<string, ControlValue> 
 }
 
 /** The draw of a rig that has settled and is not throttled, at its settings. */
-function learned({ full, modes }: PowerMemory, { readings, controls }: Reading): Partial<PowerMemory> {
+function learned({ full, modes }: PowerMemory, { readings, controls }: Brief): Partial<PowerMemory> {
   const { power, mining, hashrate, hashrateExpected, uptime } = readings;
   const works = hashrate !== null && hashrate > 0 && hashrate >= fullShare * (hashrateExpected ?? 0);
   if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settledSeconds)

@@ -4,6 +4,7 @@ import type { Driver } from "../../../src/link/driver.ts";
 import { axeos } from "../../../src/link/drivers/axeos/index.ts";
 import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
 import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
+import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
 import { expectContractReads } from "./contract-reads.ts";
 
@@ -147,6 +148,7 @@ function linkSaying(answers: readonly unknown[]): Link {
   return {
     credentials: {},
     knownControls: [],
+    firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
     rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
     frames: { at: "rig:4433", ask: reply, close: () => {} },

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { test } from "vitest";
 import { braiins } from "../../../src/link/drivers/braiins/index.ts";
+import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Credentials, Link } from "../../../src/link/link.ts";
 import type { HttpCall } from "../../../src/link/transports/http.ts";
 import { type BraiinsSpec, startFarm } from "../../../src/simulator/index.ts";
@@ -40,6 +41,7 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
     const link: Link = {
       credentials,
       knownControls: [],
+      firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
       rpc: {
@@ -95,6 +97,7 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
   return {
     credentials,
     knownControls: [],
+    firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
     frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
     rpc: {

@@ -6,6 +6,7 @@ import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
+import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
@@ -316,6 +317,7 @@ describe("whatever a device says", () => {
     return {
       credentials: { password: "x" },
       knownControls: [],
+      firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
       rpc: { at: "rig:4028", send: next(rpcAnswers), ask: next(rpcAnswers), close },
       frames: { at: "rig:4433", ask: next(frameAnswers), close },

@@ -1,4 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:https";
 import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
@@ -35,6 +41,58 @@ describe("a call", () => {
     expect(body).toBe('{"a":"é"}');
   });
 
+  test("without a body says so where the method usually has one, and names the host", async () => {
+    const asked: string[] = [];
+    const transport = await device((socket, request) => {
+      asked.push(request);
+      socket.end(http(200, "{}"));
+    });
+    await transport.send({ method: "GET", path: "/a" }, deadline());
+    await transport.send({ method: "POST", path: "/a" }, deadline());
+    expect(asked.map((request) => request.includes("content-length: 0\r\n"))).toEqual([false, true]);
+    expect(asked[0]).toContain(`\r\nhost: ${transport.at}\r\n`);
+  });
+
+  test.each<[string, { path?: string; headers?: Record<string, string> }]>([
+    ["path", { path: "/a b" }],
+    ["path", { path: "/a HTTP/1.1\r\nx: y" }],
+    ["authorization", { headers: { authorization: "Bearer a\r\nx: y" } }],
+    ["authorization", { headers: { authorization: "Bearer ключ" } }],
+  ])("with characters in the %s that HTTP does not allow is not sent: %j", async (what, odd) => {
+    const transport = await device((socket) => socket.end(http(200, "{}")));
+    await expect(transport.send({ method: "GET", path: "/", ...odd }, deadline())).rejects.toMatchObject({
+      code: "input.invalid",
+      message: `${transport.at}: the ${what} contains characters that HTTP does not allow`,
+    });
+    expect(server?.connections()).toBe(0);
+  });
+
+  test("goes over TLS with any certificate", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rigbridge-tls-"));
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const options = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=rig"];
+    execFileSync("openssl", ["req", "-x509", ...options, "-keyout", key, "-out", cert], { stdio: "ignore" });
+    const body = JSON.stringify({ text: "x".repeat(200_000) });
+    const secure = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
+      request.on("data", () => {}).on("end", () => response.end(request.method === "GET" ? body : "{}"));
+    });
+    try {
+      await once(secure.listen(0, "127.0.0.1"), "listening");
+      const address = secure.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      const transport = httpTransport("127.0.0.1", port, true);
+      await expect(transport.getJson("/", deadline())).resolves.toEqual({ value: JSON.parse(body), notes: [] });
+      await expect(
+        transport.send({ method: "POST", path: "/", body: { a: "b".repeat(100_000) } }, deadline()),
+      ).resolves.toMatchObject({ status: 200, body: "{}" });
+      const plain = httpTransport("127.0.0.1", port, false);
+      await expect(plain.getJson("/", deadline())).rejects.toMatchObject({ code: "rig.garbled" });
+    } finally {
+      secure.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("has a connection of its own", async () => {
     const transport = await device((socket) => socket.write(http(200, '{"a":1}')));
     await transport.getJson("/a", deadline());
@@ -58,6 +116,23 @@ describe("a reply", () => {
       socket.end(Buffer.concat([http(200, '{"a":1}'), Buffer.from("OK\r\n")])),
     );
     await expect(transport.getJson("/", deadline())).resolves.toEqual({ value: { a: 1 }, notes: [] });
+  });
+
+  test("of one connection does not mix with those of others that arrive at the same time", async () => {
+    const transport = await device((socket, request) => {
+      const name = /GET \/(\S+)/.exec(request)?.[1] ?? "";
+      const bytes = http(200, JSON.stringify({ name, text: name.repeat(20_000) }));
+      let at = 0;
+      const next = (): void => {
+        const end = at + 30_011;
+        if (at < bytes.length) socket.write(bytes.subarray(at, end), () => setImmediate(next));
+        at = end;
+      };
+      next();
+    });
+    const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
+    const replies = await Promise.all(names.map((name) => transport.getJson(`/${name}`, deadline())));
+    expect(replies.map(({ value }) => value)).toEqual(names.map((name) => ({ name, text: name.repeat(20_000) })));
   });
 
   test("in broken JSON is repaired with a note", async () => {
@@ -84,6 +159,9 @@ describe("an error", () => {
     ["not HTTP", "SSH-2.0-OpenSSH_9.2\r\n", "rig.garbled", "not HTTP"],
     ["not JSON", http(200, "<html>"), "rig.garbled", 'begins with "<html>"'],
     ["broken off", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "rig.garbled", "broke off"],
+    ["two lengths", http(200, "{}", ["Content-Length: 3"]), "rig.garbled", "with two lengths"],
+    ["two framings", http(200, "{}", ["Transfer-Encoding: chunked"]), "rig.garbled", "with a length and in chunks"],
+    ["an endless head", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(20_000)}`, "rig.garbled", "16 KB"],
     ["no answer", "", "rig.garbled", "closed without an answer"],
     ["too large", http(200, "x".repeat(1_100_000)), "rig.garbled", "1024 KB"],
     ["a bomb", http(200, gzipSync(Buffer.alloc(5_000_000)), ["Content-Encoding: gzip"]), "rig.garbled", "unpacked"],

@@ -1,12 +1,14 @@
 import { pino } from "pino";
 import { type RigReadings, unknownReadings } from "../../../src/contract/readings.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../../../src/contract/rules.ts";
+import { changedKeys } from "../../../src/fleet/changed-keys.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../src/fleet/state.ts";
 import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
 import { Automation } from "../../../src/service/automation/rules/index.ts";
 import { ruleRow } from "../../../src/service/automation/rules/rows.ts";
 import type { RunRecord, RunRequest, Runs } from "../../../src/service/automation/run-types.ts";
-import type { Entry, ReadingChange } from "../../../src/service/miners/miner-registry.ts";
+import type { Entry } from "../../../src/service/miners/miner-registry.ts";
+import type { ReadingChange } from "../../../src/service/miners/reading-watch.ts";
 import { AccessBook } from "../../../src/service/users/access.ts";
 import { openStore, type Store } from "../../../src/store/index.ts";
 import { formatFor } from "../../../src/units/format.ts";
@@ -151,7 +153,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     const state = readings === null ? away(before) : reading(before, readings, rest, now());
     const entry = entries.get(id);
     if (entry !== undefined) Object.assign(entry.rig, { state });
-    return { id, before, state };
+    return { id, before, state, keys: changedKeys(before, state, false) };
   };
   return {
     ...{ automation, runs, notices, store, clocks, history, entries },

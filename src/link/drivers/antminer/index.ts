@@ -106,19 +106,21 @@ class AntminerRig implements Rig {
    * The rig stores three pools, uses the first that answers, and takes only the whole list; their passwords are read to
    * be written back. Mining restarts with each change.
    */
-  readonly pools: PoolControls = {
-    add: async (login, signal) => {
-      checkLogin(login);
-      return this.#changePools((pools) => edit.add(pools, login), signal);
-    },
-    use: async (login, signal) => {
-      checkLogin(login);
-      return this.#changePools((pools) => edit.use(pools, login), signal);
-    },
-    switch: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
-    prioritize: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
-    remove: (pool, signal) => this.#changePools((pools) => edit.remove(pools, pool), signal),
-  };
+  get pools(): PoolControls {
+    return {
+      add: async (login, signal) => {
+        checkLogin(login);
+        return this.#changePools((pools) => edit.add(pools, login), signal);
+      },
+      use: async (login, signal) => {
+        checkLogin(login);
+        return this.#changePools((pools) => edit.use(pools, login), signal);
+      },
+      switch: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
+      prioritize: (pool, signal) => this.#changePools((pools) => edit.first(pools, pool), signal),
+      remove: (pool, signal) => this.#changePools((pools) => edit.remove(pools, pool), signal),
+    };
+  }
 
   doubt(): void {
     this.#reader.doubt();

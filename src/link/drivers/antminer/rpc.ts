@@ -10,6 +10,8 @@ import { type Report, reportOfWeb } from "./stats.ts";
 const loginNote =
   "read without a login; the user name and password of its web page add its MAC address, host name and faults, and allow rebooting and locating it, changing its pools and fan, and putting newer firmware to sleep";
 
+/** A question about firmware: whether its newer statistics report more than the older ones. */
+const newerStatistics = "newer statistics";
 /** For the newer statistics. */
 const statsTimeoutMs = 1_500;
 
@@ -43,6 +45,7 @@ export class AntminerByRpc implements Rig {
 
   /** Newer statistics may report the power, and the coolant's temperatures of a rig without fans. */
   async #newer(model: string | null, signal: AbortSignal): Promise<Report["readings"] | null> {
+    this.#reportsMore ??= this.#link.firmware.has(newerStatistics);
     if (this.#reportsMore === false) return null;
     const short = AbortSignal.any([signal, AbortSignal.timeout(statsTimeoutMs)]);
     try {
@@ -52,6 +55,7 @@ export class AntminerByRpc implements Rig {
       const { power, temperatureIn } = report.readings;
       this.#reportsMore =
         first?.has("chain") === true && (first.has("watt") || power !== null || temperatureIn !== null);
+      this.#link.firmware.keep(newerStatistics, this.#reportsMore);
       return this.#reportsMore ? report.readings : null;
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;

@@ -7,10 +7,11 @@ import { normalMac } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { Access } from "../shared/access.ts";
 import { poolCommands } from "../shared/cgminer-pools.ts";
-import { accepted, isAllowed, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
+import { accepted, poolsOf, statusOf } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
-import { clockOf, optionsOf, readable } from "./commands.ts";
+import { clockOf, optionsOf } from "./commands.ts";
 import { offers, rebootSeconds } from "./controls.ts";
 import { type Generation, generationOf, identityOf } from "./generation.ts";
 import { type Line, parseLine } from "./line.ts";
@@ -76,7 +77,8 @@ class AvalonRig implements Rig {
   #self: Self | undefined;
   /** undefined before it was read, null where the firmware has no such list. */
   #options: ReadonlySet<string> | null | undefined;
-  readonly #taken = new Map<string, boolean>();
+  /** Whether its cgminer knows the commands for pools and takes them from here. */
+  readonly #access: Access;
   #firmware: string | null = null;
   #uptime: number | null = null;
   /** By how many seconds the rig's clock is ahead of this computer's. */
@@ -88,10 +90,11 @@ class AvalonRig implements Rig {
     this.#link = link;
     this.#rpc = link.rpc;
     this.#web = new AvalonWeb(link.http, link.credentials);
+    this.#access = new Access(link.firmware, () => performance.now());
     this.pools = new AvalonPools(link.rpc, this.#web, link.credentials, () => ({
       generation: this.#self?.generation ?? { name: "a-series", series: null },
       options: this.#options ?? null,
-      taken: new Set([...this.#taken].filter(([, takesIt]) => takesIt).map(([command]) => command)),
+      takes: (command) => this.#access.allows(command),
     }));
   }
 
@@ -189,10 +192,7 @@ class AvalonRig implements Rig {
     try {
       this.#self ??= await this.#introduction(line, signal);
       this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;
-      for (const command of Object.values(poolCommands)) {
-        if (performance.now() >= until) break;
-        if (!this.#taken.has(command)) this.#taken.set(command, await this.#takes(command, signal));
-      }
+      await this.#access.refresh(this.#rpc, Object.values(poolCommands), until, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       notes.add("the rig did not answer which model it is and what controls it has");
@@ -200,17 +200,13 @@ class AvalonRig implements Rig {
     return this.#self ?? selfOf(new TolerantReader(undefined, new Notes(), ""), line);
   }
 
-  /** Whether its cgminer knows the command and takes it from here. */
-  async #takes(command: string, signal: AbortSignal): Promise<boolean> {
-    return (await readable(isAllowed(this.#rpc, command, signal))) === true;
-  }
-
   async #introduction(line: Line, signal: AbortSignal): Promise<Self> {
     const self = selfOf(versionOf((await this.#rpc.send("version", undefined, signal)).value), line);
+    this.#link.firmware.recognise(self.identity);
     if (self.identity.firmware !== this.#firmware) {
+      if (this.#firmware !== null) this.#link.firmware.doubt();
       this.#firmware = self.identity.firmware;
       this.#options = undefined;
-      this.#taken.clear();
     }
     if (self.generation.name !== "nano3" || self.identity.mac !== null) return self;
     // It reports neither MAC nor serial number, so two of them could not be distinguished.

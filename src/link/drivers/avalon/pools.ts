@@ -17,7 +17,7 @@ export interface PoolMeans {
   readonly generation: Generation;
   readonly options: ReadonlySet<string> | null;
   /** Those of `poolCommands` that its cgminer allows. */
-  readonly taken: ReadonlySet<string>;
+  readonly takes: (command: string) => boolean;
 }
 
 /**
@@ -47,17 +47,17 @@ export class AvalonPools implements PoolControls {
   }
 
   actions(pools: readonly PoolReading[]): PoolAction[] {
-    const { taken } = this.#means();
+    const { takes } = this.#means();
     const way = this.#way;
     const room = pools.length < poolSlots;
     const can: Readonly<Record<PoolAction, boolean>> = {
-      add: way === "none" ? taken.has(poolCommands.add) : room,
+      add: way === "none" ? takes(poolCommands.add) : room,
       use: way !== "none",
-      switch: taken.has(poolCommands.switch),
-      enable: taken.has(poolCommands.enable),
-      disable: taken.has(poolCommands.disable),
-      remove: way === "list" || taken.has(poolCommands.remove),
-      prioritize: taken.has(poolCommands.prioritize) || way === "list",
+      switch: takes(poolCommands.switch),
+      enable: takes(poolCommands.enable),
+      disable: takes(poolCommands.disable),
+      remove: way === "list" || takes(poolCommands.remove),
+      prioritize: takes(poolCommands.prioritize) || way === "list",
     };
     return allActions.filter((action) => can[action]);
   }
@@ -103,7 +103,7 @@ export class AvalonPools implements PoolControls {
   }
 
   async prioritize(pool: PoolReading, signal: AbortSignal): Promise<string> {
-    if (this.#means().taken.has(poolCommands.prioritize)) return this.#untilRestart.prioritize(pool, signal);
+    if (this.#means().takes(poolCommands.prioritize)) return this.#untilRestart.prioritize(pool, signal);
     listedPool(await freshPools(this.#rpc, signal), pool);
     return this.#rewrite((kept) => inFront(kept, pool), signal);
   }
@@ -152,7 +152,7 @@ export class AvalonPools implements PoolControls {
   }
 
   async #cgminer(command: string, parameter: string, signal: AbortSignal): Promise<string> {
-    if (!this.#means().taken.has(command))
+    if (!this.#means().takes(command))
       throw new RigbridgeError("control.absent", `This rig's firmware does not take "${command}"`);
     return accepted(this.#rpc.at, command, (await this.#rpc.send(command, parameter, signal)).value);
   }

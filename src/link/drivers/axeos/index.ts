@@ -1,11 +1,13 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
+import type { RigFirmware } from "../../firmware.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { type HttpTransport, words } from "../../transports/http.ts";
+import { type HttpTransport, NotOnDevice, words } from "../../transports/http.ts";
 import { parseReply } from "../../transports/json.ts";
 import { lastPool, listedPool } from "../shared/listed-pool.ts";
+import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { type ChipOptions, chipOptions, offers } from "./controls.ts";
 import { isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
@@ -21,10 +23,11 @@ export const axeos: Driver = {
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [80],
   recognise: (signs) => recognise(signs),
-  connect: ({ http }) => new AxeosRig(http),
+  connect: ({ http, firmware }) => new AxeosRig(http, firmware),
 };
 
 const infoPath = "/api/system/info";
+const asicPath = "/api/system/asic";
 
 /** Its page at / is compressed and says little, so its information page is requested from every HTTP server. */
 function recognise({ root, pages }: Signs): Partial<Identity> | Question | undefined {
@@ -41,21 +44,24 @@ function recognise({ root, pages }: Signs): Partial<Identity> | Question | undef
 class AxeosRig implements Rig {
   readonly quick = true;
   readonly #http: HttpTransport;
-  /** undefined before it was read; null on firmware without that page. */
-  #asic: TolerantReader | null | undefined;
+  readonly #firmware: RigFirmware;
+  /** Its page about the chip, which does not change while it runs; null where the rig does not give it. */
+  readonly #asic: Memo<TolerantReader | null>;
   readonly #offered = new OfferedControls();
 
-  constructor(http: HttpTransport) {
+  constructor(http: HttpTransport, firmware: RigFirmware) {
     this.#http = http;
+    this.#firmware = firmware;
+    this.#asic = new Memo(Number.POSITIVE_INFINITY);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
     const notes = new Notes();
     const info = await this.#info(signal, notes);
     await this.#readAsic(signal);
-    const chip: ChipOptions | null = chipOptions(this.#asic ?? null, info.text("ASICModel"));
+    const chip: ChipOptions | null = chipOptions(this.#asic.value ?? null, info.text("ASICModel"));
     const pools = poolsOf(info);
-    const readings = readingsOf(info, this.#asic?.integer("asicCount") ?? null);
+    const readings = readingsOf(info, this.#asic.value?.integer("asicCount") ?? null);
     return {
       identity: identityOf(info, ""),
       readings: { ...readings, notes: notes.list() },
@@ -78,44 +84,46 @@ class AxeosRig implements Rig {
    * AxeOS has two pools, a primary and a fallback, applies changes to them at its next start, and never reveals their
    * passwords. So they cannot be swapped, only selected, where the firmware can (`useFallbackStratum`).
    */
-  readonly pools: PoolControls = {
-    add: async (login, signal) => {
-      checkLogin(login);
-      const info = await this.#info(signal, new Notes());
-      const slot = slots.find((each) => !isSet(info, each));
-      if (slot === undefined) {
-        throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
-      }
-      const result = await this.#patch(slotFields(slot, login, info), signal);
-      return `${result}; stored as the ${slot.name} pool, used after the next restart`;
-    },
-    use: async (login, signal) => {
-      checkLogin(login);
-      const info = await this.#info(signal, new Notes());
-      const [primary] = slots;
-      const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
-      const result = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
-      return `${result}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
-    },
-    switch: (pool, signal) => this.#choose(pool, signal),
-    prioritize: (pool, signal) => this.#choose(pool, signal),
-    remove: async (pool, signal) => {
-      const info = await this.#info(signal, new Notes());
-      const pools = poolsOf(info);
-      const wanted = listedPool(pools, pool);
-      if (pools.length < 2) throw lastPool();
-      if (wanted.index === 0) {
-        throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
-      }
-      const fallback = slots[1];
-      const result = await this.#patch(
-        { [fallback.url]: "", ...(info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {}) },
-        signal,
-      );
-      if (!wanted.active) return result;
-      return `${result}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
-    },
-  };
+  get pools(): PoolControls {
+    return {
+      add: async (login, signal) => {
+        checkLogin(login);
+        const info = await this.#info(signal, new Notes());
+        const slot = slots.find((each) => !isSet(info, each));
+        if (slot === undefined) {
+          throw new RigbridgeError("not.possible", "AxeOS holds two pools and both are set; remove the fallback first");
+        }
+        const result = await this.#patch(slotFields(slot, login, info), signal);
+        return `${result}; stored as the ${slot.name} pool, used after the next restart`;
+      },
+      use: async (login, signal) => {
+        checkLogin(login);
+        const info = await this.#info(signal, new Notes());
+        const [primary] = slots;
+        const choice = info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {};
+        const result = await this.#patch({ ...slotFields(primary, login, info), ...choice }, signal);
+        return `${result}; stored in place of the primary pool, and the device restarts to use it: ${await this.#restart(signal)}`;
+      },
+      switch: (pool, signal) => this.#choose(pool, signal),
+      prioritize: (pool, signal) => this.#choose(pool, signal),
+      remove: async (pool, signal) => {
+        const info = await this.#info(signal, new Notes());
+        const pools = poolsOf(info);
+        const wanted = listedPool(pools, pool);
+        if (pools.length < 2) throw lastPool();
+        if (wanted.index === 0) {
+          throw new RigbridgeError("not.possible", "AxeOS needs its primary pool; only the fallback can be removed");
+        }
+        const fallback = slots[1];
+        const result = await this.#patch(
+          { [fallback.url]: "", ...(info.has("useFallbackStratum") ? { useFallbackStratum: 0 } : {}) },
+          signal,
+        );
+        if (!wanted.active) return result;
+        return `${result}; it was in use, so the device restarts: ${await this.#restart(signal)}`;
+      },
+    };
+  }
 
   close(): void {
     this.#http.close();
@@ -141,14 +149,16 @@ class AxeosRig implements Rig {
   }
 
   async #readAsic(signal: AbortSignal): Promise<void> {
-    if (this.#asic !== undefined) return;
+    const isRead = this.#asic.value !== undefined && this.#asic.at >= this.#firmware.doubtedAt;
+    if (isRead || this.#firmware.has(asicPath) === false) return;
     try {
-      const { value } = await this.#http.getJson("/api/system/asic", signal);
-      this.#asic = new TolerantReader(value, new Notes(), "asic");
+      const { value } = await this.#http.getJson(asicPath, signal);
+      this.#asic.keep(new TolerantReader(value, new Notes(), "asic"));
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
-      // A missing page stays missing; after any other error the next read tries again.
-      if (error.code === "rig.refused" || error.code === "rig.garbled") this.#asic = null;
+      if (error instanceof NotOnDevice) this.#firmware.keep(asicPath, false);
+      // After any other error the next read tries again.
+      if (error.code === "rig.refused" || error.code === "rig.garbled") this.#asic.keep(null);
     }
   }
 

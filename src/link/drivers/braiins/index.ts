@@ -6,6 +6,7 @@ import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig, Signs } fr
 import type { Link } from "../../link.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { parseStrict } from "../../transports/json.ts";
+import { Access } from "../shared/access.ts";
 import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { type Answer, BraiinsGraphql } from "./graphql.ts";
@@ -17,7 +18,7 @@ import { PageBook } from "./rest-pages.ts";
 import { restPools } from "./rest-pools.ts";
 import { restSnapshot } from "./rest-readings.ts";
 import { askReports, command, rpcSnapshot, softwareOf } from "./rpc.ts";
-import { Allowed, absent, rpcPools } from "./rpc-controls.ts";
+import { absent, allowedPoolActions, rpcCommands, rpcPools } from "./rpc-controls.ts";
 import { devicesOf, emptySnapshot, merged, type Snapshot } from "./snapshot.ts";
 
 /**
@@ -65,7 +66,7 @@ class BraiinsRig implements Rig {
   readonly #rest: BraiinsRest;
   readonly #graphql: BraiinsGraphql;
   readonly #book: PageBook;
-  readonly #allowed = new Allowed();
+  readonly #access: Access;
   /** The interface for the login; null while the web does not answer. */
   readonly #web = new Memo<"rest" | "graphql" | null>(refreshAfterMs);
   #software: string | undefined;
@@ -79,9 +80,10 @@ class BraiinsRig implements Rig {
 
   constructor(link: Link) {
     this.#link = link;
+    this.#access = new Access(link.firmware, () => performance.now());
     this.#rest = new BraiinsRest(link.http, link.credentials);
     this.#graphql = new BraiinsGraphql(link.http, link.credentials);
-    this.#book = new PageBook(this.#rest);
+    this.#book = new PageBook(this.#rest, link.firmware);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -116,21 +118,22 @@ class BraiinsRig implements Rig {
     return this.#offered.set(this, key, value, signal);
   }
 
-  readonly pools: PoolControls = {
-    add: (login, signal) => this.#now.add?.(login, signal) ?? Promise.reject(absent("add")),
-    switch: (pool, signal) => this.#now.switch?.(pool, signal) ?? Promise.reject(absent("switch")),
-    enable: (pool, signal) => this.#now.enable?.(pool, signal) ?? Promise.reject(absent("enable")),
-    disable: (pool, signal) => this.#now.disable?.(pool, signal) ?? Promise.reject(absent("disable")),
-    remove: (pool, signal) => this.#now.remove?.(pool, signal) ?? Promise.reject(absent("remove")),
-    prioritize: (pool, signal) => this.#now.prioritize?.(pool, signal) ?? Promise.reject(absent("prioritize")),
-  };
+  get pools(): PoolControls {
+    return {
+      add: (login, signal) => this.#now.add?.(login, signal) ?? Promise.reject(absent("add")),
+      switch: (pool, signal) => this.#now.switch?.(pool, signal) ?? Promise.reject(absent("switch")),
+      enable: (pool, signal) => this.#now.enable?.(pool, signal) ?? Promise.reject(absent("enable")),
+      disable: (pool, signal) => this.#now.disable?.(pool, signal) ?? Promise.reject(absent("disable")),
+      remove: (pool, signal) => this.#now.remove?.(pool, signal) ?? Promise.reject(absent("remove")),
+      prioritize: (pool, signal) => this.#now.prioritize?.(pool, signal) ?? Promise.reject(absent("prioritize")),
+    };
+  }
 
   doubt(): void {
     this.#web.forget();
     this.#software = undefined;
     this.#mac = null;
     this.#settings.forget();
-    this.#allowed.forget();
     this.#book.doubt();
   }
 
@@ -230,8 +233,8 @@ class BraiinsRig implements Rig {
   #rpcOnly(snapshot: Snapshot): View {
     return {
       snapshot,
-      offered: this.#allowed.has("pause") && this.#allowed.has("resume") ? [this.#rpcMining(snapshot)] : [],
-      poolActions: this.#allowed.poolActions,
+      offered: this.#access.allows("pause") && this.#access.allows("resume") ? [this.#rpcMining(snapshot)] : [],
+      poolActions: allowedPoolActions(this.#access),
       pools: rpcPools(this.#link.rpc),
     };
   }
@@ -240,7 +243,7 @@ class BraiinsRig implements Rig {
     const { rpc } = this.#link;
     this.#software ??= await this.#askSoftware(signal);
     const snapshot = rpcSnapshot(await askReports(rpc, signal, notes), notes);
-    await this.#allowed.refresh(rpc, performance.now() + onceTimeoutMs, signal);
+    await this.#access.refresh(rpc, rpcCommands, performance.now() + onceTimeoutMs, signal);
     return merged(snapshot, { ...emptySnapshot, identity: { ...emptySnapshot.identity, firmware: this.#software } });
   }
 
@@ -281,7 +284,7 @@ class BraiinsRig implements Rig {
         this.#legacyMining(snapshot, running),
         ...legacyControls(this.#graphql, legacySettings(status, settings, notes), { locate: overWeb.readings.locate }),
       ],
-      poolActions: running ? this.#allowed.poolActions : [],
+      poolActions: running ? allowedPoolActions(this.#access) : [],
       pools: rpcPools(this.#link.rpc),
     };
   }
@@ -308,7 +311,7 @@ class BraiinsRig implements Rig {
   }
 
   #legacyMining(snapshot: Snapshot, running: boolean): OfferedControl {
-    const pausing = this.#allowed.has("pause") && this.#allowed.has("resume");
+    const pausing = this.#access.allows("pause") && this.#access.allows("resume");
     if (running && pausing) return this.#rpcMining(snapshot);
     return {
       control: toggle("mining", snapshot.wanted, { lasting: false, restartsMining: true, seconds: 120 }),

@@ -1,5 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
+import type { RigFirmware } from "../../firmware.ts";
 import type { Notes } from "../../tolerant-reader.ts";
+import { NotOnDevice } from "../../transports/http.ts";
 import type { BraiinsRest } from "./rest.ts";
 
 /** Read each time. */
@@ -25,13 +27,15 @@ const seldomAtOnce = 2;
 /** The pages of a rig: measurements are read each time, settings now and then, and while a change is awaited. */
 export class PageBook {
   readonly #rest: BraiinsRest;
+  readonly #firmware: RigFirmware;
   readonly #pages = new Map<PagePath, unknown>();
   readonly #readAt = new Map<PagePath, number>();
   /** Pages that should soon show a change, until when. */
   readonly #awaited = new Map<PagePath, number>();
 
-  constructor(rest: BraiinsRest) {
+  constructor(rest: BraiinsRest, firmware: RigFirmware) {
     this.#rest = rest;
+    this.#firmware = firmware;
   }
 
   /** The next read reads all pages. */
@@ -59,6 +63,11 @@ export class PageBook {
   }
 
   async #page(path: PagePath, signal: AbortSignal, notes: Notes): Promise<void> {
+    // What this rig has answered itself counts more than that another lacks it.
+    if (!this.#pages.has(path) && this.#firmware.has(path) === false) {
+      this.#isMissing(path, "the rig refused it", notes);
+      return;
+    }
     try {
       const { value, notes: repairs } = await this.#rest.page(path, signal);
       notes.addAll(repairs);
@@ -66,11 +75,14 @@ export class PageBook {
     } catch (error) {
       if (!(error instanceof RigbridgeError) || path === "miner/details" || signal.aborted) throw error;
       if (error.code === "rig.login") throw error;
-      this.#pages.delete(path);
-      notes.add(
-        `${path} could not be read: ${error.code === "rig.refused" ? "the rig refused it" : "its answer is not usable"}`,
-      );
+      if (error instanceof NotOnDevice) this.#firmware.keep(path, false);
+      this.#isMissing(path, error.code === "rig.refused" ? "the rig refused it" : "its answer is not usable", notes);
     }
     this.#readAt.set(path, performance.now());
+  }
+
+  #isMissing(path: PagePath, why: string, notes: Notes): void {
+    this.#pages.delete(path);
+    notes.add(`${path} could not be read: ${why}`);
   }
 }

@@ -2,7 +2,7 @@ import { invalid, RigbridgeError } from "../../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolReading } from "../../driver.ts";
 import { checkLogin } from "../../pool-login.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { isAllowed } from "../shared/cgminer-replies.ts";
+import type { Access } from "../shared/access.ts";
 import { command } from "./rpc.ts";
 
 const pools = {
@@ -13,32 +13,11 @@ const pools = {
   remove: "removepool",
 } as const;
 
-const asked = ["pause", "resume", ...Object.values(pools)];
+/** The RPC commands that are sent, where this address may. */
+export const rpcCommands = ["pause", "resume", ...Object.values(pools)];
 
-/** The RPC commands that this address may send, by the rig's `check`; each is checked once. */
-export class Allowed {
-  readonly #known = new Map<string, boolean>();
-
-  has(name: string): boolean {
-    return this.#known.get(name) === true;
-  }
-
-  get poolActions(): PoolAction[] {
-    return poolActions.filter((action) => this.has(pools[action]));
-  }
-
-  forget(): void {
-    this.#known.clear();
-  }
-
-  async refresh(rpc: RpcTransport, until: number, signal: AbortSignal): Promise<void> {
-    for (const name of asked) {
-      if (this.#known.has(name)) continue;
-      if (performance.now() > until) return;
-      this.#known.set(name, (await isAllowed(rpc, name, signal)) === true);
-    }
-  }
-}
+export const allowedPoolActions = (access: Access): PoolAction[] =>
+  poolActions.filter((action) => access.allows(pools[action]));
 
 const poolActions = ["add", "switch", "enable", "disable", "remove"] as const;
 

@@ -3,13 +3,15 @@ import type { ControlKey, ControlValue, Identity } from "../../../contract/readi
 import { isRecord } from "../../../contract/record.ts";
 import { type OfferedControl, toggle, trigger } from "../../controls.ts";
 import type { Driver, PoolAction, PoolControls, Reading, Rig } from "../../driver.ts";
+import type { RigFirmware } from "../../firmware.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
+import type { Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { Access } from "../shared/access.ts";
 import { cgminerPools, poolCommands } from "../shared/cgminer-pools.ts";
-import { accepted, firstOf, isRefusal, isRefused, statusOf } from "../shared/cgminer-replies.ts";
+import { accepted, firstOf, isRefused, lacks } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
-import { Access } from "./access.ts";
 import { type Kind, kindOf } from "./identity.ts";
 import {
   readingsOf,
@@ -30,11 +32,16 @@ export const cgminer: Driver = {
   evidence: { readings: "ran", controls: "ran" },
   ports: [4028],
   recognise: ({ version }) => kindOf(version, null)?.identity,
-  connect: ({ rpc, monotonicNow }) => new CgminerRig(rpc, monotonicNow),
+  connect: (link) => new CgminerRig(link),
 };
 
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
+
+/** Questions about the rig that may be joined to the reports. */
+type Question = "version" | "coin";
+/** A question about firmware: whether it joins commands. */
+const joining = "joins commands";
 
 /** Some firmware has only this longer list of devices. */
 const fullerDevices = "edevs";
@@ -47,9 +54,12 @@ const sideTimeoutMs = 1_500;
 class CgminerRig implements Rig {
   readonly #rpc: RpcTransport;
   readonly #now: () => number;
+  readonly #firmware: RigFirmware;
   readonly #access: Access;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
+  /** Whether questions may be joined to the reports; null before the first try. */
+  #joinsQuestions: boolean | null = null;
   /** The command that lists its devices; null while `devs` has not been refused. */
   #devices: "devs" | typeof fullerDevices | null = null;
   #kind: Kind | undefined;
@@ -58,13 +68,16 @@ class CgminerRig implements Rig {
   /** undefined before it was read. */
   #algorithm: string | null | undefined;
   readonly #offered = new OfferedControls();
-  readonly pools: PoolControls;
 
-  constructor(rpc: RpcTransport, monotonicNow: () => number) {
+  constructor({ rpc, firmware, monotonicNow }: Pick<Link, "rpc" | "firmware" | "monotonicNow">) {
     this.#rpc = rpc;
     this.#now = monotonicNow;
-    this.#access = new Access(monotonicNow);
-    this.pools = cgminerPools(rpc, (command, parameter, signal) => this.#do(command, parameter, signal));
+    this.#firmware = firmware;
+    this.#access = new Access(firmware, monotonicNow);
+  }
+
+  get pools(): PoolControls {
+    return cgminerPools(this.#rpc, (command, parameter, signal) => this.#do(command, parameter, signal));
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -73,7 +86,7 @@ class CgminerRig implements Rig {
     this.#noticeRestart(uptimeOf(sections));
     await this.#introduce(sections, signal);
     const snapshot = snapshotOf(sections, notes, this.#kind?.identity.model);
-    await this.#ask(snapshot, signal);
+    await this.#ask(sections, snapshot, signal);
     const denial = this.#kind?.software ? readOnlyNote : deniedNote;
     if (this.#access.deniedAll) notes.add(denial);
     const kind = this.#kind;
@@ -108,7 +121,7 @@ class CgminerRig implements Rig {
     if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) {
       this.#kind = undefined;
       this.#algorithm = undefined;
-      this.#access.doubt();
+      this.#firmware.doubt(this.#now() - 1000 * uptime);
     }
     this.#uptime = uptime ?? this.#uptime;
   }
@@ -123,8 +136,15 @@ class CgminerRig implements Rig {
 
   /** The four reports, joined where the rig supports it: separate ones cost more than twice as much. */
   async #reports(signal: AbortSignal, notes: Notes): Promise<Sections> {
+    this.#joins ??= this.#firmware.has(joining) ?? null;
+    const questions = this.#questionsToJoin();
+    if (questions.length > 0) {
+      const joined = await this.#withQuestions(questions, signal, notes);
+      if (joined !== null) return joined;
+    }
     if (this.#joins !== false) {
-      const joined = await this.#joined(signal, notes);
+      const joined = await this.#joined([], signal, notes);
+      if (this.#joins !== null) this.#firmware.keep(joining, this.#joins);
       if (joined !== null) return joined;
     }
     try {
@@ -133,6 +153,28 @@ class CgminerRig implements Rig {
       // Either the rig hung or only the joined command, so joining is tried again.
       if (error instanceof RigbridgeError && error.code === "rig.timeout") this.#joins = null;
       throw error;
+    }
+  }
+
+  /** What is to be asked of a rig of which it is known that it joins commands. */
+  #questionsToJoin(): Question[] {
+    if (this.#joins !== true || this.#joinsQuestions === false) return [];
+    const asksCoin = this.#algorithm === undefined && this.#firmware.has("coin") === true;
+    return [...(this.#kind === undefined ? (["version"] as const) : []), ...(asksCoin ? (["coin"] as const) : [])];
+  }
+
+  /** null when the rig does not join these: they are then asked one by one. */
+  async #withQuestions(questions: readonly Question[], signal: AbortSignal, notes: Notes): Promise<Sections | null> {
+    this.#joinsQuestions = false;
+    try {
+      const joined = await this.#joined(questions, signal, notes);
+      this.#joinsQuestions = joined !== null;
+      return joined;
+    } catch (error) {
+      if (error instanceof RigbridgeError && error.code === "rig.garbled") return null;
+      throw error;
+    } finally {
+      this.#joins = true;
     }
   }
 
@@ -153,9 +195,9 @@ class CgminerRig implements Rig {
   }
 
   /** null when the rig does not join commands; that is remembered. */
-  async #joined(signal: AbortSignal, notes: Notes): Promise<Sections | null> {
+  async #joined(questions: readonly Question[], signal: AbortSignal, notes: Notes): Promise<Sections | null> {
     try {
-      const joined = sectionNames.map((name) => this.#commandFor(name)).join("+");
+      const joined = [...sectionNames.map((name) => this.#commandFor(name)), ...questions].join("+");
       const { value, notes: repairs } = await this.#rpc.send(joined, undefined, signal);
       const parts = isRecord(value) ? value : {};
       if (!Array.isArray(parts.summary)) {
@@ -169,6 +211,7 @@ class CgminerRig implements Rig {
         pools: firstOf(parts.pools),
         devs: firstOf(parts[this.#commandFor("devs")]),
         stats: firstOf(parts.stats),
+        ...Object.fromEntries(questions.map((question) => [question, firstOf(parts[question])])),
       };
     } catch (error) {
       // Some rigs do not answer a joined command at all. Once joining has worked, a failure is temporary.
@@ -181,25 +224,34 @@ class CgminerRig implements Rig {
   }
 
   /** Reads what it is, which decides what its figures mean; a failure does not fail the read. */
-  async #introduce({ stats }: Sections, signal: AbortSignal): Promise<void> {
+  async #introduce({ stats, version }: Sections, signal: AbortSignal): Promise<void> {
     if (this.#kind !== undefined) return;
     try {
-      this.#kind = kindOf((await this.#question("version", signal)) ?? stats, stats);
+      this.#kind = kindOf(version ?? (await this.#question("version", signal)) ?? stats, stats);
+      if (this.#kind !== undefined) this.#firmware.recognise(this.#kind.identity);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
     }
   }
 
   /** Reads what is needed once or rarely; a failure does not fail the read. */
-  async #ask(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
+  async #ask({ coin }: Sections, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
     const until = this.#now() + sideTimeoutMs;
     try {
-      if (this.#algorithm === undefined) this.#algorithm = algorithmOf(await this.#question("coin", signal));
+      if (this.#algorithm === undefined) this.#algorithm = await this.#askAlgorithm(coin, signal);
       const commands = [...Object.values(poolCommands), "restart", ...boardCommands(snapshot).flatMap(both)];
       await this.#access.refresh(this.#rpc, commands, until, signal);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
     }
+  }
+
+  /** null where the firmware does not know the command. */
+  async #askAlgorithm(coin: unknown, signal: AbortSignal): Promise<string | null> {
+    if (this.#firmware.has("coin") === false) return null;
+    const answer = coin ?? (await this.#question("coin", signal));
+    this.#firmware.keep("coin", !lacks(answer));
+    return algorithmOf(answer);
   }
 
   /** null when the answer is unreadable, as it may be to an unknown command. */
@@ -239,8 +291,6 @@ class CgminerRig implements Rig {
 
   async #do(command: string, parameter: string | undefined, signal: AbortSignal): Promise<string> {
     const { value } = await this.#rpc.send(command, parameter, signal);
-    const status = statusOf(value);
-    if (status !== null && isRefusal(status)) this.#access.doubt();
     return accepted(this.#rpc.at, command, value);
   }
 }

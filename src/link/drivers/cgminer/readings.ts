@@ -7,12 +7,14 @@ import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } 
 import { highest, total } from "../shared/figures.ts";
 import { antminerAlgorithm } from "./identity.ts";
 
-/** The raw answers to `summary`, `pools`, `devs` and `stats`. */
+/** The raw answers to `summary`, `pools`, `devs` and `stats`, and to questions that were joined to them. */
 export interface Sections {
   readonly summary: unknown;
   readonly pools: unknown;
   readonly devs: unknown;
   readonly stats: unknown;
+  readonly version?: unknown;
+  readonly coin?: unknown;
 }
 
 /** What the four reports of one read bring. */

@@ -27,11 +27,27 @@ export function statusOf(value: unknown): Status | null {
 /** The first of a list, as the parts of a joined answer come; undefined when it is no list. */
 export const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
-/** What `check` says of a command: whether this address may use it. null where the rig does not know `check`. */
-export async function isAllowed(rpc: RpcTransport, command: string, signal: AbortSignal): Promise<boolean | null> {
+/**
+ * What the rig's `check` says of a command: whether it exists, and whether this address may use it. `lacking`: the
+ * firmware has no `check`; `denied`: it does not answer it to this address. Throws `rig.garbled` for any other answer.
+ */
+export async function checkOf(
+  rpc: RpcTransport,
+  command: string,
+  signal: AbortSignal,
+): Promise<{ readonly exists: boolean; readonly access: boolean } | "lacking" | "denied"> {
   const { value } = await rpc.send("check", command, signal);
   const checked = isRecord(value) ? firstOf(value.CHECK) : undefined;
-  return isRecord(checked) ? checked.Exists === "Y" && checked.Access === "Y" : null;
+  if (lacks(value)) return "lacking";
+  if (isRefused(value)) return "denied";
+  if (!isRecord(checked)) throw new RigbridgeError("rig.garbled", `${rpc.at} answered "check" without a CHECK`);
+  return { exists: checked.Exists === "Y", access: checked.Access === "Y" };
+}
+
+/** Whether the answer is that the firmware has no such command. */
+export function lacks(answer: unknown): boolean {
+  const status = statusOf(answer);
+  return status !== null && isRefusal(status) && (status.code === 14 || /invalid command/i.test(status.words));
 }
 
 export const isRefusal = ({ letter }: Status): boolean => letter === "E" || letter === "F";
@@ -70,24 +86,54 @@ export function ratesOf(reply: TolerantReader, giga = 1e9): Rates {
   let now: number | null = null;
   let seconds: number | null = null;
   let average: number | null = null;
-  for (const key of reply.keys()) {
-    const match = key.length <= longestRateKey && key.includes("HS ") ? rateKey.exec(key) : null;
-    if (match === null) continue;
-    const [, prefix = "", over, av] = match;
-    if (over === undefined && av === undefined) {
+  for (const { key, prefix, over } of rateKeysOf(reply.keys())) {
+    if (over === "RT") {
       now ??= reply.number(key, { times: 1e6 });
       continue;
     }
     const rate = reply.number(key, { times: prefix === "G" ? giga : (factors[prefix] ?? 1) });
     if (rate === null) continue;
-    if (over === undefined) {
+    if (over === "av") {
       average ??= rate;
-    } else if (seconds === null || Number(over) < seconds) {
+    } else if (seconds === null || over < seconds) {
       now = rate;
-      seconds = Number(over);
+      seconds = over;
     }
   }
   return { now: now ?? average, average, seconds };
+}
+
+interface RateKey {
+  readonly key: string;
+  readonly prefix: string;
+  /** Seconds. */
+  readonly over: number | "av" | "RT";
+}
+
+/** Far more kinds of replies than there are; the oldest is forgotten. */
+const mostLayouts = 32;
+const longestLayout = 500;
+/** The keys of replies seen so far with the rates among them: a rig replies with the same keys each time. */
+const layouts: { readonly keys: readonly string[]; readonly rates: readonly RateKey[] }[] = [];
+
+function rateKeysOf(keys: readonly string[]): readonly RateKey[] {
+  const known = layouts.find((layout) => layout.keys.length === keys.length && isEqual(layout.keys, keys));
+  if (known !== undefined) return known.rates;
+  const rates = keys.flatMap(rateKeyOf);
+  if (keys.length > longestLayout) return rates;
+  if (layouts.length >= mostLayouts) layouts.shift();
+  layouts.push({ keys, rates });
+  return rates;
+}
+
+const isEqual = (some: readonly string[], others: readonly string[]): boolean =>
+  some.every((key, index) => key === others[index]);
+
+function rateKeyOf(key: string): RateKey[] {
+  const match = key.length <= longestRateKey ? rateKey.exec(key) : null;
+  if (match === null) return [];
+  const [, prefix = "", over, av] = match;
+  return [{ key, prefix, over: over === undefined ? (av === undefined ? "RT" : "av") : Number(over) }];
 }
 
 /** What a G means: Bitmain's Ethash rigs report MH/s under the same names. */

@@ -3,6 +3,7 @@ import type { ControlKey, ControlValue, Identity } from "../../../contract/readi
 import type { Driver, PoolControls, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { Link } from "../../link.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { NotOnDevice } from "../../transports/http.ts";
 import { isRefusal, statusOf } from "../shared/cgminer-replies.ts";
 import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
@@ -38,13 +39,17 @@ function recognise({ root, version, reports }: Signs): Partial<Identity> | Quest
   return Object.hasOwn(reports, "stats") ? identityFrom(reports.stats, "STATS") : { command: "stats" };
 }
 
-/** What the rig is does not change, presets only with its tuning. */
+/** For presets, which change with its tuning, its chips, and pages that it did not give. */
 const refreshAfterMs = 300_000;
 /** Of a read, for pages beside the readings; the others are read with the next one. */
 const seldomTimeoutMs = 1_500;
 
 const seldomPages = ["info", "autotune/presets", "model", "chains/factory-info", "chains"] as const;
 type SeldomPage = (typeof seldomPages)[number];
+/** What the rig is, which does not change while it runs. */
+const lasting: ReadonlySet<SeldomPage> = new Set(["info", "model", "chains/factory-info"]);
+
+const isKnown = ({ value }: Memo<unknown>): boolean => value !== undefined && value !== null;
 
 class VnishRig implements Rig {
   readonly #link: Link;
@@ -184,11 +189,16 @@ class VnishRig implements Rig {
     }
   }
 
+  #isDue(page: SeldomPage, memo: Memo<unknown>): boolean {
+    return lasting.has(page) && isKnown(memo) ? memo.at < this.#link.firmware.doubtedAt : !memo.isFresh;
+  }
+
   /** A failure does not fail the read. */
   async #readSeldom(signal: AbortSignal): Promise<void> {
     const until = performance.now() + seldomTimeoutMs;
     for (const [page, memo] of this.#seldom) {
-      if (memo.isFresh) continue;
+      if (!this.#isDue(page, memo)) continue;
+      if (!isKnown(memo) && this.#link.firmware.has(page) === false) continue;
       if (performance.now() > until) return;
       // Presets require the login.
       if (page === "autotune/presets" && this.#web.locked !== null) continue;
@@ -196,6 +206,7 @@ class VnishRig implements Rig {
         memo.keep((await this.#web.get(page, signal)).value);
       } catch (error) {
         if (!(error instanceof RigbridgeError)) throw error;
+        if (error instanceof NotOnDevice) this.#link.firmware.keep(page, false);
         // A refusal is final; after any other error the next read tries again.
         const final = error.code === "rig.refused" || error.code === "rig.login" || error.code === "rig.garbled";
         if (final) memo.keep(memo.value ?? null);

@@ -141,7 +141,7 @@ class WhatsminerRig implements Rig {
     try {
       const version = await session.ask("get_version", new Notes(), signal);
       if (firmwareDate(version) >= firstFrames && (await speaks(newer, signal))) return new FrameDialect(newer);
-      return new RpcDialect(session);
+      return new RpcDialect(session, this.#link.firmware);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;
       if (await speaks(newer, signal)) return new FrameDialect(newer);

@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { PoolLogin, PoolReading } from "../../driver.ts";
+import type { RigFirmware } from "../../firmware.ts";
 import { Notes } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import { firstOf, statusOf } from "../shared/cgminer-replies.ts";
@@ -19,13 +20,13 @@ const reportTimeoutMs = 1_200;
 /** Of a read; after it the reports that change seldom wait for the next read. */
 const seldomTimeoutMs = 2_500;
 
-/** ms after which each report beside the readings is read again; 0 with each read. */
+/** ms after which each report beside the readings is read again; 0 with each read, Infinity after a restart. */
 const refreshAfterMs = {
   status: 0,
   get_error_code: 0,
-  get_version: 600_000,
+  get_version: Number.POSITIVE_INFINITY,
   get_miner_info: 60_000,
-  devdetails: 600_000,
+  devdetails: Number.POSITIVE_INFINITY,
   get_psu: 60_000,
 } as const satisfies Partial<Record<ReportName, number>>;
 type SideReport = keyof typeof refreshAfterMs;
@@ -37,15 +38,15 @@ export class RpcDialect implements Dialect {
   readonly #kept = new Map<SideReport, Memo<unknown>>(
     sideReports.map((name) => [name, new Memo(refreshAfterMs[name])]),
   );
-  /** Reports that this firmware does not have. */
-  readonly #unknown = new Set<ReportName>();
+  readonly #firmware: RigFirmware;
   /** null until `devs` turned out to be missing. */
   #boards: BoardsReport | null = null;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
 
-  constructor(session: RpcSession) {
+  constructor(session: RpcSession, firmware: RigFirmware) {
     this.#session = session;
+    this.#firmware = firmware;
   }
 
   async read(notes: Notes, signal: AbortSignal): Promise<Snapshot> {
@@ -115,7 +116,6 @@ export class RpcDialect implements Dialect {
 
   doubt(): void {
     for (const memo of this.#kept.values()) memo.forget();
-    this.#unknown.clear();
     this.#boards = null;
   }
 
@@ -177,11 +177,13 @@ export class RpcDialect implements Dialect {
 
   /** A failure does not fail the read. */
   async #readBeside(name: SideReport, memo: Memo<unknown>, notes: Notes, signal: AbortSignal): Promise<void> {
-    if (memo.isFresh || this.#unknown.has(name) || signal.aborted) return;
+    const isFresh = memo.isFresh && memo.at >= this.#firmware.doubtedAt;
+    const isMissing = memo.value === undefined && this.#firmware.has(name) === false;
+    if (isFresh || isMissing || signal.aborted) return;
     try {
       const either = AbortSignal.any([signal, AbortSignal.timeout(reportTimeoutMs)]);
       const answer = await this.#session.ask(name, notes, either);
-      if (answer === undefined) this.#unknown.add(name);
+      if (answer === undefined) this.#firmware.keep(name, false);
       else memo.keep(answer);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;

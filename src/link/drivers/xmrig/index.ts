@@ -122,14 +122,16 @@ class XmrigRig implements Rig {
   }
 
   /** XMRig uses the first enabled pool that answers; each change writes the whole configuration. */
-  readonly pools: PoolControls = {
-    add: (login, signal) => this.#change((config) => edit.add(config, login), signal),
-    switch: (pool, signal) => this.#change((config) => edit.first(config, pool), signal),
-    prioritize: (pool, signal) => this.#change((config) => edit.first(config, pool), signal),
-    enable: (pool, signal) => this.#change((config) => edit.enabled(config, pool, true), signal),
-    disable: (pool, signal) => this.#change((config) => edit.enabled(config, pool, false), signal),
-    remove: (pool, signal) => this.#change((config) => edit.remove(config, pool), signal),
-  };
+  get pools(): PoolControls {
+    return {
+      add: (login, signal) => this.#change((config) => edit.add(config, login), signal),
+      switch: (pool, signal) => this.#change((config) => edit.first(config, pool), signal),
+      prioritize: (pool, signal) => this.#change((config) => edit.first(config, pool), signal),
+      enable: (pool, signal) => this.#change((config) => edit.enabled(config, pool, true), signal),
+      disable: (pool, signal) => this.#change((config) => edit.enabled(config, pool, false), signal),
+      remove: (pool, signal) => this.#change((config) => edit.remove(config, pool), signal),
+    };
+  }
 
   close(): void {
     this.#link.http.close();

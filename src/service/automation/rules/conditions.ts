@@ -9,7 +9,7 @@ import {
 import type { RigState } from "../../../fleet/state.ts";
 import { isUnread, statusOf } from "../../../fleet/state.ts";
 import type { PoolReading } from "../../../link/driver.ts";
-import { hostAndPortOf } from "../../money/pool-url.ts";
+import { hostAndPortOf } from "../../../link/pool-url.ts";
 import type { Truth } from "./machine.ts";
 import { current, isRigNumber, rigNumbers, rigWords } from "./readings.ts";
 

@@ -1,0 +1,118 @@
+import { type Mistake, type ProblemCode, RigbridgeError } from "../../contract/problems.ts";
+import type { ControlKey, ControlValue } from "../../contract/readings.ts";
+import type { WorkerHealth } from "../../contract/service.ts";
+import type { PoolAction, PoolLogin, PoolReading } from "../../link/driver.ts";
+import { SessionEnded } from "../../link/session-ended.ts";
+import type { Declared, ReadManner } from "../fleet-rig.ts";
+import type { Remembered, RigState } from "../state.ts";
+import type { ShapeTexts } from "./remote-state.ts";
+
+/**
+ * What the main thread and a worker thread say to each other: plain data. A worker is told everything and remembers
+ * nothing, so it may be replaced at any time. `rig` is the number of a rig in its worker, new for each declaration.
+ */
+
+/** Given to the thread when it starts; without secrets. */
+export interface ThreadSettings {
+  /** ms that one read may take. */
+  readonly timeout: number;
+  /** Epoch ms at which the monotonic clock of the main thread was 0. */
+  readonly timeOrigin: number;
+  /** Where the main thread has clocks of its own; `clocks` sets them. */
+  readonly clocks: Clocks | null;
+}
+
+/** Epoch ms, and ms of the monotonic clock. */
+export interface Clocks {
+  readonly now: number;
+  readonly monotonicNow: number;
+}
+
+/** A rig to poll. */
+export interface PutRig {
+  readonly rig: number;
+  readonly declared: Declared;
+  readonly remembered: Remembered;
+  /** Its state where another worker has polled it until now; the reading is in `body`. */
+  readonly last: Omit<RigState, "reading" | "brief"> | null;
+  readonly body: Uint8Array | null;
+  readonly uptime: number | null;
+  /** The main thread uses it, or waits for it. */
+  readonly held: boolean;
+  /** s for which it may be silent after an accepted restart. */
+  readonly restarts: number;
+  /** For the passwords that rigs do not report. */
+  readonly logins: readonly PoolLogin[];
+}
+
+/** Answered by `done`. */
+export type Call = { readonly n: number; readonly rig: number } & (
+  | { readonly t: "read"; readonly manner: ReadManner }
+  | { readonly t: "set"; readonly key: ControlKey; readonly value: ControlValue }
+  | { readonly t: "pool"; readonly action: PoolAction; readonly pool: PoolReading | PoolLogin }
+);
+
+export type ToThread =
+  | { readonly t: "put"; readonly rigs: readonly PutRig[] }
+  | Call
+  | { readonly t: "abort"; readonly n: number; readonly reason: string }
+  /** Answered by `taken` once nothing else uses the rig, which then waits until `give`. */
+  | { readonly t: "take" | "give" | "remove" | "doubt" | "makeWay" | "restarted" | "drop"; readonly rig: number }
+  | { readonly t: "restarts"; readonly rig: number; readonly seconds: number }
+  | { readonly t: "logins"; readonly rig: number; readonly logins: readonly PoolLogin[] }
+  | { readonly t: "remembered"; readonly n: number; readonly error: SentError | null }
+  | { readonly t: "clocks"; readonly clocks: Clocks }
+  | { readonly t: "watchKeys"; readonly watched: boolean }
+  /** The main thread has taken a batch of reads; another may come. */
+  | { readonly t: "credit" }
+  | { readonly t: "close" };
+
+/** Batches that a thread may send before the main thread has taken the first of them. */
+export const firstCredit = 4;
+
+/** What happened to a rig with the reads of a batch. */
+export type Happening = { readonly rig: number } & (
+  | { readonly t: "disconnected"; readonly isKnown: boolean }
+  | { readonly t: "refused"; readonly message: string }
+  | { readonly t: "failed"; readonly error: SentError }
+);
+
+export type FromThread =
+  /** `packet`: as in packet.ts. `shapes`: in the order of the reads that have one. */
+  | {
+      readonly t: "reads";
+      readonly packet: ArrayBuffer;
+      readonly count: number;
+      readonly shapes: readonly ShapeTexts[];
+      readonly happenings: readonly Happening[];
+    }
+  | { readonly t: "taken"; readonly rig: number }
+  | { readonly t: "done"; readonly n: number; readonly value: string; readonly error: SentError | null }
+  | { readonly t: "remember"; readonly n: number; readonly rig: number; readonly remembered: Partial<Remembered> }
+  | { readonly t: "beat"; readonly health: WorkerHealth }
+  | { readonly t: "closed" };
+
+/** An error without its class, which does not survive the way. */
+export interface SentError {
+  readonly code: ProblemCode | null;
+  readonly session: boolean;
+  readonly message: string;
+  readonly unquoted: string;
+  readonly errors: readonly Mistake[];
+  readonly stack: string;
+}
+
+export function sentError(error: unknown): SentError {
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = (error instanceof Error ? error.stack : undefined) ?? message;
+  if (!(error instanceof RigbridgeError))
+    return { code: null, session: false, message, unquoted: message, errors: [], stack };
+  const { code, unquoted, errors } = error;
+  return { code, session: error instanceof SessionEnded, message, unquoted, errors, stack };
+}
+
+export function receivedError({ code, session, message, unquoted, errors, stack }: SentError): Error {
+  if (code === null) return Object.assign(new Error(message), { stack });
+  const error = new RigbridgeError(code, message, { unquoted, errors });
+  return session ? new SessionEnded(error) : error;
+}

@@ -1,0 +1,63 @@
+import type { Control, Identity } from "../contract/readings.ts";
+import type { PoolAction, Reading } from "./driver.ts";
+import { unknownIdentity } from "./identity.ts";
+import { same } from "./same.ts";
+
+/**
+ * The parts of one rig's readings that seldom change: each is the same object while it is equal, so that whatever
+ * compares or stores it sees by `===` that nothing has changed. What is new is shared with other rigs, since a farm has
+ * many of one kind.
+ */
+export class Unchanged {
+  #identity = unknownIdentity;
+  #controls: readonly Control[] = [];
+  #poolActions: readonly PoolAction[] = [];
+
+  /** The reading with the objects of the last one. */
+  in(reading: Reading): Reading {
+    if (!same(reading.identity, this.#identity)) this.#identity = sharedIdentity(reading.identity);
+    if (!same(reading.controls, this.#controls)) this.#controls = this.#changed(reading.controls);
+    if (!same(reading.poolActions, this.#poolActions)) this.#poolActions = actions.share(reading.poolActions);
+    return { ...reading, identity: this.#identity, controls: this.#controls, poolActions: this.#poolActions };
+  }
+
+  #changed(controls: readonly Control[]): readonly Control[] {
+    return controls.map((control, index) => {
+      const last = this.#controls[index];
+      return last !== undefined && same(control, last) ? last : sharedControl(control);
+    });
+  }
+}
+
+/** Equal controls as one object in the whole process. */
+export const sharedControl = (control: Control): Control => controls.share(control);
+
+const sharedIdentity = (identity: Identity): Identity => ({
+  ...identity,
+  make: sharedText(identity.make),
+  model: sharedText(identity.model),
+  firmware: sharedText(identity.firmware),
+});
+
+const sharedText = (text: string | null): string | null => (text === null ? null : texts.share(text));
+
+/** Far more than a farm has at a time; some change with every read. */
+const mostShared = 4_096;
+
+/** One object for all that are equal by their JSON, until there are too many. */
+class Shared<T> {
+  #known = new Map<string, T>();
+
+  share(value: T): T {
+    const json = JSON.stringify(value);
+    const known = this.#known.get(json);
+    if (known !== undefined) return known;
+    if (this.#known.size >= mostShared) this.#known = new Map();
+    this.#known.set(json, value);
+    return value;
+  }
+}
+
+const controls = new Shared<Control>();
+const actions = new Shared<readonly PoolAction[]>();
+const texts = new Shared<string>();
