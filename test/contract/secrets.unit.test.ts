@@ -58,11 +58,23 @@ test("the secrets of the contract and of the configuration are these", () => {
     "changeMiner takes .token",
     "changeMiner takes .supply.password",
     "saveUser takes .key",
+    "addRule takes .do[].headers[]",
+    "addRule takes .onClear[].headers[]",
+    "changeRule takes .do[].headers[]",
+    "changeRule takes .onClear[].headers[]",
+    "addSchedule takes .do[].headers[]",
+    "addSchedule takes .onEnd[].headers[]",
+    "changeSchedule takes .do[].headers[]",
+    "changeSchedule takes .onEnd[].headers[]",
     "config .http.key",
     "config .miners[].password",
     "config .miners[].token",
     "config .miners[].supply.password",
     "config .pools[].password",
+    "config .rules[].do[].headers[]",
+    "config .rules[].onClear[].headers[]",
+    "config .schedules[].do[].headers[]",
+    "config .schedules[].onEnd[].headers[]",
     "config .users[].key",
     "config .heating.roomTemperature.headers[]",
     "config .heating[].roomTemperature.headers[]",
@@ -73,8 +85,9 @@ test("the secrets of the contract and of the configuration are these", () => {
 });
 
 test("no field that is called like a secret is left unmarked", () => {
-  /** `hasKey` says only whether there is one; keys of controls and of the causes of commands are names; mqtt.key is the name of a file. */
-  const harmless = /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$|\.cause\.key$/;
+  /** `hasKey` says only whether there is one; keys of controls, rules, schedules and of the causes of commands are names; mqtt.key is the name of a file. */
+  const harmless =
+    /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$|\.cause\.key$|^\w+(Rule|Schedule)s? .*\.key$|^config \.(rules|schedules)\[\]\.key$/;
   const unmarked = [...all].filter(([path, marked]) => !marked && !harmless.test(path)).map(([path]) => path);
   expect(all.size).toBeGreaterThan(500);
   expect(

@@ -64,7 +64,7 @@ const sql = (file: string, statements: string): void => {
 
 /** Removes everything later; a table bulk_action then blocks version 2. */
 const toVersion1 =
-  "drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; " +
+  "drop table rule_state; drop table rule_trace; drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; " +
   "drop table group_energy; drop index command_actor; alter table command drop column cause; alter table rig_memory drop column reason; alter table rig_memory drop column records; " +
   "delete from migration where name > 'version-0001'; pragma user_version = 1;";
 
