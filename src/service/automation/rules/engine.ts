@@ -265,13 +265,12 @@ export class RuleEngine {
     const before = cell.phase;
     const turn = advance(cell, truth, now, rule.delays);
     if (before === "idle" && cell.phase !== "idle") cell.began = now.monotonic;
-    if (turn === "fire") this.#firing?.fire(rule, minerId, cell, now);
-    else if (turn === "clear") this.#firing?.clear(rule, minerId, cell, now);
-    else if (truth === true && cell.phase === "firing" && cell.held !== null && now.monotonic >= (cell.retryAt ?? 0))
-      this.#firing?.fire(rule, minerId, cell, now);
-    else if (truth === false && cell.phase === "idle" && cell.owesClear && now.monotonic >= (cell.retryAt ?? 0))
-      this.#firing?.clear(rule, minerId, cell, now);
-    if (cell.phase !== before || turn !== null) this.#unwritten.changed(rule, minerId);
+    const mayRetry = now.monotonic >= (cell.retryAt ?? 0);
+    const fires = turn === "fire" || (truth === true && cell.phase === "firing" && cell.held !== null && mayRetry);
+    const clears = turn === "clear" || (truth === false && cell.phase === "idle" && cell.owesClear && mayRetry);
+    if (fires) this.#firing?.fire(rule, minerId, cell, now);
+    if (clears) this.#firing?.clear(rule, minerId, cell, now);
+    if (cell.phase !== before || fires || clears) this.#unwritten.changed(rule, minerId);
     if (cell.isBlank) this.#forget(rule, minerId);
     else this.#schedule(rule, minerId, cell, dueOf(cell, rule, now));
   }
