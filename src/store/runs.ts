@@ -135,10 +135,10 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
       const old = sql<boolean>`${away} > ${resumeWithinMs} + (delay + waits) * 1000`;
       const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
       run(queued.set({ state: "cancelled", message: awayTooLong }).where("bulk_action_id", "in", tooOld));
-      run(running.set({ state: "cancelled" }).where(old));
+      run(running.set({ state: "cancelled", ended: now() }).where(old));
     } else {
       run(results.set({ state: "unknown", message: unknownOutcome }).where("state", "in", ["queued", "sent"]));
-      run(running.set({ state: "cancelled" }));
+      run(running.set({ state: "cancelled", ended: now() }));
     }
     const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
     run(
