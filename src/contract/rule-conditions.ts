@@ -140,10 +140,12 @@ const lowerStatuses = minerStatuses.map((status) => status.toLowerCase());
 const kinds = {
   reading: z
     .strictObject({
-      reading: z.enum([...readingNames, ...wordReadings], {
-        error: ({ input }) =>
-          `must be one of ${allReadings.join(", ")}${typeof input === "string" ? didYouMean(input, allReadings) : ""}`,
-      }),
+      reading: z
+        .enum([...readingNames, ...wordReadings], {
+          error: ({ input }) =>
+            `must be one of ${allReadings.join(", ")}${typeof input === "string" ? didYouMean(input, allReadings) : ""}`,
+        })
+        .describe("the reading that is compared"),
       ...bounds,
       equals: Word.optional().describe("true if the reading equals this"),
       of: z
@@ -199,10 +201,10 @@ const kinds = {
     .strictObject({
       topic: Topic.describe("MQTT topic whose value is compared"),
       path: JsonPath.optional().describe("path of the value in JSON, such as sensors.0.value"),
-      above: z.number().optional(),
-      below: z.number().optional(),
-      equals: Word.optional(),
-      clear: z.number().optional(),
+      above: z.number().optional().describe("true above this number"),
+      below: z.number().optional().describe("true below this number"),
+      equals: Word.optional().describe("true if the value is this"),
+      clear: z.number().optional().describe("once true, it stays true until the value is back here"),
       maxAge: Duration(1, 7 * 86_400)
         .optional()
         .describe("how old the value may be, like 10m; absent = any age"),

@@ -4,6 +4,7 @@ import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
 import * as readings from "../contract/readings.ts";
 import * as resources from "../contract/resources.ts";
+import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as templates from "../contract/templates.ts";
 
@@ -90,10 +91,31 @@ const withoutMeta = (schema: object): Json =>
 
 /** RigReadings is left out: Readings contains all of it. */
 const { TemplateBody, ...templateReplies } = templates;
-const replies = named({ ...readings, RigReadings: undefined, ...resources, ...templateReplies, ...events });
+const { RuleInfo, RuleList, ReadyMadeRule, ScheduleInfo, Upcoming, MaintenanceWindow, RuleRun, RuleRuns, TryReply } =
+  rules;
+const ruleReplies = {
+  RuleInfo,
+  RuleList,
+  ReadyMadeRule,
+  ScheduleInfo,
+  Upcoming,
+  MaintenanceWindow,
+  RuleRun,
+  RuleRuns,
+  TryReply,
+};
+const { RuleSettings, RulePatch, ScheduleSettings, SchedulePatch, MaintenanceSettings } = rules;
+const replies = named({
+  ...readings,
+  RigReadings: undefined,
+  ...resources,
+  ...templateReplies,
+  ...ruleReplies,
+  ...events,
+});
 const bodies = named({
   ...Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))),
-  TemplateBody,
+  ...{ TemplateBody, RuleSettings, RulePatch, ScheduleSettings, SchedulePatch, MaintenanceSettings },
 });
 for (const name of operationNames) {
   const { reply }: Operation = operations[name];

@@ -1,9 +1,10 @@
 import type { Caller } from "../contract/service.ts";
+import { bulkRequest } from "./automation/bulk-request.ts";
 import { listOf } from "./automation/lists.ts";
 import { refusals, reportDisabled } from "./automation/rights.ts";
 import { ruleOperations } from "./automation/rules/operations.ts";
 import { templateOperations } from "./automation/templates.ts";
-import { actionOperations } from "./commands/actions.ts";
+import { type Action, actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
 import { historyOperations } from "./history/history.ts";
@@ -44,12 +45,32 @@ export function serviceOperations(parts: ServiceParts): Calls {
       return reply;
     };
   /** The limits and the guard of a rule hold for people too. */
+  const manualRule = (action: Action) => {
+    const list = listOf(action, store);
+    return list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
+  };
   const runByHand: typeof runList = async (input, caller) => {
     registry.commandable(input.id, accessBook.of(caller));
-    const list = listOf(input, store);
-    const rule = list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
-    if (rule === undefined) return runList(input, caller);
-    return automation.firing.byHand(rule, input.id, caller, () => runList(input, caller));
+    const rule = manualRule(input);
+    const run = () => runList(input, caller);
+    return rule === undefined
+      ? run()
+      : automation.firing.byHand(rule, [input.id], caller, run, (reply) => reply?.message ?? "");
+  };
+  const startBulkAction: typeof bulk.startBulkAction = async (body, caller) => {
+    const start = () => bulk.startBulkAction(body, caller);
+    if (body.action !== "rule" || body.dryRun) return start();
+    const { action, minerIds } = bulkRequest(body, registry, store, accessBook.of(caller));
+    const rule = manualRule(action);
+    return rule === undefined
+      ? start()
+      : automation.firing.byHand(
+          rule,
+          minerIds,
+          caller,
+          start,
+          ({ id }) => `as action ${id} for ${minerIds.length} miners`,
+        );
   };
   const usersChanged = (): void => {
     events.changed();
@@ -97,7 +118,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
       idOf: (miner, caller) => registry.idFor(miner, accessBook.of(caller)),
     }),
     ...marketOperations(parts.market, coins, parts.rates, now),
-    startBulkAction: bulk.startBulkAction,
+    startBulkAction,
     listBulkActions: bulk.listBulkActions,
     getBulkAction: bulk.getBulkAction,
     cancelBulkAction: bulk.cancelBulkAction,

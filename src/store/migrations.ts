@@ -138,6 +138,7 @@ const steps: readonly (readonly string[])[] = [
     "alter table bulk_result add column past text not null default '[]'",
     "create unique index bulk_action_occurrence on bulk_action (occurrence) where occurrence is not null",
     "create index bulk_action_bulk on bulk_action (id) where cause is null",
+    "create index bulk_action_other on bulk_action (id) where cause is not null",
     "create index bulk_action_running on bulk_action (id) where state = 'running'",
   ],
   [

@@ -14,9 +14,6 @@ const limits = {
   other: { runs: 200_000, results: 200_000 },
 };
 
-/** Other runs are dropped after every so many new ones. */
-const pruneEvery = 100;
-
 /** A run resumes if the service was stopped for no longer than this and the time that the run itself waits. */
 const resumeWithinMs = 3_600_000;
 const awayTooLong = "the service stopped before it was sent, and did not start again within an hour";
@@ -138,10 +135,10 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
       const old = sql<boolean>`${away} > ${resumeWithinMs} + (delay + waits) * 1000`;
       const tooOld = tables.selectFrom("bulk_action").select("id").where("state", "=", "running").where(old);
       run(queued.set({ state: "cancelled", message: awayTooLong }).where("bulk_action_id", "in", tooOld));
-      run(running.set({ state: "cancelled" }).where(old));
+      run(running.set({ state: "cancelled", ended: now() }).where(old));
     } else {
       run(results.set({ state: "unknown", message: unknownOutcome }).where("state", "in", ["queued", "sent"]));
-      run(running.set({ state: "cancelled" }));
+      run(running.set({ state: "cancelled", ended: now() }));
     }
     const cancelled = tables.selectFrom("bulk_action").select("id").where("state", "=", "cancelled");
     run(
@@ -156,29 +153,15 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
     `insert into bulk_result (bulk_action_id, miner_id, position, state, message)
       select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message' from json_each(?)`,
   );
-  /** Ended runs that are too old, or beyond the limits of their kind. */
-  const outdated = (kind: string) =>
-    sqlite.prepare(
-      `select id from (
-        select id, time, row_number() over newest as runs, sum(total) over newest as results
-        from bulk_action where cause is ${kind} and state <> 'running' window newest as (order by id desc)
-      ) where time < ? or runs > ? or (runs > 1 and results > ?)`,
-    );
-  const ofKinds = [
-    { outdated: outdated("null"), every: 1, ...limits.bulk },
-    { outdated: outdated("not null"), every: pruneEvery, ...limits.other },
-  ];
-  let added = 0;
+  const kinds = { bulk: kept(sqlite, "null", limits.bulk), other: kept(sqlite, "not null", limits.other) };
 
   const prune = (): void => {
-    const dropped = ofKinds
-      .filter(({ every }) => added % every === 0)
-      .flatMap((kind) => kind.outdated.all(now() - keptMs, kind.runs, kind.results).map(({ id }) => Number(id)));
-    added += 1;
+    const dropped = Object.values(kinds).flatMap((kind) => kind.outdated(now() - keptMs));
     if (dropped.length === 0) return;
+    const ids = dropped.map(({ id }) => id);
     sqlite.write((run) => {
-      run(tables.deleteFrom("bulk_result").where(isOneOf("bulk_action_id", dropped)));
-      run(tables.deleteFrom("bulk_action").where(isOneOf("id", dropped)));
+      run(tables.deleteFrom("bulk_result").where(isOneOf("bulk_action_id", ids)));
+      run(tables.deleteFrom("bulk_action").where(isOneOf("id", ids)));
     });
   };
   prune();
@@ -210,6 +193,7 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
         insertResults.run(inserted.id, JSON.stringify(results));
         return inserted.id;
       });
+      kinds[cause === null ? "bulk" : "other"].added(results.length);
       return fromRow({ id, ...row });
     },
 
@@ -295,6 +279,45 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
     },
   };
 };
+
+/** Runs that are looked at before each new one. */
+const pruneBatch = 1_000;
+
+interface Run {
+  readonly id: number;
+  readonly time: number;
+  readonly total: number;
+}
+
+/** Which runs of a kind are kept. Only the oldest are read: there may be 200,000. */
+function kept(sqlite: SqliteConnection, cause: "null" | "not null", most: { runs: number; results: number }) {
+  const counted = sqlite.prepare(
+    `select count(*) as runs, sum(total) as results from bulk_action where cause is ${cause}`,
+  );
+  const oldest = sqlite.prepare(
+    `select id, time, total from bulk_action where cause is ${cause} and state <> 'running' order by id limit ${pruneBatch}`,
+  );
+  const row = counted.get();
+  let [runs, results] = [Number(row?.runs ?? 0), Number(row?.results ?? 0)];
+  return {
+    added: (total: number): void => {
+      runs += 1;
+      results += total;
+    },
+    /** The oldest, as long as they are older than this or there are too many. */
+    outdated: (before: number): Run[] => {
+      const dropped: Run[] = [];
+      for (const { id, time, total } of oldest.iterate()) {
+        const run = { id: Number(id), time: Number(time), total: Number(total) };
+        if (!(run.time < before || runs > most.runs || (runs > 1 && results > most.results))) break;
+        dropped.push(run);
+        runs -= 1;
+        results -= run.total;
+      }
+      return dropped;
+    },
+  };
+}
 
 const Past = z.array(z.object({ state: z.enum(bulkStates), message: z.string(), commandId: z.number().nullable() }));
 

@@ -82,6 +82,10 @@ describe("the report", () => {
       "mqtt.p99.ms",
       "mqtt.1000.p99.ms",
       "mqtt.ratio",
+      "rules.1000.cpu.ms",
+      "rules.reads.ratio",
+      "rules.10000.bytes",
+      "rules.start.ms",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

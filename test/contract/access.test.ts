@@ -11,10 +11,12 @@ const open: Readonly<Record<Privilege, string>> = {
   view: `listMiners getMiner listAddPools getMinerPool listPools getPool listPoolGroups listHosts getHost
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
-    getMoney getPrices getMarket`,
+    getMoney getPrices getMarket
+    listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction`,
-  administrator: "addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate",
+  administrator: `addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
+    deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };
 
 test("an operation is open exactly as this list says; all others require an administrator who sees everything", () => {

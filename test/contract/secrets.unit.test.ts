@@ -58,6 +58,14 @@ test("the secrets of the contract and of the configuration are these", () => {
     "changeMiner takes .token",
     "changeMiner takes .supply.password",
     "saveUser takes .key",
+    "addRule takes .do[].headers[]",
+    "addRule takes .onClear[].headers[]",
+    "changeRule takes .do[].headers[]",
+    "changeRule takes .onClear[].headers[]",
+    "addSchedule takes .do[].headers[]",
+    "addSchedule takes .onEnd[].headers[]",
+    "changeSchedule takes .do[].headers[]",
+    "changeSchedule takes .onEnd[].headers[]",
     "config .http.key",
     "config .miners[].password",
     "config .miners[].token",
@@ -68,6 +76,10 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .groups[].electricity.source.headers[]",
     "config .pools[].password",
     "config .pools[].view.headers[]",
+    "config .rules[].do[].headers[]",
+    "config .rules[].onClear[].headers[]",
+    "config .schedules[].do[].headers[]",
+    "config .schedules[].onEnd[].headers[]",
     "config .users[].key",
     "config .electricity.source.token",
     "config .electricity.source.headers[]",
@@ -81,8 +93,9 @@ test("the secrets of the contract and of the configuration are these", () => {
 });
 
 test("no field that is called like a secret is left unmarked", () => {
-  /** `hasKey` says only whether there is one; keys of controls and of the causes of commands are names; mqtt.key is the name of a file. */
-  const harmless = /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$|\.cause\.key$/;
+  /** `hasKey` says only whether there is one; keys of controls, rules, schedules and of the causes of commands are names; mqtt.key is the name of a file. */
+  const harmless =
+    /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$|\.cause\.key$|^\w+(Rule|Schedule)s? .*\.key$|^config \.(rules|schedules)\[\]\.key$/;
   const unmarked = [...all].filter(([path, marked]) => !marked && !harmless.test(path)).map(([path]) => path);
   expect(all.size).toBeGreaterThan(500);
   expect(

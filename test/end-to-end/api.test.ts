@@ -158,7 +158,7 @@ describe("every documented operation answers as documented", () => {
     await answered("allNotificationsAction", "/api/notifications?action=ack_all");
     expect((await call("POST", "/api/notifications/77?action=ack")).status).toBe(404);
     const templates = await answered("listManagedTemplates", "/api/managedtemplates");
-    expect(templates.managedTemplateList).toEqual([{ id: 1, name: "Night" }]);
+    expect(templates.managedTemplateList).toEqual([{ id: 1, name: "Night", do: null }]);
     expect(await answered("getSummary", "/api/summary")).toMatchObject({ totalCount: 3, exchangeRate: "$0,00" });
     await answered("saveCoin", "/api/coins/BTC?profit=0.00000005");
     await answered("saveCoin", "/api/coins/MINE?name=My%20coin&algorithm=sha256&difficulty=1000&reward=50&btc=0.001");
@@ -169,12 +169,12 @@ describe("every documented operation answers as documented", () => {
   });
 });
 
-describe("an unsupported action is refused, and does nothing", () => {
+describe("a template or rule with only a name is refused, and does nothing", () => {
   test.each([
     ["POST", `/api/miners/${axeos}?action=apply_template&template_id=1`],
     ["POST", `/api/miners/${axeos}?action=rule&rule_id=1`],
   ])("%s %s", async (method, path) => {
-    expect((await call(method, path)).body).toMatchObject({ status: 409, code: "not.yet" });
+    expect((await call(method, path)).body).toMatchObject({ status: 409, code: "nothing.to.do" });
   });
 });
 

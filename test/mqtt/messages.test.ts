@@ -82,6 +82,17 @@ describe.each(Object.entries(brokers))("messages at %s", (_, broker) => {
     expect(messages.publish("said/plug", "ON")).toBe(true);
     expect(await others.until(({ topic }) => topic === "said/plug")).toMatchObject({ payload: "ON", retained: false });
   });
+
+  test("stay at the broker if they are to be retained", async () => {
+    const url = await broker();
+    const { messages, others } = await opened(url);
+    expect(messages.publish("said/news", "once")).toBe(true);
+    expect(messages.publish("said/alarm", "on", true)).toBe(true);
+    await others.until(({ topic }) => topic === "said/alarm");
+    const later = await subscribeAt(url, ["said/#"]);
+    closing.push(() => later.close());
+    expect(await later.until(() => true)).toMatchObject({ topic: "said/alarm", payload: "on", retained: true });
+  });
 });
 
 test("a retained message is delivered once, not again after each reconnect", async () => {

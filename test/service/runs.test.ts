@@ -78,7 +78,7 @@ describe("a run", () => {
     expect(messagesOf(looped).at(-1)).toContain("is called more than 5 lists deep");
     const missing = await bench.run([{ rule: "nowhere" }, { template: "none" }]);
     expect(messagesOf(missing)).toEqual([
-      "There is no rule nowhere",
+      "There is no rule nowhere, or there are several",
       "There is no template none, or there are several",
     ]);
   });

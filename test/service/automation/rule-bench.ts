@@ -84,6 +84,7 @@ export interface RuleBenchOptions {
   readonly runs?: RecordedRuns;
   readonly zone?: string;
   readonly price?: (at: number) => number | null;
+  readonly profit?: number | null;
 }
 
 /** Rules over virtual states of rigs: thousands of them, for days, in some milliseconds. */
@@ -116,6 +117,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
   const notices: string[] = [];
   const entries = new Map<number, Entry>();
   let take: (changes: readonly ReadingChange[]) => void = () => undefined;
+  const topics = new Map<string, (payload: string) => void>();
   const history: { minerId: number; time: number; hashrate: number }[] = [];
   const automation = new Automation({
     registry: {
@@ -131,8 +133,14 @@ export async function openRuleBench(options: RuleBenchOptions) {
       raise: ({ message }) => notices.push(message),
       close: (key) => notices.push(`closed ${key}`),
     },
-    values: { price: (_, at) => options.price?.(at) ?? null, money: () => null },
-    messages: null,
+    values: { price: (_, at) => options.price?.(at) ?? null, money: () => options.profit ?? null },
+    messages: {
+      listen: (topic, handle) => {
+        topics.set(topic, (payload) => handle({ payload, at: now(), retained: false }));
+        return () => topics.delete(topic);
+      },
+      publish: () => false,
+    },
     each: (minerId, from, to, takeSample) => {
       for (const each of history)
         if (each.minerId === minerId && each.time >= from && each.time < to)
@@ -156,7 +164,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     return { id, before, state, keys: changedKeys(before, state, false) };
   };
   return {
-    ...{ automation, runs, notices, store, clocks, history, entries },
+    ...{ automation, runs, notices, store, clocks, history, entries, topics },
     /** Reads of many rigs at once. */
     batch: (changes: readonly ReadingChange[]) => take(changes),
     change: read,

@@ -248,4 +248,26 @@ describe("a rule on a virtual rig", () => {
     ]);
     await until(async () => (await bench.commands(ids[0] ?? 0)).length === 1, "one command");
   });
+
+  test("is held by its guard when a person runs it for many", async () => {
+    const { bench, ids } = await farmWith(
+      [
+        {
+          key: "locate",
+          guard: { share: "50%" },
+          when: { all: [{ event: "back_online" }] },
+          manual: true,
+          do: [{ action: "locate", on: true }],
+        },
+      ],
+      4,
+    );
+    const start = (miners: number[]) =>
+      bench.service.startBulkAction(
+        { action: "rule", parameters: { rule_id: 1 }, miners, parallel: 16, delay: 0, dryRun: false },
+        caller,
+      );
+    expect((await refusal(start(ids))).message).toMatch(/its guard: 4 of 4 miners at once; nothing was done/);
+    await start(ids.slice(0, 2));
+  });
 });

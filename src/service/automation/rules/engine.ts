@@ -6,27 +6,16 @@ import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-registry.ts";
 import type { ReadingChange } from "../../miners/reading-watch.ts";
-import type { Access, AccessBook } from "../../users/access.ts";
+import type { AccessBook } from "../../users/access.ts";
 import type { ExpressionNames } from "./compile.ts";
 import type { Input, Subject } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
-import {
-  Cell,
-  cellOf,
-  delaysOf,
-  firingsOf,
-  isGuarded,
-  keptFirings,
-  type LiveRule,
-  liveRule,
-  nextDue,
-  retryMs,
-  rowOf,
-} from "./live-rule.ts";
+import { Cell, cellOf, isGuarded, type LiveRule, liveRule, nextDue, retryMs } from "./live-rule.ts";
 import { advance, type Instant } from "./machine.ts";
-import { scopeTest } from "./scope.ts";
+import { RuleMembers, type Slot } from "./members.ts";
 import type { Moment, RuleSurroundings } from "./surroundings.ts";
 import type { Traces } from "./traces.ts";
+import { UnwrittenStates } from "./unwritten.ts";
 
 export interface RuleEngineOptions {
   readonly registry: { all(): Iterable<Entry> };
@@ -51,19 +40,6 @@ export interface FiringActs {
   closed(rule: LiveRule): void;
 }
 
-/** A miner with the rules whose scope it is in. */
-interface Slot extends Subject {
-  state: RigState;
-  disabled: boolean;
-  entry: Entry;
-  version: number;
-  rules: readonly LiveRule[];
-}
-
-/** ms between two looks at miners that came, left or moved. */
-const arrangeMs = 30_000;
-/** ms after which a state whose time counts is written again. */
-const rewriteMs = 60_000;
 /** The clock has jumped if it differs by more than this from the monotonic one, ms. */
 const jumpMs = 5_000;
 /** Rules on conditions of the farm alone, such as a price, are tested this often, ms. */
@@ -75,27 +51,31 @@ const mostBits = 30;
 /** Evaluates all rules: by what changes, and by time. */
 export class RuleEngine {
   readonly #options: RuleEngineOptions;
-  readonly #slots = new Map<number, Slot>();
+  readonly #members: RuleMembers;
+  readonly #unwritten: UnwrittenStates;
   readonly #due = new DueQueue<{ readonly rule: LiveRule; readonly minerId: number }>();
-  readonly #dirty = new Map<LiveRule, Set<number>>();
-  readonly #gone = new Map<LiveRule, Set<number>>();
   #firing: FiringActs | undefined;
   #rules: readonly LiveRule[] = [];
-  #tests = new Map<LiveRule, (entry: Entry) => boolean>();
   /** What rules depend on; the bit of each is its index. */
   #inputs: readonly Input[] = [];
-  /** Counts up whenever scopes may have changed. */
-  #version = 0;
-  #groups: unknown;
-  #accesses = new Map<LiveRule, Access | null>();
   #last: Instant | null = null;
-  #arrangedAt = 0;
-  #isStale = true;
-  #rewrittenAt = 0;
   #farmAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RuleEngineOptions) {
+    const { registry, store, accessBook, medians, rates, traces } = options;
     this.#options = options;
+    this.#unwritten = new UnwrittenStates(store, traces);
+    this.#members = new RuleMembers({
+      ...{ registry, store, accessBook },
+      monotonicNow: () => this.now.monotonic,
+      left: (rule, minerId) => {
+        if (rule.cells.has(minerId)) this.#forget(rule, minerId);
+      },
+      removed: (minerId) => {
+        medians.forget(minerId);
+        rates.forget(minerId);
+      },
+    });
   }
 
   /** What acts when a rule fires; set once. */
@@ -117,16 +97,15 @@ export class RuleEngine {
 
   /** The miners that a rule acts on now. */
   members(rule: LiveRule): number[] {
-    this.#arrange();
-    return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
+    return this.#members.of(rule);
   }
 
   entryOf(minerId: number): Entry | undefined {
-    return this.#slots.get(minerId)?.entry;
+    return this.#members.slot(minerId)?.entry;
   }
 
   subjectOf(minerId: number): Subject {
-    return this.#slots.get(minerId) ?? ofNoMiner;
+    return this.#members.slot(minerId) ?? ofNoMiner;
   }
 
   /** Re-enters all states as they were; nothing fires again. */
@@ -158,19 +137,14 @@ export class RuleEngine {
         fresh.count = cell.count;
         fresh.fired = cell.fired;
         rule.cells.set(minerId, fresh);
-        this.#mark(rule, minerId);
+        this.#unwritten.changed(rule, minerId);
       }
       return rule;
     });
-    for (const rule of before.values()) {
-      this.#dirty.delete(rule);
-      this.#gone.delete(rule);
-      this.#firing?.closed(rule);
-    }
-    for (const each of [this.#dirty, this.#gone])
-      for (const rule of each.keys()) if (!this.#rules.includes(rule)) each.delete(rule);
+    for (const rule of before.values()) this.#firing?.closed(rule);
+    this.#unwritten.keepOnly(this.#rules);
     this.#index();
-    this.#isStale = true;
+    this.#members.rules = this.#rules;
   }
 
   #index(): void {
@@ -193,11 +167,10 @@ export class RuleEngine {
   /** Reads of rigs, as they come. */
   readonly take = (changes: readonly ReadingChange[]): void => {
     if (this.#rules.length === 0) return;
-    if (changes.some(({ id }) => !this.#slots.has(id))) this.#isStale = true;
-    this.#arrange();
+    this.#members.arrange(changes.some(({ id }) => this.#members.slot(id) === undefined));
     const now = this.now;
     for (const { id, before, state } of changes) {
-      const slot = this.#slots.get(id);
+      const slot = this.#members.slot(id);
       if (slot === undefined || slot.rules.length === 0) continue;
       slot.state = state;
       this.#options.rates.note(id, state, now.monotonic);
@@ -243,13 +216,13 @@ export class RuleEngine {
       const now = this.now;
       if (now.monotonic < (cell.deafUntil ?? 0)) return;
       this.#firing?.fire(rule, minerId, cell, now);
-      this.#mark(rule, minerId);
+      this.#unwritten.changed(rule, minerId);
     });
   }
 
   /** Something happens to no miner in particular, like a web hook that comes in. */
   happen(moment: Moment, concerns: (condition: Condition) => boolean): void {
-    this.#arrange();
+    this.#members.arrange();
     for (const rule of this.#rules) {
       if (rule.compiled?.momentary !== true || !rule.compiled.conditions.some(concerns)) continue;
       for (const minerId of this.#subjectIds(rule)) this.#moment(rule, minerId, moment);
@@ -293,13 +266,12 @@ export class RuleEngine {
     const before = cell.phase;
     const turn = advance(cell, truth, now, rule.delays);
     if (before === "idle" && cell.phase !== "idle") cell.began = now.monotonic;
-    if (turn === "fire") this.#firing?.fire(rule, minerId, cell, now);
-    else if (turn === "clear") this.#firing?.clear(rule, minerId, cell, now);
-    else if (truth === true && cell.phase === "firing" && cell.held !== null && now.monotonic >= (cell.retryAt ?? 0))
-      this.#firing?.fire(rule, minerId, cell, now);
-    else if (truth === false && cell.phase === "idle" && cell.owesClear && now.monotonic >= (cell.retryAt ?? 0))
-      this.#firing?.clear(rule, minerId, cell, now);
-    if (cell.phase !== before || turn !== null) this.#mark(rule, minerId);
+    const mayRetry = now.monotonic >= (cell.retryAt ?? 0);
+    const fires = turn === "fire" || (truth === true && cell.phase === "firing" && cell.held !== null && mayRetry);
+    const clears = turn === "clear" || (truth === false && cell.phase === "idle" && cell.owesClear && mayRetry);
+    if (fires) this.#firing?.fire(rule, minerId, cell, now);
+    if (clears) this.#firing?.clear(rule, minerId, cell, now);
+    if (cell.phase !== before || fires || clears) this.#unwritten.changed(rule, minerId);
     if (cell.isBlank) this.#forget(rule, minerId);
     else this.#schedule(rule, minerId, cell, dueOf(cell, rule, now));
   }
@@ -312,13 +284,7 @@ export class RuleEngine {
 
   #forget(rule: LiveRule, minerId: number): void {
     rule.cells.delete(minerId);
-    this.#dirty.get(rule)?.delete(minerId);
-    setOf(this.#gone, rule).add(minerId);
-  }
-
-  #mark(rule: LiveRule, minerId: number): void {
-    setOf(this.#dirty, rule).add(minerId);
-    this.#gone.get(rule)?.delete(minerId);
+    this.#unwritten.gone(rule, minerId);
   }
 
   /** One turn, once a second: time, makers, timers, and what is to be written. */
@@ -327,7 +293,7 @@ export class RuleEngine {
     const jumped =
       this.#last !== null && Math.abs(now.wall - this.#last.wall - (now.monotonic - this.#last.monotonic)) > jumpMs;
     this.#last = now;
-    this.#arrange();
+    this.#members.arrange();
     const { changed, come } = this.#options.around.turn(jumped);
     if (changed.size > 0) this.reconsider((condition) => changed.has(condition));
     if (come.size > 0) this.happen({ conditions: come }, (condition) => come.has(condition));
@@ -344,133 +310,20 @@ export class RuleEngine {
       if (cell.due !== null && cell.due <= now.monotonic) cell.due = null;
     }
     for (const minerId of this.#options.medians.turn()) {
-      const slot = this.#slots.get(minerId);
+      const slot = this.#members.slot(minerId);
       if (slot !== undefined)
         for (const rule of slot.rules) if (rule.mask === anything) this.#evaluate(rule, minerId, slot, now);
     }
     this.#firing?.turn(this.#rules, now);
-    this.#save(now, false);
+    this.#unwritten.write(this.#rules, now, false);
   }
 
   /** Writes everything. */
   close(): void {
-    this.#save(this.now, true);
-  }
-
-  #save(now: Instant, all: boolean): void {
-    const { traces, store } = this.#options;
-    if (all || now.monotonic - this.#rewrittenAt >= rewriteMs) {
-      this.#rewrittenAt = now.monotonic;
-      for (const rule of this.#rules)
-        for (const [minerId, cell] of rule.cells)
-          if (cell.at !== null && cell.phase !== "idle" && cell.phase !== "firing") this.#mark(rule, minerId);
-    }
-    const states = [...this.#dirty].flatMap(([rule, ids]) =>
-      [...ids].flatMap((minerId) => {
-        const cell = rule.cells.get(minerId);
-        if (cell === undefined) return [];
-        if (cell.fired !== null) cell.fired = keptFirings(firingsOf(cell), now.monotonic);
-        return [rowOf(rule, minerId, cell, now)];
-      }),
-    );
-    const gone = [...this.#gone].flatMap(([rule, ids]) =>
-      Array.from(ids, (minerId) => ({ kind: "rule" as const, ownerId: rule.id, minerId })),
-    );
-    if (states.length === 0 && gone.length === 0 && !traces.hasUnwritten) return;
-    if (!store.ruleLog.save(states, gone, traces.rows())) return;
-    this.#dirty.clear();
-    this.#gone.clear();
-    traces.written();
-  }
-
-  /** Assigns miners to rules again where miners, groups, rules or makers have changed. */
-  #arrange(): void {
-    const { registry, store } = this.#options;
-    const groups = store.groups.all();
-    const isNew = this.#accessChanged() || groups !== this.#groups || this.#isStale;
-    if (!isNew && this.now.monotonic - this.#arrangedAt < arrangeMs) return;
-    this.#groups = groups;
-    this.#isStale = false;
-    this.#arrangedAt = this.now.monotonic;
-    if (isNew) this.#makeTests();
-    const seen = new Set<number>();
-    for (const entry of registry.all()) {
-      seen.add(entry.facts.id);
-      this.#place(entry);
-    }
-    for (const [id, slot] of this.#slots) {
-      if (seen.has(id)) continue;
-      for (const rule of slot.rules) if (rule.cells.has(id)) this.#forget(rule, id);
-      this.#options.medians.forget(id);
-      this.#options.rates.forget(id);
-      this.#slots.delete(id);
-    }
-    for (const rule of this.#rules) rule.size = 0;
-    for (const { rules } of this.#slots.values()) for (const rule of rules) rule.size += 1;
-    for (const rule of this.#rules) rule.delays = delaysOf(rule);
-  }
-
-  #makeTests(): void {
-    const groups = enabled(this.#options.store.groups);
-    this.#tests = new Map(
-      this.#rules.map((rule) => {
-        const fits = scopeTest(rule.settings.scope, groups);
-        return [
-          rule,
-          ({ facts, rig }: Entry) => {
-            const access = this.#accesses.get(rule);
-            return access?.seesGroup(facts.groupId) === true && fits(facts, rig.state.uid);
-          },
-        ];
-      }),
-    );
-    this.#version += 1;
-  }
-
-  #place(entry: Entry): void {
-    const { facts, rig } = entry;
-    const slot = this.#slots.get(facts.id);
-    if (slot !== undefined && slot.entry.facts === facts && slot.entry.rig === rig && slot.version === this.#version)
-      return;
-    const rules = facts.demo ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
-    for (const rule of slot?.rules ?? [])
-      if (!rules.includes(rule) && rule.cells.has(facts.id)) this.#forget(rule, facts.id);
-    this.#slots.set(facts.id, {
-      id: facts.id,
-      ...{ entry, rules, version: this.#version },
-      ...{ state: rig.state, disabled: rig.declared.disabled },
-    });
-  }
-
-  /** What the makers of rules may see now; a rule whose maker has left or was demoted does nothing. */
-  #accessChanged(): boolean {
-    let changed = this.#accesses.size !== this.#rules.length;
-    for (const rule of this.#rules) {
-      const access = this.#accessOf(rule);
-      if (this.#accesses.get(rule) === access) continue;
-      changed = true;
-      this.#accesses.set(rule, access);
-      if (access === null) rule.problem = disowned;
-      else if (rule.problem === disowned) rule.problem = null;
-    }
-    for (const rule of this.#accesses.keys()) if (!this.#rules.includes(rule)) this.#accesses.delete(rule);
-    return changed;
-  }
-
-  #accessOf({ makerId }: LiveRule): Access | null {
-    const { accessBook } = this.#options;
-    if (makerId === null) return accessBook.of({ actor: "rule" });
-    try {
-      const access = accessBook.of({ actor: "rule", userId: makerId });
-      return access.privilege === "administrator" ? access : null;
-    } catch {
-      // The user is gone.
-      return null;
-    }
+    this.#unwritten.write(this.#rules, this.now, true);
   }
 }
 
-const disowned = "its maker is no longer an administrator";
 const ofNoMiner: Subject = { id: 0, state: null, disabled: false };
 
 const isCurrent = ({ reading, missed }: RigState): boolean => reading !== null && missed === 0;
@@ -485,10 +338,4 @@ function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
   if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
     return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
   return nextDue(cell, rule.delays);
-}
-
-function setOf<K>(map: Map<K, Set<number>>, key: K): Set<number> {
-  const found = map.get(key) ?? new Set<number>();
-  map.set(key, found);
-  return found;
 }

@@ -95,29 +95,33 @@ export class Firing implements FiringActs {
   }
 
   /**
-   * A person runs it for a miner, whatever its conditions say; `run` does so. Throws `not.possible` if its limits hold it
-   * back.
+   * A person runs it for these miners, whatever its conditions say; `run` does so, and `told` says what came of it. Throws
+   * `not.possible` if its guard or its limits hold it back.
    */
-  async byHand<T extends { readonly message: string }>(
+  async byHand<T>(
     rule: LiveRule,
-    minerId: number,
+    minerIds: readonly number[],
     { actor }: Caller,
-    run: () => Promise<T | undefined>,
-  ): Promise<T | undefined> {
+    run: () => Promise<T>,
+    told: (reply: T) => string,
+  ): Promise<T> {
     const { engine, traces } = this.#options;
     const { now } = engine;
-    const cell = engine.cell(rule, minerId);
-    const hold = this.#limit(rule, cell, now) ?? this.#guardHold(rule, 1, now);
-    if (hold !== null)
+    const cells = minerIds.map((minerId) => engine.cell(rule, minerId));
+    const hold =
+      this.#guardHold(rule, minerIds.length, now) ??
+      cells.map((cell) => this.#limit(rule, cell, now)).find((each) => each !== null);
+    if (hold != null)
       throw new RigbridgeError(
         "not.possible",
         `The rule ${rule.settings.name} is held back by ${hold.text}; nothing was done`,
       );
-    this.#count(rule, cell, now);
-    const trace = traces.add("rule", rule.id, minerId, { outcome: "running", message: `run by ${actor}` });
+    for (const cell of cells) this.#count(rule, cell, now);
+    const [only = 0] = minerIds.length === 1 ? minerIds : [];
+    const trace = traces.add("rule", rule.id, only, { outcome: "running", message: `run by ${actor}` });
     try {
       const reply = await run();
-      traces.end(trace, { outcome: "done", message: `run by ${actor}: ${reply?.message ?? ""}` });
+      traces.end(trace, { outcome: "done", message: `run by ${actor}: ${told(reply)}` });
       return reply;
     } catch (error) {
       const why = error instanceof RigbridgeError ? error.message : "it failed";

@@ -1,0 +1,144 @@
+import { pathText } from "../../../config/cross-checks.ts";
+import type { Finding } from "../../../config/document.ts";
+import type { KnownNames } from "../../../config/rule-checks.ts";
+import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../../contract/problems.ts";
+import type { Caller } from "../../../contract/service.ts";
+import type { RunStep } from "../../../contract/steps.ts";
+import { wording } from "../../../contract/wording.ts";
+import type { Collection, Store, Stored } from "../../../store/index.ts";
+import { enabled } from "../../crud.ts";
+import type { MinerRegistry } from "../../miners/miner-registry.ts";
+import type { Access, AccessBook } from "../../users/access.ts";
+import type { Automation } from "./index.ts";
+
+export interface RuleOperationsOptions {
+  readonly automation: Automation;
+  readonly registry: MinerRegistry;
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  readonly now: () => number;
+  /** Of the configuration file, which alone declares them. */
+  readonly names: Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
+  /** Why a maker must not have these steps. */
+  stepMistakes(steps: readonly RunStep[], maker: Access, path: string): Mistake[];
+}
+
+interface Made {
+  readonly makerId: number | null;
+  readonly name: string;
+}
+
+type Definition = object | null | undefined;
+
+export type MadeRows = ReturnType<typeof madeRows>;
+
+/** Rules, schedules and windows of the file and of users: who sees and changes which, and what they may name. */
+export function madeRows(options: RuleOperationsOptions) {
+  const { registry, store, accessBook } = options;
+
+  const isVisible = ({ makerId }: Made, caller: Caller): boolean =>
+    accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
+
+  function found<T extends Made & { readonly definition?: Definition }>(
+    collection: Collection<T>,
+    id: string,
+    what: string,
+    caller: Caller,
+  ): Stored<T> {
+    const rows = enabled(collection).filter((each) => isVisible(each, caller));
+    const row = rows.find((each) => String(each.id) === id) ?? rows.find((each) => keyOf(each) === id);
+    if (row === undefined) throw notFound(what, id);
+    return row;
+  }
+
+  function own<T extends Made & { readonly definition?: Definition }>(
+    collection: Collection<T>,
+    id: string,
+    what: string,
+    caller: Caller,
+  ): Stored<T> {
+    const row = found(collection, id, what, caller);
+    if (row.owner === "file")
+      throw new RigbridgeError("owned.by-file", `${what} ${id} is declared by the configuration file; change it there`);
+    return row;
+  }
+
+  const known = (access: Access, rules: ReadonlySet<string>): KnownNames => ({
+    ...options.names,
+    programs: options.names.programs && access.all,
+    groups: new Set(enabled(store.groups).flatMap(({ id, name }) => (access.seesGroup(id) ? [name] : []))),
+    miners: new Set(
+      [...registry.entriesFor(access)].flatMap(({ facts, rig }) => [
+        facts.name,
+        ...((rig.state.uid ?? "") ? [rig.state.uid ?? ""] : []),
+      ]),
+    ),
+    pools: new Set(enabled(store.pools).flatMap(({ id, description }) => (access.seesPool(id) ? [description] : []))),
+    poolGroups: new Set(
+      enabled(store.poolGroups).flatMap(({ name, pools }) => (pools.every((id) => access.seesPool(id)) ? [name] : [])),
+    ),
+    templates: new Set(enabled(store.templates).map(({ name }) => name)),
+    rules,
+  });
+
+  const mistakesIn = (findings: readonly Finding[]): Mistake[] =>
+    findings.map(({ path, message }) => ({ path: pathText(path), message }));
+
+  function refuse(mistakes: readonly Mistake[]): void {
+    if (mistakes.length > 0) throw invalidAll(mistakes);
+  }
+
+  return { isVisible, found, own, known, mistakesIn, refuse };
+}
+
+export function keyOf({
+  key,
+  name,
+  definition,
+}: {
+  key: string | null;
+  name: string;
+  definition?: object | null | undefined;
+}): string {
+  const own: unknown[] =
+    definition == null
+      ? []
+      : [Reflect.get(definition, "key"), Reflect.get(definition, "name"), Reflect.get(definition, "use")];
+  return key ?? own.find((each) => typeof each === "string") ?? name;
+}
+
+export function parsed<T>(
+  schema: {
+    safeParse(
+      value: unknown,
+      options: object,
+    ):
+      | { success: true; data: T }
+      | { success: false; error: { issues: readonly { path: PropertyKey[]; message: string }[] } };
+  },
+  value: unknown,
+): T {
+  const result = schema.safeParse(value, { error: wording });
+  if (result.success) return result.data;
+  throw invalidAll(result.error.issues.map(({ path, message }) => ({ path: pathText(path), message })));
+}
+
+export const isoOrNull = (time: number | null | undefined): string | null =>
+  time == null ? null : new Date(time).toISOString();
+
+/** The values of headers may be secrets; `POST` and `PATCH` take them, and no answer has them. */
+export function withoutHeaders(definition: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const hidden = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hidden);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        name,
+        name === "headers" && typeof each === "object" && each !== null
+          ? Object.fromEntries(Object.keys(each).map((header) => [header, ""]))
+          : hidden(each),
+      ]),
+    );
+  };
+  return Object.fromEntries(Object.entries(definition).map(([name, value]) => [name, hidden(value)]));
+}

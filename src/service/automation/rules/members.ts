@@ -1,0 +1,146 @@
+import type { RigState } from "../../../fleet/state.ts";
+import type { Store } from "../../../store/index.ts";
+import { enabled } from "../../crud.ts";
+import type { Entry } from "../../miners/miner-registry.ts";
+import type { Access, AccessBook } from "../../users/access.ts";
+import type { Subject } from "./conditions.ts";
+import { delaysOf, type LiveRule } from "./live-rule.ts";
+import { scopeTest } from "./scope.ts";
+
+/** A miner with the rules whose scope it is in. */
+export interface Slot extends Subject {
+  state: RigState;
+  readonly disabled: boolean;
+  readonly entry: Entry;
+  readonly version: number;
+  readonly rules: readonly LiveRule[];
+}
+
+export interface MembersOptions {
+  readonly registry: { all(): Iterable<Entry> };
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  /** Whole ms of a clock that never jumps. */
+  readonly monotonicNow: () => number;
+  /** A miner has left the scope of a rule. */
+  readonly left: (rule: LiveRule, minerId: number) => void;
+  /** A miner was removed. */
+  readonly removed: (minerId: number) => void;
+}
+
+/** ms between two looks at miners that came, left or moved. */
+const arrangeMs = 30_000;
+const disowned = "its maker is no longer an administrator";
+
+/** Which miners each rule is for: those of its scope that its maker may see. Demo miners belong to none. */
+export class RuleMembers {
+  readonly #options: MembersOptions;
+  readonly #slots = new Map<number, Slot>();
+  readonly #accesses = new Map<LiveRule, Access | null>();
+  #rules: readonly LiveRule[] = [];
+  #tests = new Map<LiveRule, (entry: Entry) => boolean>();
+  /** Counts up whenever scopes may have changed. */
+  #version = 0;
+  #groups: unknown;
+  #arrangedAt = 0;
+  #isStale = true;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the rules; they are assigned with the next `arrange`. */
+  set rules(rules: readonly LiveRule[]) {
+    this.#rules = rules;
+    this.#isStale = true;
+  }
+
+  slot(minerId: number): Slot | undefined {
+    return this.#slots.get(minerId);
+  }
+
+  of(rule: LiveRule): number[] {
+    this.arrange();
+    return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
+  }
+
+  /** Assigns miners to rules again where miners, groups, rules or makers have changed. `isNew`: there is a new miner. */
+  arrange(isNew = false): void {
+    const { registry, store, monotonicNow } = this.#options;
+    const groups = store.groups.all();
+    const isChanged = this.#accessChanged() || groups !== this.#groups || this.#isStale;
+    if (!isChanged && !isNew && monotonicNow() - this.#arrangedAt < arrangeMs) return;
+    this.#groups = groups;
+    this.#isStale = false;
+    this.#arrangedAt = monotonicNow();
+    if (isChanged) this.#makeTests();
+    const seen = new Set<number>();
+    for (const entry of registry.all()) {
+      seen.add(entry.facts.id);
+      this.#place(entry);
+    }
+    for (const [id, slot] of this.#slots) {
+      if (seen.has(id)) continue;
+      for (const rule of slot.rules) this.#options.left(rule, id);
+      this.#options.removed(id);
+      this.#slots.delete(id);
+    }
+    for (const rule of this.#rules) rule.size = 0;
+    for (const { rules } of this.#slots.values()) for (const rule of rules) rule.size += 1;
+    for (const rule of this.#rules) rule.delays = delaysOf(rule);
+  }
+
+  #makeTests(): void {
+    const groups = enabled(this.#options.store.groups);
+    this.#version += 1;
+    this.#tests = new Map(
+      this.#rules.map((rule) => {
+        const fits = scopeTest(rule.settings.scope, groups);
+        const access = this.#accesses.get(rule) ?? null;
+        return [
+          rule,
+          ({ facts, rig }: Entry) => access?.seesGroup(facts.groupId) === true && fits(facts, rig.state.uid),
+        ];
+      }),
+    );
+  }
+
+  #place(entry: Entry): void {
+    const { facts, rig } = entry;
+    const slot = this.#slots.get(facts.id);
+    if (slot?.entry.facts === facts && slot.entry.rig === rig && slot.version === this.#version) return;
+    const rules = facts.demo ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
+    for (const rule of slot?.rules ?? []) if (!rules.includes(rule)) this.#options.left(rule, facts.id);
+    this.#slots.set(facts.id, {
+      ...{ id: facts.id, entry, rules, version: this.#version },
+      ...{ state: rig.state, disabled: rig.declared.disabled },
+    });
+  }
+
+  /** Whether a maker sees other miners now; a rule whose maker has left or was demoted does nothing. */
+  #accessChanged(): boolean {
+    let changed = this.#accesses.size !== this.#rules.length;
+    for (const rule of this.#rules) {
+      const access = this.#accessOf(rule);
+      if (this.#accesses.get(rule) === access) continue;
+      changed = true;
+      this.#accesses.set(rule, access);
+      if (access === null) rule.problem = disowned;
+      else if (rule.problem === disowned) rule.problem = null;
+    }
+    for (const rule of this.#accesses.keys()) if (!this.#rules.includes(rule)) this.#accesses.delete(rule);
+    return changed;
+  }
+
+  #accessOf({ makerId }: LiveRule): Access | null {
+    const { accessBook } = this.#options;
+    if (makerId === null) return accessBook.of({ actor: "rule" });
+    try {
+      const access = accessBook.of({ actor: "rule", userId: makerId });
+      return access.privilege === "administrator" ? access : null;
+    } catch {
+      // The user is gone.
+      return null;
+    }
+  }
+}

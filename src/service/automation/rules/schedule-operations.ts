@@ -1,0 +1,154 @@
+import { maintenanceFindings, scheduleFindings } from "../../../config/rule-checks.ts";
+import { notFound } from "../../../contract/problems.ts";
+import { type ScheduleInfo, ScheduleSettings } from "../../../contract/rules.ts";
+import type { Caller, MiningService } from "../../../contract/service.ts";
+import { done, enabled, given } from "../../crud.ts";
+import type { Access } from "../../users/access.ts";
+import { isoOrNull, keyOf, type MadeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
+import type { LiveSchedule } from "./schedules.ts";
+
+export type ScheduleOperations = Pick<
+  MiningService,
+  | "listSchedules"
+  | "addSchedule"
+  | "changeSchedule"
+  | "deleteSchedule"
+  | "listScheduleRuns"
+  | "upcomingSchedules"
+  | "listMaintenance"
+  | "addMaintenance"
+  | "deleteMaintenance"
+>;
+
+const dayMs = 86_400_000;
+const mostUpcoming = 500;
+
+/** The operations on schedules and maintenance windows. */
+export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRows): ScheduleOperations {
+  const { automation, registry, store, accessBook, now } = options;
+  const { schedules, traces, maintenance } = automation;
+  const { isVisible, found, own, known, mistakesIn, refuse } = rows;
+
+  function checkSchedule(settings: ScheduleSettings, caller: Caller, id: number | null): void {
+    const access = accessBook.of(caller);
+    const taken = enabled(store.schedules).find((row) => row.id !== id && keyOf(row) === settings.key);
+    refuse([
+      ...(taken === undefined
+        ? []
+        : [{ path: "key", message: `"${settings.key}" is the key of schedule ${taken.id} already` }]),
+      ...mistakesIn(scheduleFindings(settings, [], known(access, new Set(enabled(store.rules).map(keyOf))))),
+      ...options.stepMistakes(settings.do, access, "do"),
+      ...options.stepMistakes(settings.onEnd ?? [], access, "onEnd"),
+    ]);
+  }
+
+  const presentSchedule = (live: LiveSchedule): ScheduleInfo => {
+    const row = store.schedules.get(live.id);
+    const [next] = schedules.upcoming(live, now() + 366 * dayMs, 1);
+    return {
+      id: live.id,
+      key: live.settings.key,
+      name: live.settings.name ?? live.settings.key,
+      enabled: live.settings.enabled !== false,
+      owner: row?.owner ?? "store",
+      makerId: live.makerId,
+      problem: live.problem,
+      active: live.active !== null,
+      nextStart: isoOrNull(next?.start),
+      nextEnd: isoOrNull(live.active === null ? next?.end : live.active.end),
+      definition: withoutHeaders(row?.definition ?? {}),
+    };
+  };
+
+  const liveSchedule = (id: number): LiveSchedule => {
+    const live = schedules.all.find((each) => each.id === id);
+    if (live === undefined) throw notFound("schedule", id);
+    return live;
+  };
+
+  const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
+
+  const presentWindow = (each: (typeof maintenance.all)[number], access: Access) => ({
+    id: each.row.id,
+    name: each.settings.name,
+    owner: each.row.owner,
+    from: isoOrNull(each.settings.from === undefined ? undefined : each.from),
+    until: new Date(each.until).toISOString(),
+    active: maintenance.isActive(each),
+    miners: [...registry.entriesFor(access)].filter((entry) => each.covers(entry)).length,
+    definition: { ...each.settings },
+  });
+
+  return {
+    listSchedules: async (_input, caller) =>
+      schedules.all.filter((each) => isVisible({ ...each, name: "" }, caller)).map(presentSchedule),
+    addSchedule: async (settings, caller) => {
+      checkSchedule(settings, caller, null);
+      const { key, name = key } = settings;
+      const { id } = await store.schedules.add({ name, makerId: caller.userId ?? null, definition: { ...settings } });
+      automation.reload();
+      return presentSchedule(liveSchedule(id));
+    },
+    changeSchedule: async ({ id, ...change }, caller) => {
+      const row = own(store.schedules, id, "schedule", caller);
+      const settings = parsed(ScheduleSettings, { ...row.definition, ...given(change) });
+      checkSchedule(settings, caller, row.id);
+      await store.schedules.change(row.id, { name: settings.name ?? settings.key, definition: { ...settings } });
+      automation.reload();
+      return presentSchedule(liveSchedule(row.id));
+    },
+    deleteSchedule: async ({ id }, caller) => {
+      const row = own(store.schedules, id, "schedule", caller);
+      await store.schedules.remove(row.id);
+      store.ruleLog.forget("schedule", row.id);
+      automation.reload();
+      return done(`Schedule ${row.name} removed`);
+    },
+    listScheduleRuns: async ({ id }, caller) => ({
+      runs: traces.list("schedule", found(store.schedules, id, "schedule", caller).id, sees(caller)),
+    }),
+    upcomingSchedules: async ({ days = 7 }, caller) => {
+      const until = now() + days * dayMs;
+      return schedules.all
+        .filter((each) => isVisible({ ...each, name: "" }, caller))
+        .flatMap((each) =>
+          schedules.upcoming(each, until, mostUpcoming).map(({ start, end }) => ({
+            scheduleId: each.id,
+            key: each.settings.key,
+            name: each.settings.name ?? each.settings.key,
+            start: new Date(start).toISOString(),
+            end: isoOrNull(end),
+          })),
+        )
+        .sort((a, b) => a.start.localeCompare(b.start))
+        .slice(0, mostUpcoming);
+    },
+    listMaintenance: async (_input, caller) =>
+      maintenance.all
+        .filter(({ row }) => isVisible(row, caller))
+        .map((each) => presentWindow(each, accessBook.of(caller))),
+    addMaintenance: async (settings, caller) => {
+      const access = accessBook.of(caller);
+      refuse([
+        ...mistakesIn(maintenanceFindings(settings, [], known(access, new Set()))),
+        ...(Date.parse(settings.until) <= now() ? [{ path: "until", message: "must be in the future" }] : []),
+        ...(access.all || settings.groups !== undefined || settings.miners !== undefined
+          ? []
+          : [{ path: "groups", message: "is required, or miners, of a user who does not see all groups" }]),
+      ]);
+      const { id } = await store.maintenance.add({
+        name: settings.name,
+        makerId: caller.userId ?? null,
+        definition: { ...settings },
+      });
+      const made = maintenance.all.find(({ row }) => row.id === id);
+      if (made === undefined) throw notFound("maintenance window", id);
+      return presentWindow(made, access);
+    },
+    deleteMaintenance: async ({ id }, caller) => {
+      const row = own(store.maintenance, String(id), "maintenance window", caller);
+      await store.maintenance.remove(row.id);
+      return done(`Maintenance window ${row.name} removed`);
+    },
+  };
+}

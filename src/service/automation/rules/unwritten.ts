@@ -1,0 +1,70 @@
+import type { Store } from "../../../store/index.ts";
+import { firingsOf, keptFirings, type LiveRule, rowOf } from "./live-rule.ts";
+import type { Instant } from "./machine.ts";
+import type { Traces } from "./traces.ts";
+
+/** ms after which a state whose time counts is written again. */
+const rewriteMs = 60_000;
+
+/** The states of rules that are not written yet: they are once a second, with the traces, in one transaction. */
+export class UnwrittenStates {
+  readonly #store: Store;
+  readonly #traces: Traces;
+  readonly #changed = new Map<LiveRule, Set<number>>();
+  readonly #gone = new Map<LiveRule, Set<number>>();
+  #rewrittenAt = 0;
+
+  constructor(store: Store, traces: Traces) {
+    this.#store = store;
+    this.#traces = traces;
+  }
+
+  changed(rule: LiveRule, minerId: number): void {
+    setOf(this.#changed, rule).add(minerId);
+    this.#gone.get(rule)?.delete(minerId);
+  }
+
+  /** The state is over, and nothing of it is kept. */
+  gone(rule: LiveRule, minerId: number): void {
+    this.#changed.get(rule)?.delete(minerId);
+    setOf(this.#gone, rule).add(minerId);
+  }
+
+  /** These rules alone are left. */
+  keepOnly(rules: readonly LiveRule[]): void {
+    for (const each of [this.#changed, this.#gone])
+      for (const rule of each.keys()) if (!rules.includes(rule)) each.delete(rule);
+  }
+
+  /** `all`: with how long the conditions of each have held. */
+  write(rules: readonly LiveRule[], now: Instant, all: boolean): void {
+    if (all || now.monotonic - this.#rewrittenAt >= rewriteMs) {
+      this.#rewrittenAt = now.monotonic;
+      for (const rule of rules)
+        for (const [minerId, { at, phase }] of rule.cells)
+          if (at !== null && (phase === "pending" || phase === "clearing")) this.changed(rule, minerId);
+    }
+    const states = [...this.#changed].flatMap(([rule, ids]) =>
+      [...ids].flatMap((minerId) => {
+        const cell = rule.cells.get(minerId);
+        if (cell === undefined) return [];
+        if (cell.fired !== null) cell.fired = keptFirings(firingsOf(cell), now.monotonic);
+        return [rowOf(rule, minerId, cell, now)];
+      }),
+    );
+    const gone = [...this.#gone].flatMap(([rule, ids]) =>
+      Array.from(ids, (minerId) => ({ kind: "rule" as const, ownerId: rule.id, minerId })),
+    );
+    if (states.length === 0 && gone.length === 0 && !this.#traces.hasUnwritten) return;
+    if (!this.#store.ruleLog.save(states, gone, this.#traces.rows())) return;
+    this.#changed.clear();
+    this.#gone.clear();
+    this.#traces.written();
+  }
+}
+
+function setOf<K>(map: Map<K, Set<number>>, key: K): Set<number> {
+  const found = map.get(key) ?? new Set<number>();
+  map.set(key, found);
+  return found;
+}
