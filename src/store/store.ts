@@ -37,7 +37,7 @@ export type { CommandLog } from "./commands.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
-export type { NewOutboxRow, OutboxLog, OutboxRow } from "./outbox.ts";
+export type { OutboxLog } from "./outbox.ts";
 export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
 export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";

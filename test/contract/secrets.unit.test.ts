@@ -68,13 +68,23 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .heating[].roomTemperature.headers[]",
     "config .follow.surplus.headers[]",
     "config .follow[].surplus.headers[]",
+    "config .channels[].url",
+    "config .channels[].topic",
+    "config .channels[].token",
+    "config .channels[].user",
+    "config .channels[].config",
+    "config .channels[].secret",
+    "config .channels[].password",
+    "config .channels[].headers[]",
+    "config .channels[].body",
+    "config .hooks[].secret",
     "config .mqtt.password",
   ]);
 });
 
 test("no field that is called like a secret is left unmarked", () => {
-  /** `hasKey` says only whether there is one; keys of controls are names; mqtt.key is the name of a file. */
-  const harmless = /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$/;
+  /** `hasKey` says only whether there is one; keys of controls and channels are names; mqtt.key is the name of a file. */
+  const harmless = /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$|\.channels\[\]\.key$|Channels? (takes|answers) .*\.key$/;
   const unmarked = [...all].filter(([path, marked]) => !marked && !harmless.test(path)).map(([path]) => path);
   expect(all.size).toBeGreaterThan(500);
   expect(
