@@ -166,7 +166,7 @@ export const ChannelSettings = z.discriminatedUnion("type", [
 ]);
 export type ChannelSettings = z.output<typeof ChannelSettings>;
 
-export const Channels = z.array(ChannelSettings).max(50).default([]);
+export const Channels: z.ZodType<ChannelSettings[]> = z.array(ChannelSettings).max(50).default([]);
 
 export const HookSettings = z.strictObject({
   name: Key.describe("name of the web hook, at the end of its address POST /api/hooks/{name}; names are unique"),
