@@ -42,6 +42,8 @@ const Quiet = z.strictObject({
     .describe("the lowest severity that is sent all the same; none = nothing is sent"),
 });
 
+const kind = "which service it is";
+
 const common = {
   key: Key.describe("key of the channel, which rules and the command line use; keys are unique"),
   from: z.enum(severities).default("warning").describe("the lowest severity that is sent"),
@@ -55,64 +57,64 @@ const common = {
 
 export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
-    type: z.literal("ntfy"),
+    type: z.literal("ntfy").describe(kind),
     ...common,
     url: WebAddress.default("https://ntfy.sh").describe("address of the ntfy server"),
     topic: needed("the topic, which on a public server is a password"),
     token: secret(text.optional()).describe("access token, such as tk_...; absent = none"),
   }),
   z.strictObject({
-    type: z.literal("telegram"),
+    type: z.literal("telegram").describe(kind),
     ...common,
     url: WebAddress.default("https://api.telegram.org").describe("address of the Bot API"),
     token: needed("the bot's token"),
     chat: z.union([text, z.int()], "must be the id of a chat").describe("id of the chat"),
   }),
   z.strictObject({
-    type: z.literal("pushover"),
+    type: z.literal("pushover").describe(kind),
     ...common,
     url: WebAddress.default("https://api.pushover.net").describe("address of the API"),
     token: needed("the application's API token"),
     user: needed("the user key"),
   }),
   z.strictObject({
-    type: z.literal("discord"),
+    type: z.literal("discord").describe(kind),
     ...common,
     url: secret(WebAddress.describe("URL of the web hook; kept secret")),
   }),
   z.strictObject({
-    type: z.literal("slack"),
+    type: z.literal("slack").describe(kind),
     ...common,
     url: secret(WebAddress.describe("URL of the web hook; kept secret")),
   }),
   z.strictObject({
-    type: z.literal("gotify"),
+    type: z.literal("gotify").describe(kind),
     ...common,
     url: WebAddress.describe("address of the Gotify server"),
     token: needed("the application's token"),
   }),
   z.strictObject({
-    type: z.literal("matrix"),
+    type: z.literal("matrix").describe(kind),
     ...common,
     url: WebAddress.describe("address of the home server"),
     token: needed("the access token"),
     room: text.describe("id of the room, such as !abc:example.org"),
   }),
   z.strictObject({
-    type: z.literal("apprise"),
+    type: z.literal("apprise").describe(kind),
     ...common,
     url: WebAddress.describe("address of the Apprise API"),
     config: needed("the key of the stored configuration"),
     tag: text.optional().describe("tag of the services to notify; absent = all"),
   }),
   z.strictObject({
-    type: z.literal("webhook"),
+    type: z.literal("webhook").describe(kind),
     ...common,
     url: WebAddress.describe("address that receives the JSON; only its host is shown"),
     secret: needed("the secret that signs each message"),
   }),
   z.strictObject({
-    type: z.literal("mail"),
+    type: z.literal("mail").describe(kind),
     ...common,
     host: Line(253).min(1).describe("the mail server"),
     port: z.int().min(1).max(65_535).default(587).describe("port of the mail server"),
@@ -126,7 +128,7 @@ export const ChannelSettings = z.discriminatedUnion("type", [
     to: z.array(z.email("must be a mail address")).min(1).max(20).describe("addresses that it is sent to"),
   }),
   z.strictObject({
-    type: z.literal("http"),
+    type: z.literal("http").describe(kind),
     ...common,
     url: secret(WebAddress.describe("web address; it may name values, such as {{title}}; kept secret")),
     method: z.enum(["POST", "PUT", "PATCH", "GET"]).default("POST").describe("HTTP method"),
@@ -164,7 +166,7 @@ export const ChannelSettings = z.discriminatedUnion("type", [
 ]);
 export type ChannelSettings = z.output<typeof ChannelSettings>;
 
-export const Channels = z.array(ChannelSettings).max(50).default([]);
+export const Channels: z.ZodType<ChannelSettings[]> = z.array(ChannelSettings).max(50).default([]);
 
 export const HookSettings = z.strictObject({
   name: Key.describe("name of the web hook, at the end of its address POST /api/hooks/{name}; names are unique"),

@@ -1,50 +1,11 @@
 import type { Selectable } from "kysely";
-import type { Severity } from "../contract/resources.ts";
 import { unlessFull } from "./deferred-delete.ts";
+import type { NewOutboxRow, OutboxRow } from "./resources.ts";
 import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows kept, in memory and on disk. */
 export const outboxLimit = 10_000;
-
-export interface NewOutboxRow {
-  /** Key of the channel. */
-  readonly channel: string;
-  /** Key of the notification; null once its recovery is known. */
-  readonly key: string | null;
-  readonly event: "alarm" | "recovery";
-  readonly severity: Severity;
-  readonly title: string;
-  readonly message: string;
-  /** Name of the miner; "" without one. */
-  readonly miner: string;
-  /** Name of the miner's group; "" without one. */
-  readonly group: string;
-  /** When it happened, epoch ms. */
-  readonly time: number;
-  /** Of a recovery: when its alarm was, epoch ms. */
-  readonly alarmTime: number | null;
-  /** Epoch ms from which it may be sent. */
-  readonly due: number;
-}
-
-export interface OutboxRow extends NewOutboxRow {
-  readonly id: number;
-  /** What is said of an alarm that was over before it was sent. */
-  readonly over: string | null;
-  /** The message that it is part of; null until it is first sent. */
-  readonly batch: number | null;
-  /**
-   * `sending` is written before the first byte leaves; `unknown`: the service stopped meanwhile; `failed`: it is not
-   * delivered, and not tried again.
-   */
-  readonly state: "waiting" | "sending" | "sent" | "failed" | "unknown";
-  readonly tries: number;
-  /** Epoch ms. */
-  readonly ended: number | null;
-  /** Why it was not delivered. */
-  readonly error: string | null;
-}
 
 export interface OutboxLog {
   /** Oldest first. */

@@ -148,6 +148,45 @@ export interface StoredNotification extends NewNotification {
   readonly isAcknowledged: boolean;
 }
 
+export interface NewOutboxRow {
+  /** Key of the channel. */
+  readonly channel: string;
+  /** Key of the notification; null once its recovery is known. */
+  readonly key: string | null;
+  readonly event: "alarm" | "recovery";
+  readonly severity: Severity;
+  readonly title: string;
+  readonly message: string;
+  /** Name of the miner; "" without one. */
+  readonly miner: string;
+  /** Name of the miner's group; "" without one. */
+  readonly group: string;
+  /** When it happened, epoch ms. */
+  readonly time: number;
+  /** Of a recovery: when its alarm was, epoch ms. */
+  readonly alarmTime: number | null;
+  /** Epoch ms from which it may be sent. */
+  readonly due: number;
+}
+
+export interface OutboxRow extends NewOutboxRow {
+  readonly id: number;
+  /** What is said of an alarm that was over before it was sent. */
+  readonly over: string | null;
+  /** The message that it is part of; null until it is first sent. */
+  readonly batch: number | null;
+  /**
+   * `sending` is written before the first byte leaves; `unknown`: the service stopped meanwhile; `failed`: it is not
+   * delivered, and not tried again.
+   */
+  readonly state: "waiting" | "sending" | "sent" | "failed" | "unknown";
+  readonly tries: number;
+  /** Epoch ms. */
+  readonly ended: number | null;
+  /** Why it was not delivered. */
+  readonly error: string | null;
+}
+
 export const CommandParameters = z.record(text, z.union([text, z.number(), z.boolean()]));
 export type CommandParameters = z.infer<typeof CommandParameters>;
 

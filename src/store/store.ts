@@ -43,7 +43,7 @@ export type { KeptValues } from "./kept-values.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
 export type { WantedCommands } from "./newest-commands.ts";
 export type { NotificationLog } from "./notifications.ts";
-export type { NewOutboxRow, OutboxLog, OutboxRow } from "./outbox.ts";
+export type { OutboxLog } from "./outbox.ts";
 export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
 export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";

@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 import type { bulkStates, CommandState, jobStates, Severity } from "../contract/resources.ts";
-import type { OutboxRow } from "./outbox.ts";
+import type { OutboxRow } from "./resources.ts";
 
 /**
  * The tables of the store, created by migrations.ts. They are STRICT, so SQLite itself enforces the column types; JSON

@@ -88,14 +88,37 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .heating[].roomTemperature.headers[]",
     "config .follow.surplus.headers[]",
     "config .follow[].surplus.headers[]",
+    "config .channels[].url",
+    "config .channels[].topic",
+    "config .channels[].token",
+    "config .channels[].user",
+    "config .channels[].config",
+    "config .channels[].secret",
+    "config .channels[].password",
+    "config .channels[].headers[]",
+    "config .channels[].body",
+    "config .hooks[].secret",
     "config .mqtt.password",
   ]);
 });
 
 test("no field that is called like a secret is left unmarked", () => {
-  /** `hasKey` says only whether there is one; keys of controls, rules, schedules and of the causes of commands are names; mqtt.key is the name of a file. */
-  const harmless =
-    /\.(hasKey|mqtt\.key)$|\.controls\[\]\.key$|\.cause\.key$|^\w+(Rule|Schedule)s? .*\.key$|^config \.(rules|schedules)\[\]\.key$/;
+  /**
+   * `hasKey` says only whether there is one; keys of controls, channels, rules, schedules and of the causes of commands are
+   * names; mqtt.key is the name of a file.
+   */
+  const harmless = new RegExp(
+    [
+      /\.(hasKey|mqtt\.key)$/,
+      /\.(controls|channels)\[\]\.key$/,
+      /\.cause\.key$/,
+      /^\w+(Rule|Schedule)s? .*\.key$/,
+      /Channels? (takes|answers) .*\.key$/,
+      /^config \.(rules|schedules)\[\]\.key$/,
+    ]
+      .map(({ source }) => source)
+      .join("|"),
+  );
   const unmarked = [...all].filter(([path, marked]) => !marked && !harmless.test(path)).map(([path]) => path);
   expect(all.size).toBeGreaterThan(500);
   expect(

@@ -1,7 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
-import { networkInterfaces } from "node:os";
+import { isIP } from "node:net";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { isForbidden, rigLookup } from "../../link/forbidden-addresses.ts";
 
@@ -10,8 +9,6 @@ export interface PostRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The port at which this service listens: for an address that came over the API, which must not lead back to it. */
-  readonly notOwnPort?: number | undefined;
 }
 
 export interface PostReply {
@@ -31,12 +28,11 @@ export async function post(url: string, { signal, ...request }: PostRequest): Pr
   const target = new URL(url);
   const at = target.host;
   const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
-  const isOwn = request.notOwnPort === undefined ? () => false : ownAddress(target, request.notOwnPort);
-  if (isIP(host) !== 0 && (isForbidden(host) || isOwn(host))) throw forbidden(at);
+  if (isIP(host) !== 0 && isForbidden(host)) throw forbidden(at);
   const deadline = AbortSignal.timeout(postLimits.answerMs);
   const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   try {
-    return await exchange(target, request, lookupWithout(isOwn), either, at);
+    return await exchange(target, request, either, at);
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
     // Without the cause: Node's message may quote the request.
@@ -51,7 +47,6 @@ export async function post(url: string, { signal, ...request }: PostRequest): Pr
 function exchange(
   target: URL,
   { method, headers = {}, body }: Omit<PostRequest, "signal">,
-  lookup: LookupFunction,
   signal: AbortSignal,
   at: string,
 ): Promise<PostReply> {
@@ -59,7 +54,7 @@ function exchange(
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     const request = open(target, {
-      ...{ method, lookup, signal, agent: false },
+      ...{ method, signal, lookup: rigLookup, agent: false },
       headers: { "user-agent": "Rigbridge", accept: "*/*", ...headers, ...length, connection: "close" },
     });
     request.on("error", reject);
@@ -111,23 +106,3 @@ const why = (error: unknown): string => {
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return ": its certificate is not trusted";
   return reasons[code] ?? "";
 };
-
-/** Whether an address is this service's own. */
-function ownAddress({ port, protocol }: URL, ownPort: number): (ip: string) => boolean {
-  if (Number(port || (protocol === "https:" ? 443 : 80)) !== ownPort) return () => false;
-  const own = new Set(Object.values(networkInterfaces()).flatMap((each) => each?.map(({ address }) => address) ?? []));
-  return (ip) => {
-    const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
-    return plain.startsWith("127.") || plain === "::1" || own.has(plain);
-  };
-}
-
-const lookupWithout =
-  (isOwn: (ip: string) => boolean): LookupFunction =>
-  (name, options, callback) =>
-    rigLookup(name, options, (error, found, family) => {
-      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
-      if (error === null && addresses.some(isOwn))
-        callback(Object.assign(new Error("own address"), { code: "EFORBIDDEN" }), "");
-      else callback(error, found, family);
-    });
