@@ -166,11 +166,12 @@ describe("after a restart of the service", () => {
     const clock = stoppedClock();
     const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
     const { id } = await bench.begin([{ wait: "1h" }, locate, { wait: "1h" }, frequency]);
-    const notes = async () => messagesOf(await bench.commands.runs.record(id)).map((message) => message.slice(0, 11));
-    await until(async () => (await notes())[0] === "Waits until", "the first wait");
+    const notes = async () => messagesOf(await bench.commands.runs.record(id));
+    const inAnHour = () => `Waits until ${new Date(clock.now() + 3_600_000).toISOString()}`;
+    await until(async () => (await notes())[0] === inAnHour(), "the first wait");
     clock.pass(3601);
     await bench.restart();
-    await until(async () => (await notes())[2] === "Waits until", "the second wait");
+    await until(async () => (await notes())[2] === inAnHour(), "the second wait");
     expect(told(bench)).toEqual(["locate"]);
     await bench.commands.runs.cancel(id, "enough");
     expect(statesOf(await bench.commands.runs.ended(id))).toEqual(["done done skipped skipped"]);
