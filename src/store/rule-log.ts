@@ -34,10 +34,7 @@ type StateKey = Pick<StoredRuleState, "kind" | "ownerId" | "minerId">;
 export interface RuleLog {
   /** Calls `take` with every state; some 200,000 a second. */
   eachState(take: (state: StoredRuleState) => void): void;
-  /**
-   * Writes states and traces in one transaction, and removes states. What cannot be written is lost: the states are
-   * written again with their next change.
-   */
+  /** Writes states and traces, and removes states, in one transaction; false if the store is full. */
   save(states: readonly StoredRuleState[], gone: readonly StateKey[], traces: readonly StoredTrace[]): boolean;
   /** Newest first. */
   traces(kind: StoredTrace["kind"], ownerId: number, limit: number): StoredTrace[];

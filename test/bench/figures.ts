@@ -257,8 +257,8 @@ export const figures: readonly Figure[] = [
     name: "rules.10000.bytes",
     part: "rules",
     meaning: "heap that 20 rules take on 10,000 miners, at all of which all of them fire",
-    unit: "MB",
-    aim: 60,
+    unit: "bytes",
+    aim: 60_000_000,
     better: "less",
   },
   {

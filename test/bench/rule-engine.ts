@@ -35,7 +35,7 @@ answering({
     // The first ones are those of a program that is not warm yet.
     return times.slice(Math.floor(batches / 4));
   },
-  /** MB of the heap, and ms of a start, with all rules firing at all miners. */
+  /** Bytes of the heap, and ms of a start, with all rules firing at all miners. */
   states: async (input) => {
     const miners = z.int().parse(input);
     const firing = twentyRules.map(({ key }) => ({
@@ -51,11 +51,11 @@ answering({
     first.batch(Array.from({ length: miners }, (_, index) => first.change(index + 1, null)));
     await first.pass(40, 10);
     await first.close();
-    const megabytes = (heap() - before) / 1e6;
+    const bytes = heap() - before;
     const began = performance.now();
     const second = await openRuleBench({ rules: firing, miners, clocks, store, runs: quiet });
     const ms = performance.now() - began;
     const states = second.automation.engine.rules.reduce((sum, { cells }) => sum + cells.size, 0);
-    return { megabytes, ms, states };
+    return { bytes, ms, states };
   },
 });

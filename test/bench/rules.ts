@@ -4,7 +4,7 @@ import { Service, startFarm } from "./rigs.ts";
 import { type Measured, measured, median } from "./statistics.ts";
 import { twentyRules } from "./twenty-rules.ts";
 
-const States = z.object({ megabytes: z.number(), ms: z.number(), states: z.int() });
+const States = z.object({ bytes: z.number(), ms: z.number(), states: z.int() });
 
 export async function rules(quick: boolean): Promise<Measured[]> {
   const cpu = new Child("rule-engine.ts");
@@ -12,13 +12,13 @@ export async function rules(quick: boolean): Promise<Measured[]> {
   await cpu.end();
   const keeping = new Child("rule-engine.ts", ["--expose-gc"]);
   const miners = quick ? 1_000 : 10_000;
-  const { megabytes, ms, states } = await keeping.ask(States, "states", miners);
+  const { bytes, ms, states } = await keeping.ask(States, "states", miners);
   await keeping.end();
   const note = `${states.toLocaleString("en-US")} states`;
   return [
     measured("rules.1000.cpu.ms", times, `the slowest ${Math.max(...times).toFixed(1)} ms`),
     measured("rules.reads.ratio", await readRatios(quick), "two services over the same rigs, in turn"),
-    measured("rules.10000.bytes", [megabytes], note),
+    measured("rules.10000.bytes", [bytes], note),
     measured("rules.start.ms", [ms], note),
   ];
 }
