@@ -33,6 +33,9 @@ export const numberReadings = {
   cost: "money per day",
   profit: "money per day",
   price: "money per kWh of electricity",
+  poolHashrate: "H/s, as the pool sees it (`pools[].view`)",
+  poolRejected: "shares that the pool has rejected",
+  poolBalance: "coins that the pool owes",
 } as const satisfies Record<string, string>;
 export type NumberReading = keyof typeof numberReadings;
 

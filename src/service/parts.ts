@@ -343,8 +343,11 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry, 
     notices,
     values: {
       price: economics.priceAt,
-      money: (minerId, name) => {
-        const money = registry.jsonCache.current(minerId)?.miner.money;
+      outside: (minerId, name) => {
+        const { money, poolView } = registry.jsonCache.current(minerId)?.miner ?? {};
+        if (name === "poolHashrate") return poolView?.hashrate ?? null;
+        if (name === "poolRejected") return poolView?.rejected ?? null;
+        if (name === "poolBalance") return poolView?.balance ?? null;
         return money?.[`${name}PerDay`] ?? null;
       },
     },
@@ -355,6 +358,10 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry, 
     rawDays: config.history.raw,
   });
   let stop = (): void => undefined;
+  notices.silence((minerId) => {
+    const entry = registry.find(minerId);
+    return entry !== undefined && automation.maintenance.over(entry) !== null;
+  });
   const unwatch = hooks.watchHooks(({ name }) => automation.hook(name));
   return {
     automation,

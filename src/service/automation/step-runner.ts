@@ -206,7 +206,7 @@ export class StepRunner {
   #rights({ kind, key, id }: RunCause, caller: Caller): Rights {
     const { accessBook, store } = this.#options;
     if (kind === "rule" || kind === "schedule") {
-      const row = kind === "rule" ? store.rules.get(id) : undefined;
+      const row = (kind === "rule" ? store.rules : store.schedules).get(id);
       const makerId = caller.userId ?? null;
       const made: Made = { owner: row?.owner ?? (makerId === null ? "file" : "store"), makerId };
       const access = makerAccess(made, accessBook, `The ${kind} ${key}`);

@@ -14,16 +14,20 @@ export interface TextValues {
 /** For a value that is not known. */
 const dash = "–";
 
-/** Fills in the names of a text. In JSON, such as the body of a web hook, a value cannot end the text that it is in. */
+/** Fills in the names of a text. */
 export function render(text: string, { miner, group, rule }: TextValues): string {
   const values = {
     miner: miner && { ...fieldsOf(miner), group },
     reading: miner?.readings ?? null,
     rule,
   };
-  const written = isJson(text) ? inJson : (value: string) => value;
-  return filled(text, (name) => written(textOf(at(values, name.split(".")))));
+  const escaped = escapeFor(text);
+  return filled(text, (name) => escaped(textOf(at(values, name.split(".")))));
 }
+
+/** In JSON, such as the body of a web hook, a value cannot end the text that it is in. */
+export const escapeFor = (text: string): ((value: string) => string) =>
+  isJson(text) ? (value) => JSON.stringify(value).slice(1, -1) : (value) => value;
 
 const fieldsOf = ({ uid, name, tags, location, identity }: NonNullable<TextValues["miner"]>) => ({
   ...{ uid, name, tags },
@@ -46,5 +50,3 @@ function textOf(value: unknown): string {
 }
 
 const isJson = (text: string): boolean => /^\s*(\{(?!\{)|\[)/.test(text);
-
-const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);

@@ -56,6 +56,8 @@ const rank = (severity: Severity): number => severities.indexOf(severity);
 export class FarmNotices implements Notices {
   readonly #context: NoticesContext;
   #minerOf: (minerId: number) => NoticeMiner | undefined = () => undefined;
+  /** Whether a maintenance window covers a miner now. */
+  #isSilenced: (minerId: number) => boolean = () => false;
   readonly #listeners: NoticeListener[] = [];
 
   constructor(context: NoticesContext) {
@@ -65,6 +67,11 @@ export class FarmNotices implements Notices {
   /** Miners are opened later than what notifies. */
   useMiners(minerOf: (minerId: number) => NoticeMiner | undefined): void {
     this.#minerOf = minerOf;
+  }
+
+  /** No channel is told of miners that this is true of; the list still has it. */
+  silence(isSilenced: (minerId: number) => boolean): void {
+    this.#isSilenced = isSilenced;
   }
 
   watch(listener: NoticeListener): void {
@@ -88,7 +95,8 @@ export class FarmNotices implements Notices {
       changed(raised);
       const isWorse = before === undefined || rank(raised.severity) > rank(before.severity);
       // No channel is ever told of a demo.
-      if (isWorse && !isDemo) for (const listener of this.#listeners) listener.raised(raised, channels);
+      const isSilent = isDemo || (notice.minerId !== null && this.#isSilenced(notice.minerId));
+      if (isWorse && !isSilent) for (const listener of this.#listeners) listener.raised(raised, channels);
     });
   }
 

@@ -180,6 +180,18 @@ describe("a condition", () => {
     ]);
   });
 
+  test("compares what the pool sees with what the rig reports", async () => {
+    const low = await opened(
+      { all: [{ reading: "poolHashrate", below: "70%", of: "hashrate" }] },
+      { poolHashrate: 60 },
+    );
+    low.read(1, { hashrate: 100 });
+    expect(low.phase("r")).toBe("firing");
+    const unknown = await opened({ all: [{ reading: "poolHashrate", below: "70%", of: "hashrate" }] }, {});
+    unknown.read(1, { hashrate: 100 });
+    expect(unknown.phase("r")).toBe("idle");
+  });
+
   test("in CEL sees the miner and its readings, and is unknown where they are", async () => {
     const bench = await opened({
       all: [{ reading: "temperature", above: 50 }],

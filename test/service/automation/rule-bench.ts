@@ -85,6 +85,7 @@ export interface RuleBenchOptions {
   readonly zone?: string;
   readonly price?: (at: number) => number | null;
   readonly profit?: number | null;
+  readonly poolHashrate?: number | null;
 }
 
 /** Rules over virtual states of rigs: thousands of them, for days, in some milliseconds. */
@@ -133,7 +134,10 @@ export async function openRuleBench(options: RuleBenchOptions) {
       raise: ({ message }) => notices.push(message),
       close: (key) => notices.push(`closed ${key}`),
     },
-    values: { price: (_, at) => options.price?.(at) ?? null, money: () => options.profit ?? null },
+    values: {
+      price: (_, at) => options.price?.(at) ?? null,
+      outside: (_, name) => (name === "profit" ? (options.profit ?? null) : (options.poolHashrate ?? null)),
+    },
     messages: {
       listen: (topic, handle) => {
         topics.set(topic, (payload) => handle({ payload, at: now(), retained: false }));

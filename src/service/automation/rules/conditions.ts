@@ -11,7 +11,7 @@ import { isUnread, statusOf } from "../../../fleet/state.ts";
 import type { PoolReading } from "../../../link/driver.ts";
 import { hostAndPortOf } from "../../../link/pool-url.ts";
 import type { Truth } from "./machine.ts";
-import { current, isRigNumber, rigNumbers, rigWords } from "./readings.ts";
+import { current, isRigNumber, type OutsideNumber, rigNumbers, rigWords } from "./readings.ts";
 
 /** A miner as conditions see it; of a rule that concerns none, the id is 0 and there is no state. */
 export interface Subject {
@@ -24,8 +24,8 @@ export type Value = string | number | boolean | null;
 
 /** What conditions see beside the state of the rig. */
 export interface Surroundings {
-  /** Money per day, or the price per kWh; null if it is unknown. */
-  money(minerId: number, name: "revenue" | "cost" | "profit" | "price"): number | null;
+  /** What the rig does not report itself; null if it is unknown. */
+  outside(minerId: number, name: OutsideNumber): number | null;
   /** Of the last hour. */
   median(minerId: number, name: NumberReading): number | null;
   /** Per hour, and as a share (0 to 1) of all shares in this time. */
@@ -209,7 +209,7 @@ function compileReading(condition: ConditionOf<"reading">, around: Surroundings)
 }
 
 function numberRead(name: NumberReading, around: Surroundings): NumberRead {
-  if (!isRigNumber(name)) return ({ id }) => around.money(id, name);
+  if (!isRigNumber(name)) return ({ id }) => around.outside(id, name);
   const read = rigNumbers[name];
   return ({ state }) => {
     if (state === null) return null;

@@ -284,7 +284,7 @@ class Past implements Surroundings, ExpressionNames {
     return this.#medians.values[name];
   }
 
-  money = (): null => null;
+  outside = (): null => null;
   rate = (): null => null;
   pools = (): [] => [];
   topic = (): null => null;

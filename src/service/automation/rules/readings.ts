@@ -6,8 +6,9 @@ import type { Reading } from "../../../link/driver.ts";
 /** The reading of a rig if it is current; null while it is stale or missing, which makes conditions unknown. */
 export const current = ({ reading, missed }: RigState): Reading | null => (missed === 0 ? reading : null);
 
-type OfMoney = "revenue" | "cost" | "profit" | "price";
-export type RigNumber = Exclude<NumberReading, OfMoney>;
+/** What is not a reading of the rig: its money, the price of electricity, and what its pool says. */
+export type OutsideNumber = "revenue" | "cost" | "profit" | "price" | "poolHashrate" | "poolRejected" | "poolBalance";
+export type RigNumber = Exclude<NumberReading, OutsideNumber>;
 
 type Read<T> = (reading: Reading, state: RigState) => T | null;
 

@@ -5,6 +5,7 @@ import type { Format } from "../../../units/format.ts";
 import type { Entry } from "../../miners/miner-registry.ts";
 import { presentReadings } from "../../miners/present-miner.ts";
 import type { RunRequest } from "../run-types.ts";
+import { escapeFor } from "../text.ts";
 import type { Subject } from "./conditions.ts";
 
 /** What texts and expressions see. */
@@ -51,6 +52,7 @@ export const textsOf =
   (minerId, text) => {
     const entry = minerId === null ? undefined : entryOf(minerId);
     let farm: { readonly reading: Names; readonly rule: Names } | undefined;
+    const escaped = escapeFor(text);
     return filled(text, (name) => {
       const [root = "", ...path] = name.split(".");
       const isOfFarm = root === "rule" || (root === "reading" && entry === undefined);
@@ -60,7 +62,7 @@ export const textsOf =
         reading: entry === undefined ? farm?.reading : readingNames(entry),
         rule: { ...farm?.rule, ...rule },
       };
-      return written(path, at(names[root], path), format);
+      return escaped(written(path, at(names[root], path), format));
     });
   };
 

@@ -8,14 +8,15 @@ import type { ExpressionNames } from "./compile.ts";
 import type { Subject, Surroundings, Value } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
 import type { Truth } from "./machine.ts";
+import type { OutsideNumber } from "./readings.ts";
 import { changeAfter, cronOf, dailyPattern, isInside, type Windows, weeklyWindows } from "./windows.ts";
 
-/** Values of money, for a miner; 0 = for none in particular. */
+/** Values that rigs do not report, for a miner; 0 = for none in particular. */
 export interface RuleValues {
   /** Money per kWh at this time, epoch ms; null if it is unknown. */
   price(minerId: number, at: number): number | null;
-  /** Money per day; null if it is unknown. */
-  money(minerId: number, name: "revenue" | "cost" | "profit"): number | null;
+  /** Money per day, or what the pool says; null if it is unknown. */
+  outside(minerId: number, name: Exclude<OutsideNumber, "price">): number | null;
 }
 
 export interface RuleSurroundingsOptions {
@@ -128,10 +129,10 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     }
   }
 
-  money(minerId: number, name: "revenue" | "cost" | "profit" | "price"): number | null {
+  outside(minerId: number, name: OutsideNumber): number | null {
     return name === "price"
       ? this.#options.values.price(minerId, this.#options.now())
-      : this.#options.values.money(minerId, name);
+      : this.#options.values.outside(minerId, name);
   }
 
   median(minerId: number, name: NumberReading): number | null {
