@@ -16,6 +16,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/index.ts";
 import { type Ended, rigbridge, running } from "../cli/command.ts";
+import { toFirstVersion } from "../store/first-version.ts";
 import { folders } from "../store/folder.ts";
 import { miner } from "../store/rows.ts";
 import { within } from "../until.ts";
@@ -62,12 +63,6 @@ const sql = (file: string, statements: string): void => {
   database.close();
 };
 
-/** Removes everything later; a table bulk_action then blocks version 2. */
-const toVersion1 =
-  "drop table rule_state; drop table rule_trace; drop table bulk_action; drop table bulk_result; drop table power_memory; drop table run; " +
-  "drop table group_energy; drop index command_actor; alter table command drop column cause; alter table rig_memory drop column reason; alter table rig_memory drop column records; " +
-  "delete from migration where name > 'version-0001'; pragma user_version = 1;";
-
 describe("an unusable store is reported in a sentence, and not modified:", () => {
   test.each<[string, RegExp, (file: string) => void]>([
     ["another file", /is not a store of Rigbridge/, (file) => writeFileSync(file, "miners:\n".repeat(1000))],
@@ -90,7 +85,7 @@ describe("an unusable store is reported in a sentence, and not modified:", () =>
     [
       "an older one that cannot be brought up to date",
       /cannot be opened: table bulk_action already exists/,
-      (file) => sql(file, `${toVersion1} create table bulk_action (x)`),
+      (file) => sql(file, `${toFirstVersion} create table bulk_action (x)`),
     ],
   ])("%s", async (_what, sentence, damage) => {
     const { data, file } = await stored();
@@ -191,7 +186,7 @@ describe("a service starts with its miners", () => {
 
   test("when it is of the first version, and keeps all its rows", async () => {
     const { data, file } = await stored();
-    sql(file, `${toVersion1} insert into command values (7, 1, 1, 5, '', '', 'stop', '{}', 'done', 'x')`);
+    sql(file, `${toFirstVersion} insert into command values (7, 1, 1, 5, '', '', 'stop', '{}', 'done', 'x')`);
     expect(await minersOf(data)).toBe(miners);
     const raw = new DatabaseSync(file);
     expect(raw.prepare("select message from command").all()).toEqual([{ message: "x" }]);

@@ -59,9 +59,10 @@ describe("its metrics", () => {
     const text = await (await fetch(`${served.server.url}/metrics`)).text();
     const given = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
     const described = rows.flatMap(([, name = ""]) => /^`((?:rigbridge|process|nodejs)_\w+)`$/.exec(name)?.[1] ?? []);
-    // This one has no MQTT bridge.
-    const withBridge = [...given, "rigbridge_mqtt_conflict", "rigbridge_mqtt_state"];
-    expect(described.toSorted()).toEqual(withBridge.toSorted());
+    // This one has no MQTT bridge and no worker threads.
+    const ofBridge = ["rigbridge_mqtt_conflict", "rigbridge_mqtt_state"];
+    const ofWorkers = ["rigbridge_worker_eventloop_lag_p99_seconds", "rigbridge_worker_heap_bytes"];
+    expect(described.toSorted()).toEqual([...given, ...ofBridge, ...ofWorkers].toSorted());
   });
 });
 

@@ -98,9 +98,9 @@ describe("the packed package", () => {
     );
   });
 
-  test("is smaller than 4 MB", async () => {
+  test("is smaller than 5 MB", async () => {
     const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(4_000_000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5_000_000);
   });
 
   test("is imported and required by every export, with nothing but its own dependencies there", async () => {
@@ -140,12 +140,12 @@ describe("the packed package", () => {
   });
 });
 
-test("no source starts another program", async () => {
+test("no source starts another program but the step for it, which the configuration file must allow", async () => {
   const sources = (await filesIn(join(root, "src"))).map((file) => join(root, "src", file));
   const starting = await Promise.all(
     sources.map(async (file) => /child_process|process\.binding/.test(await readFile(file, "utf8"))),
   );
-  expect(sources.filter((_, at) => starting[at])).toEqual([]);
+  expect(sources.filter((_, at) => starting[at])).toEqual([join(root, "src/service/automation/programs.ts")]);
 });
 
 describe("what comes with an installation", () => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { noCommand, openStore, type RunResult, type Store } from "../../src/store/store.ts";
+import { toFirstVersion } from "./first-version.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();
@@ -240,10 +241,7 @@ test("a store of version 1 gets the tables of bulk actions, and keeps its comman
   await first.commands.add(command);
   await first.close();
   const raw = new DatabaseSync(file);
-  raw.exec(
-    "drop table rule_state; drop table rule_trace; drop table bulk_action; drop table bulk_result; drop table power_memory; drop table group_energy; drop table run; drop index command_actor; alter table command drop column cause; alter table rig_memory drop column reason; alter table rig_memory drop column records; pragma user_version = 1",
-  );
-  raw.exec("delete from migration where name > 'version-0001'");
+  raw.exec(toFirstVersion);
   raw.close();
   const second = await openStore({ file, now });
   expect((await second.runs.add(job, queued(5))).id).toBe(1);

@@ -24,6 +24,7 @@ export interface Ground {
 const Schema = z.looseObject({
   $ref: z.string().optional(),
   type: z.string().optional(),
+  format: z.string().optional(),
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
@@ -130,6 +131,7 @@ function anyOfSchema(name: string, written: unknown, ground: Ground): fc.Arbitra
   if (name === "networks")
     return fc.array(fc.constantFrom(...ground.networks, "nonsense", ""), { minLength: 1, maxLength: 2 });
   if (name === "yes") return fc.constant(false);
+  if (name === "cron") return or(fc.constantFrom("0 3 1 1 *", "30 2 29 2 *"), anyText);
   if (schema.$ref !== undefined)
     return anyOfSchema(name, document.components.schemas[schema.$ref.split("/").at(-1) ?? ""], ground);
   if (schema.const !== undefined) return fc.constant(schema.const);
@@ -149,6 +151,8 @@ function anyOfSchema(name: string, written: unknown, ground: Ground): fc.Arbitra
     case "object":
       return objectOf(schema, ground);
     default:
+      if (schema.format === "date-time")
+        return or(fc.constantFrom("2026-01-31T12:00:00Z", "2100-01-01T00:00:00Z"), anyText);
       return fc.oneof(usual, anyText);
   }
 }

@@ -44,6 +44,9 @@ export async function fuzzService(count: number, seed: number, unreached = opera
       pools: [{ name: "alpha", url: "stratum+tcp://alpha.example:1" }],
       users: [{ name: "anna", groups: ["alpha"] }],
       scan: { networks: ["127.103.9.0/30"] },
+      electricity: { price: 0.2 },
+      rules: [{ key: "anna", when: { all: [{ reading: "temperature", above: 200 }] }, do: [{ action: "stop" }] }],
+      schedules: [{ key: "alpha", cron: "0 3 1 1 *", do: [{ action: "stop" }] }],
     },
   });
   const ground = {
@@ -114,6 +117,8 @@ function flawOf({ operation, method }: FuzzedRequest, { status, headers, text }:
   if (status < 300) {
     if (!documented(operation, status)) return `${status} is not documented`;
     if (type.startsWith("text/event-stream")) return undefined;
+    if (type.startsWith("text/csv"))
+      return /^[\w ,]+\r\n/.test(text) ? undefined : `not a table: ${text.slice(0, 100)}`;
     const { success, error } = operations[operation].reply.safeParse(json(text));
     return success ? undefined : `the reply does not match its schema: ${error.message.slice(0, 300)}`;
   }

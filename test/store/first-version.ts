@@ -1,0 +1,17 @@
+const tables = [
+  ...["bulk_action", "bulk_result", "power_memory", "run", "group_energy", "rule_state", "rule_trace", "outbox"],
+  ...["source_value", "money_day", "money_total"],
+];
+const columns = [
+  ...["command.cause", "rig_memory.reason", "rig_memory.records"],
+  ...["key", "severity", "count", "last", "closed", "uid"].map((column) => `notification.${column}`),
+];
+
+/** SQL that removes everything from a store which version 1 did not have. */
+export const toFirstVersion = [
+  ...tables.map((table) => `drop table ${table}`),
+  "drop index command_actor",
+  ...columns.map((column) => `alter table ${column.replace(".", " drop column ")}`),
+  "delete from migration where name > 'version-0001'",
+  "pragma user_version = 1;",
+].join("; ");
