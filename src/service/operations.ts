@@ -1,7 +1,9 @@
+import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
 import { bulkRequest } from "./automation/bulk-request.ts";
 import { listOf } from "./automation/lists.ts";
 import { refusals, reportDisabled } from "./automation/rights.ts";
+import type { LiveRule } from "./automation/rules/live-rule.ts";
 import { ruleOperations } from "./automation/rules/operations.ts";
 import { templateOperations } from "./automation/templates.ts";
 import { type Action, actionOperations } from "./commands/actions.ts";
@@ -49,27 +51,38 @@ export function serviceOperations(parts: ServiceParts): Calls {
     const list = listOf(action, store);
     return list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
   };
+  /** Those of the miners that the rule applies to. Throws `nothing.to.do`. */
+  const inScope = (rule: LiveRule, minerIds: readonly number[]): number[] => {
+    const members = new Set(automation.engine.members(rule));
+    const inside = minerIds.filter((id) => members.has(id));
+    if (inside.length > 0) return inside;
+    const which = minerIds.length === 1 ? "this miner" : "any of these miners";
+    throw new RigbridgeError("nothing.to.do", `The rule ${rule.settings.name} does not apply to ${which}`);
+  };
   const runByHand: typeof runList = async (input, caller) => {
     registry.commandable(input.id, accessBook.of(caller));
     const rule = manualRule(input);
     const run = () => runList(input, caller);
     return rule === undefined
       ? run()
-      : automation.firing.byHand(rule, [input.id], caller, run, (reply) => reply?.message ?? "");
+      : automation.firing.byHand(rule, inScope(rule, [input.id]), caller, run, (reply) => reply?.message ?? "");
   };
   const startBulkAction: typeof bulk.startBulkAction = async (body, caller) => {
-    const start = () => bulk.startBulkAction(body, caller);
-    if (body.action !== "rule" || body.dryRun) return start();
+    if (body.action !== "rule") return bulk.startBulkAction(body, caller);
     const { action, minerIds } = bulkRequest(body, registry, store, accessBook.of(caller));
     const rule = manualRule(action);
-    return rule === undefined
+    if (rule === undefined) return bulk.startBulkAction(body, caller);
+    const miners = inScope(rule, minerIds);
+    const { all: _, groups: __, ...rest } = body;
+    const start = () => bulk.startBulkAction({ ...rest, miners }, caller);
+    return body.dryRun
       ? start()
       : automation.firing.byHand(
           rule,
-          minerIds,
+          miners,
           caller,
           start,
-          ({ id }) => `as action ${id} for ${minerIds.length} miners`,
+          ({ id }) => `as action ${id} for ${miners.length} miners`,
         );
   };
   const usersChanged = (): void => {

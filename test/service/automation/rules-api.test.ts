@@ -270,4 +270,30 @@ describe("a rule on a virtual rig", () => {
     expect((await refusal(start(ids))).message).toMatch(/its guard: 4 of 4 miners at once; nothing was done/);
     await start(ids.slice(0, 2));
   });
+
+  test("that a person runs for all miners runs on those in its scope, and is refused for others", async () => {
+    const { bench, ids, pass } = await farmWith(
+      [
+        {
+          key: "locate",
+          name: "Locate",
+          scope: { miners: ["two"] },
+          manual: true,
+          do: [{ action: "locate", on: true }],
+        },
+      ],
+      2,
+    );
+    const [one = 0, two = 0] = ids;
+    await bench.service.changeMiner({ id: two, name: "two" }, caller);
+    await pass(30);
+    const refused = await refusal(bench.act(one, { action: "rule", rule_id: 1 }));
+    expect([refused.code, refused.message]).toEqual(["nothing.to.do", "The rule Locate does not apply to this miner"]);
+    const { id } = await bench.service.startBulkAction(
+      { action: "rule", parameters: { rule_id: 1 }, all: true, parallel: 16, delay: 0, dryRun: false },
+      caller,
+    );
+    const { results } = await bench.service.getBulkAction({ id }, caller);
+    expect(results.map(({ minerId }) => minerId)).toEqual([two]);
+  });
 });
