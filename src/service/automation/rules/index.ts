@@ -48,7 +48,9 @@ export class Automation {
   readonly dryRuns: DryRuns;
   readonly #options: RulesOptions;
   readonly #around: RuleSurroundings;
-  #unwatch: () => void = () => undefined;
+  /** Ends the watch of readings; null: without rules it would be in vain. */
+  #unwatch: (() => void) | null = null;
+  #isStarted = false;
 
   constructor(options: RulesOptions) {
     const { registry, store, accessBook, runs, notices, values, messages, now, monotonicNow, zone, format, log } =
@@ -117,7 +119,17 @@ export class Automation {
   start(): void {
     this.engine.load();
     this.schedules.load();
-    this.#unwatch = this.#options.registry.watchReadings((changes) => this.#safely(() => this.engine.take(changes)));
+    this.#isStarted = true;
+    this.#watchIfNeeded();
+  }
+
+  #watchIfNeeded(): void {
+    const isNeeded = this.#isStarted && this.engine.rules.length > 0;
+    if (isNeeded && this.#unwatch === null)
+      this.#unwatch = this.#options.registry.watchReadings((changes) => this.#safely(() => this.engine.take(changes)));
+    if (isNeeded || this.#unwatch === null) return;
+    this.#unwatch();
+    this.#unwatch = null;
   }
 
   /** One turn, once a second. */
@@ -139,6 +151,7 @@ export class Automation {
   reload(): void {
     this.engine.reload();
     this.schedules.reload();
+    this.#watchIfNeeded();
   }
 
   /** A web hook has come in. */
@@ -150,7 +163,8 @@ export class Automation {
 
   /** Call it after the executor of runs has been closed, whose last results are kept. */
   async close(): Promise<void> {
-    this.#unwatch();
+    this.#isStarted = false;
+    this.#watchIfNeeded();
     this.#around.close();
     await nextTurn();
     this.schedules.close();
