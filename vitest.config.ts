@@ -17,12 +17,17 @@ const integration = {
   sequence: { groupOrder: 1 },
 } as const;
 
-/** Run a second time with the rigs read in a worker thread (test/pollers.ts). */
+/** Run a second time with the rigs read in a worker thread (test/pollers.ts): what reads rigs and writes to them. */
 const readInWorkers = [
   "test/fleet/**/*.test.ts",
   "test/service/**/*.test.ts",
-  "test/end-to-end/**/*.test.ts",
+  "test/end-to-end/{api,bulk-kill,failing-rig,kill,matrix}.test.ts",
   "test/contract/**/*.test.ts",
+];
+const withoutRigs = [
+  "test/**/*.unit.test.ts",
+  "test/service/{automation,notifications}/**",
+  "test/service/{best-setting,economics,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
 ];
 
 export default defineConfig({
@@ -69,7 +74,7 @@ export default defineConfig({
           ...integration,
           name: "workers",
           include: readInWorkers,
-          exclude: ["test/**/*.unit.test.ts"],
+          exclude: withoutRigs,
           provide: { workers: 1 },
         },
       },

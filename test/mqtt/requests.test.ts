@@ -38,6 +38,9 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
     await mosquitto.stop();
   });
 
+  /** As in src/mqtt/responder.ts. */
+  const refusalsPerSecond = 20;
+  const secondNow = (): number => Math.floor(Date.now() / 1000);
   let asked = 0;
   async function ask(operation: OperationName, input: Input, way: (typeof ways)[number] = "transaction") {
     asked += 1;
@@ -79,7 +82,14 @@ describe.each(kinds)("requests to $name", ({ open, isReference }) => {
   test.each(ways)("every read without parameters is answered as in the contract, by %s", async (way) => {
     const asking = reads();
     expect(asking.length).toBeGreaterThan(18);
-    const answers = await Promise.all(asking.map(([name, input]) => ask(name, input, way)));
+    const answers: Answer[] = [];
+    for (let begun = 0; begun < asking.length; begun += refusalsPerSecond) {
+      const second = secondNow();
+      const some = asking.slice(begun, begun + refusalsPerSecond);
+      answers.push(...(await Promise.all(some.map(([name, input]) => ask(name, input, way)))));
+      // The bridge refuses no more in a second, and the other product does not offer most of these.
+      if (isReference) await until(() => secondNow() > second, "the next second");
+    }
     for (const [index, [name]] of asking.entries()) {
       const answer = answers[index];
       expect([name, answer]).toEqual([name, expect.objectContaining(expected(name, {}))]);
