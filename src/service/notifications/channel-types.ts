@@ -60,6 +60,8 @@ const parsed = (body: string): unknown => {
     return undefined;
   }
 };
+/** A page that a network shows before it lets anything out is none. */
+const isJson = (body: string): boolean => parsed(body) !== undefined;
 const has =
   (key: string, isRight: (value: unknown) => boolean = (value) => value !== undefined) =>
   (body: string): boolean =>
@@ -81,7 +83,7 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
       critical: { priority: 5, tags: ["rotating_light"] },
       recovery: { priority: 3, tags: ["white_check_mark"] },
     },
-    success: { statuses: [200], answer: has("id") },
+    success: { statuses: [200], answer: isJson },
   },
   telegram: {
     ...usual,
@@ -158,7 +160,7 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
       critical: { priority: 8 },
       recovery: { priority: 2 },
     },
-    success: { statuses: [200], answer: has("id") },
+    success: { statuses: [200], answer: isJson },
   },
   matrix: {
     ...usual,
