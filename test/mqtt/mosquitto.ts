@@ -31,10 +31,16 @@ const program = "/usr/sbin/mosquitto";
 
 export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mosquitto> {
   const { config = [], users, scheme = "mqtt" } = options;
-  const port = await freePort();
+  let port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "rigbridge-mosquitto-"));
   const file = join(folder, "mosquitto.conf");
-  const lines = [`listener ${port} 127.0.0.1`, "persistence false", "log_type none", ...config];
+  const lines = [
+    "persistence false",
+    "log_dest stderr",
+    "log_type information",
+    "connection_messages false",
+    ...config,
+  ];
   if (users === undefined) {
     if (!config.some((line) => line.startsWith("allow_anonymous"))) lines.push("allow_anonymous true");
   } else {
@@ -48,7 +54,8 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
   }
   // As root it would drop its privileges, and with them access to its files.
   if (process.getuid?.() === 0) lines.push("user root");
-  await writeFile(file, `${lines.join("\n")}\n`);
+  const writeConfig = () => writeFile(file, `listener ${port} 127.0.0.1\n${lines.join("\n")}\n`);
+  await writeConfig();
 
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
@@ -59,9 +66,9 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
       output += text;
     });
     const isReady = async (): Promise<boolean> => {
-      if (await answers(port)) return true;
       if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${output}`);
-      return false;
+      // Something else may have taken the port meanwhile, and answers there.
+      return / running$/m.test(output) && (await answers(port));
     };
     await until(isReady, "the broker to take connections", { details: () => output });
   };
@@ -71,7 +78,16 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
     child.kill(signal);
     await within(ended, "the broker to end");
   };
-  await start();
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await start();
+      break;
+    } catch (error) {
+      if (tries === 5 || !/in use/.test(String(error))) throw error;
+      port = await freePort();
+      await writeConfig();
+    }
+  }
   return {
     url: `${scheme}://127.0.0.1:${port}`,
     port,
