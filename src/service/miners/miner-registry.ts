@@ -572,8 +572,8 @@ export class MinerRegistry {
       this.#options.log.info({ ...logFields(entry.facts) }, "a miner is back");
     if (reading !== null && missed === 0) {
       this.#notifyLogin(entry);
-      this.#options.notices.close(noticeKeys.disconnected(rig.id), "It answers again");
-      this.#options.notices.close(noticeKeys.refused(rig.id), "The right rig answers");
+      // One that an earlier run left open is closed by the first read.
+      if (before.missed > 0 || before.at === null) this.#closeAbsence(rig.id);
     }
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && this.#failing.has(rig.id);
@@ -649,10 +649,9 @@ export class MinerRegistry {
   /** Notifies once until the login is right. */
   #notifyLogin({ facts, rig }: Entry): void {
     const trouble = loginTrouble(rig.state);
-    const key = noticeKeys.login(rig.id);
     if (trouble === null) {
-      this.#loginNotified.delete(rig.id);
-      this.#options.notices.close(key, "The login is right");
+      if (this.#loginNotified.delete(rig.id))
+        this.#options.notices.close(noticeKeys.login(rig.id), "The login is right");
       return;
     }
     const { title, message } = trouble;
@@ -660,7 +659,12 @@ export class MinerRegistry {
     this.#loginNotified.set(rig.id, title);
     if (facts.demo) return;
     this.#options.log.info({ ...logFields(facts), reason: message }, "the login of a miner is missing or wrong");
-    this.#raise(key, rig, title, message);
+    this.#raise(noticeKeys.login(rig.id), rig, title, message);
+  }
+
+  #closeAbsence(id: number): void {
+    this.#options.notices.close(noticeKeys.disconnected(id), "It answers again");
+    this.#options.notices.close(noticeKeys.refused(id), "The right rig answers");
   }
 
   #refused(rig: PolledRig, message: string): void {

@@ -1,14 +1,11 @@
+import { filled } from "../../contract/texts.ts";
+
 /** What texts of a channel may name, such as `{{title}}`. */
 export type Values = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-const placeholder = /\{\{\s*([a-zA-Z0-9_.]+)\s*\}\}/g;
-
-/** The names in a text. */
-export const namesIn = (text: string): string[] => Array.from(text.matchAll(placeholder), ([, name = ""]) => name);
-
 /** The text with the values that it names; an unknown one is empty. Nothing in a value is ever filled in again. */
 export const fill = (text: string, values: Values, write: (value: string) => string): string =>
-  text.replaceAll(placeholder, (_, name: string) => write(String(values[name] ?? "")));
+  filled(text, (name) => write(String(values[name] ?? "")));
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
@@ -27,8 +24,8 @@ export function fillJson(json: Json, values: Values, write: (value: string) => s
   if (isList(json)) return json.flatMap((each) => fillJson(each, values, write) ?? []);
   return Object.fromEntries(
     Object.entries(json).flatMap(([key, each]) => {
-      const filled = fillJson(each, values, write);
-      return filled === undefined ? [] : [[key, filled]];
+      const value = fillJson(each, values, write);
+      return value === undefined ? [] : [[key, value]];
     }),
   );
 }
