@@ -4,18 +4,11 @@ import { Line } from "../contract/inputs.ts";
 import { severities } from "../contract/resources.ts";
 import { secret } from "../contract/secrets.ts";
 import { Key } from "../contract/steps.ts";
+import { TimeZone } from "../contract/time-zone.ts";
 
 /** Where notifications are sent, and web hooks that come in. */
 const text = Line(500).min(1);
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
-
-const knownTimeZone = (timeZone: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
-  } catch {
-    return false;
-  }
-};
 
 /** A secret that a channel cannot do without. */
 const needed = (what: string) =>
@@ -31,11 +24,7 @@ const needed = (what: string) =>
 const Quiet = z.strictObject({
   from: time.describe("start of the quiet hours, such as 22:00"),
   to: time.describe("end of the quiet hours, such as 07:00"),
-  timeZone: z
-    .string()
-    .refine(knownTimeZone, "is not a known time zone; use one such as Europe/Stockholm")
-    .optional()
-    .describe("time zone, such as Europe/Stockholm; absent = that of display"),
+  timeZone: TimeZone.optional().describe("time zone, such as Europe/Stockholm; absent = that of display"),
   except: z
     .enum(["warning", "critical", "none"])
     .default("critical")

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CoinName } from "../contract/inputs.ts";
 import { secret } from "../contract/secrets.ts";
+import { TimeZone } from "../contract/time-zone.ts";
 import { JsonPath, Topic } from "../contract/topic.ts";
 
 /** Where coins, exchange rates, electricity prices and a pool's own figures come from. Nothing is asked until it is set. */
@@ -29,13 +30,6 @@ const headers = z
   .default({})
   .describe("headers of the request, such as Authorization: Bearer and a token; kept secret");
 const currency = z.string().regex(/^[A-Z]{3}$/, "must be a currency code such as EUR");
-const isTimeZone = (timeZone: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
-  } catch {
-    return false;
-  }
-};
 
 export const coinSourceTypes = ["whattomine", "mempool", "coingecko", "minerstat"] as const;
 
@@ -169,11 +163,7 @@ export const ElectricitySettings = z
       .max(50)
       .optional()
       .describe("prices by time of day; the first that fits counts"),
-    timeZone: z
-      .string()
-      .refine(isTimeZone, "is not a known time zone; use one such as Europe/Stockholm")
-      .optional()
-      .describe("time zone of the zones; absent = that of display"),
+    timeZone: TimeZone.optional().describe("time zone of the zones; absent = that of display"),
     source: PriceSourceSettings.optional().describe("where prices come from"),
     add: z
       .number()

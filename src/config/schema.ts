@@ -7,6 +7,7 @@ import { Uid } from "../contract/resources.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { secret } from "../contract/secrets.ts";
 import { TemplateSteps } from "../contract/steps.ts";
+import { TimeZone } from "../contract/time-zone.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
 import type { Environment } from "./environment.ts";
@@ -30,13 +31,6 @@ const seconds = z.number().min(0).max(86_400);
 const knownLocale = (locale: string): boolean => {
   try {
     return Intl.NumberFormat.supportedLocalesOf(locale).length > 0;
-  } catch {
-    return false;
-  }
-};
-const knownTimeZone = (timeZone: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
   } catch {
     return false;
   }
@@ -75,11 +69,7 @@ export const DisplaySettings = z.strictObject({
     .regex(/^[A-Z]{3}$/, "must be a currency code such as USD")
     .default("USD")
     .describe("currency code, such as USD"),
-  timeZone: z
-    .string()
-    .refine(knownTimeZone, "is not a known time zone; use one such as Europe/Stockholm")
-    .optional()
-    .describe("time zone, such as Europe/Stockholm; absent = that of the machine"),
+  timeZone: TimeZone.optional().describe("time zone, such as Europe/Stockholm; absent = that of the machine"),
   groups: z
     .enum(["nested", "flat"])
     .default("nested")

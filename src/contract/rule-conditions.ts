@@ -5,6 +5,7 @@ import { didYouMean } from "./nearest.ts";
 import { ReasonCode } from "./readings.ts";
 import { minerStatuses } from "./resources.ts";
 import { Key } from "./steps.ts";
+import { TimeZone } from "./time-zone.ts";
 import { JsonPath, Topic } from "./topic.ts";
 
 /** The readings that conditions compare, with their units. Unlike those of a miner, all of them are numbers. */
@@ -109,19 +110,7 @@ const Clock = z
   .string()
   .max(5)
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like "22:00", in quotes');
-const knownTimeZone = (timeZone: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
-  } catch {
-    return false;
-  }
-};
-const TimeZone = z
-  .string()
-  .max(60)
-  .refine(knownTimeZone, "is not a known time zone; use one such as Europe/Stockholm")
-  .optional()
-  .describe("time zone, such as Europe/Stockholm; absent = that of display");
+const ZoneOption = TimeZone.optional().describe("time zone, such as Europe/Stockholm; absent = that of display");
 const CronText = z.string().min(1).max(100).describe('five or six fields of cron, like "0 22 * * mon-fri"');
 
 /** Hours of the week; `to` before `from` is on the next day. */
@@ -129,7 +118,7 @@ export const Weekly = z.strictObject({
   days: Days.optional(),
   from: Clock.describe("when it begins"),
   to: Clock.describe("when it ends; the same as `from` is 24 hours later"),
-  timeZone: TimeZone,
+  timeZone: ZoneOption,
 });
 export type Weekly = z.infer<typeof Weekly>;
 
@@ -215,8 +204,8 @@ const kinds = {
     .superRefine(boundMistakes),
   hook: z.strictObject({ hook: Key.describe("name of a web hook of hooks that comes in") }),
   weekly: z.strictObject({ weekly: Weekly.describe("true in these hours of the week") }),
-  time: z.strictObject({ time: Clock.describe("a time of day"), days: Days.optional(), timeZone: TimeZone }),
-  cron: z.strictObject({ cron: CronText, timeZone: TimeZone }),
+  time: z.strictObject({ time: Clock.describe("a time of day"), days: Days.optional(), timeZone: ZoneOption }),
+  cron: z.strictObject({ cron: CronText, timeZone: ZoneOption }),
 };
 type Kind = keyof typeof kinds;
 const kindNames = Object.keys(kinds).filter((name): name is Kind => Object.hasOwn(kinds, name));
@@ -318,4 +307,4 @@ export const isOfFarm = (condition: Condition): boolean =>
   "topic" in condition ||
   ("reading" in condition && condition.reading === "price");
 
-export { CronText, Days, TimeZone };
+export { CronText, Days, ZoneOption };

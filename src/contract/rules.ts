@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
 import { Line } from "./inputs.ts";
-import { CronText, conditionsIn, isMomentary, TimeZone, Weekly, When } from "./rule-conditions.ts";
+import { CronText, conditionsIn, isMomentary, Weekly, When, ZoneOption } from "./rule-conditions.ts";
 import { Key, Steps } from "./steps.ts";
 
 /**
@@ -117,7 +117,7 @@ const scheduleShape = {
   enabled: z.boolean().optional().describe("false: it never begins; absent = true"),
   weekly: Weekly.optional().describe("hours of the week"),
   cron: CronText.optional(),
-  timeZone: TimeZone,
+  timeZone: ZoneOption,
   lasts: Duration(60, 7 * 86_400)
     .optional()
     .describe("for cron: how long it lasts, like 2h; absent = it has no end"),
