@@ -26,6 +26,7 @@ export const mqtt = (quick: boolean): Promise<Measured[]> =>
 const paces = [
   { name: "mqtt.p99.ms", share: 1, workers: null },
   { name: "mqtt.1000.p99.ms", share: 1 / 2, workers: null },
+  { name: "mqtt.workers.p99.ms", share: 1, workers: 2 },
 ];
 
 /** ms from the rig's reply, and from the bridge's hearing of it, to the subscriber. */

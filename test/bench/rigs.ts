@@ -63,11 +63,20 @@ export class Service {
   }
 
   /** The same, but ms at most; how many were. */
-  async readWithin(ms: number, rigs: number, times: number): Promise<number> {
+  readWithin(ms: number, rigs: number, times: number): Promise<number> {
+    return this.#enough(() => this.#readAtLeast(times), rigs, ms);
+  }
+
+  /** Until so many rigs are shown as running, or ms have passed; how many are. */
+  shownWithin(ms: number, rigs: number): Promise<number> {
+    return this.#enough(() => this.child.ask(z.number(), "shown"), rigs, ms);
+  }
+
+  async #enough(count: () => Promise<number>, rigs: number, ms: number): Promise<number> {
     const until = performance.now() + ms;
     for (;;) {
-      const read = await this.#readAtLeast(times);
-      if (read >= rigs || performance.now() > until) return read;
+      const found = await count();
+      if (found >= rigs || performance.now() > until) return found;
       await wait(200);
     }
   }

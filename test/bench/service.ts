@@ -88,6 +88,8 @@ answering({
     const times = z.int().parse(input);
     return reads.reduce((sum, count) => sum + (count >= times ? 1 : 0), 0);
   },
+  /** How many miners are shown as running. */
+  shown: async () => (await running?.service.getSummary({}, { actor: "bench" }))?.runningCount,
   /** Those that were not read yet. */
   readRest: async () => {
     for (const [place, times] of reads.entries())
@@ -96,6 +98,13 @@ answering({
   /** Every miner once more. */
   readAgain: async () => {
     for (const place of reads.keys()) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });
+  },
+  /** Puts a lower pool first on so many miners, evenly spread; resolves when all of them report it. */
+  steer: async (input) => {
+    const step = Math.max(1, Math.floor(reads.length / z.int().parse(input)));
+    const ids = Array.from(reads.keys()).filter((place) => place % step === 0);
+    await Promise.all(ids.map((place) => prioritizeLast(firstId + place)));
+    return ids.length;
   },
   record: () => {
     recorded = [];
@@ -123,6 +132,14 @@ answering({
     return heapUsed + external;
   },
 });
+
+async function prioritizeLast(id: number): Promise<void> {
+  const caller = { actor: "bench" };
+  const miner = await running?.service.getMiner({ id }, caller);
+  const poolId = miner?.poolList.findLast(({ canPrioritize }) => canPrioritize)?.id;
+  if (poolId === undefined) throw new Error(`Miner ${id} has no pool to put first`);
+  await running?.service.minerPoolAction({ id, poolId, action: "prioritize" }, caller);
+}
 
 function count(rows: readonly Sample[]): void {
   for (const { minerId, time } of rows) {

@@ -20,6 +20,8 @@ const minutes = Number(process.argv[2] ?? 3);
 const interval = 2_000;
 const count = 1_000;
 const flooding = 20;
+/** For a new thread to load its modules and get its rigs, beside all else on two cores. */
+const loadMs = 5_000;
 const commanded = 40;
 const ports = { cgminer: 24_628, axeos: 24_680, xmrig: 24_780 };
 const faults: readonly ("is killed" | ThreadFault)[] = ["is killed", "throws", "runs out of memory", "hangs"];
@@ -35,8 +37,8 @@ const steered = await startFarm({
 const store = await openStore({ file: ":memory:", now: Date.now });
 /** Epoch ms of the good reads of each rig. */
 const reads = new Map<number, number[]>();
-/** When threads ended, and what for. */
-const ends: { readonly at: number; readonly message: string; readonly worker: number }[] = [];
+/** The threads that ended, what for, and after how many ms they are started again. */
+const ends: { readonly message: string; readonly worker: number; readonly restartMs: number }[] = [];
 const poller = new WorkerPoller({
   workers: 2,
   file: faultyThread,
@@ -45,7 +47,7 @@ const poller = new WorkerPoller({
   now: Date.now,
   remember: async () => undefined,
   poolLogins: () => [],
-  ended: ({ message }, { worker }) => void ends.push({ at: Date.now(), message, worker }),
+  ended: ({ message }, { worker, restartMs }) => void ends.push({ message, worker, restartMs }),
   recovered: () => undefined,
   listener: {
     read: ({ id, state: { missed, at } }) => {
@@ -128,8 +130,9 @@ try {
     if (fault === "is killed") await poller.kill((turn % 2) + 1);
     else await failThread(fault);
     await until(() => ends.length > before, `a thread that ${fault} to end`, { timeoutMs: 60_000 });
-    cut.push({ at, until: Date.now(), worker: ends.at(-1)?.worker ?? 0 });
-    // Long enough for the back-off of a thread that ended before.
+    const { worker = 0, restartMs = 0 } = ends.at(-1) ?? {};
+    // A thread that ends again and again is started after a longer and longer while.
+    cut.push({ at, until: Date.now() + restartMs + loadMs, worker });
     await wait(15_000);
   }
   closing.abort();
@@ -141,7 +144,7 @@ try {
     const times = reads.get(id) ?? [];
     const away = cut.filter(({ worker }) => worker === workerOf(id));
     for (let start = from; start + 2 * interval < to; start += interval) {
-      if (away.some((each) => start + interval > each.at && start < each.until + 2 * interval + 15_000)) continue;
+      if (away.some((each) => start + interval > each.at && start < each.until + 2 * interval)) continue;
       due += 1;
       // A read of this interval may come at its end, and take a moment.
       if (times.some((time) => time >= start && time < start + 1.5 * interval)) met += 1;

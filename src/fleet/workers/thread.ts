@@ -42,7 +42,7 @@ interface Pending extends Omit<PackedRead, "hasShape"> {
 }
 
 /** ms for which reads wait for one another. */
-const batchMs = 20;
+const batchMs = 8;
 const beatMs = 1_000;
 
 class PollingThread {

@@ -1,9 +1,9 @@
 import { bulkAction } from "../../contract/inputs.ts";
-import { invalidAll, type Mistake, namedMistakes, RigbridgeError } from "../../contract/problems.ts";
+import { invalidAll, type Mistake, namedMistakes } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Store } from "../../store/index.ts";
 import type { Action } from "../commands/actions.ts";
-import { groupFinder, minersInSections } from "../miners/groups.ts";
+import { groupFinder, minersInSections, noGroup } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import { walkGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
@@ -60,25 +60,12 @@ function groupIds(groups: readonly (number | string)[], store: Store, access: Ac
   let more = 0;
   const find = groupFinder(store.groups, access);
   for (const [index, group] of groups.entries()) {
-    const path = `groups[${index}]`;
-    const id = group === 0 && !access.seesGroup(0) ? noGroup(path) : idOrMistake(() => find(group, path));
-    if (typeof id === "number") ids.add(id);
-    else if (named.length < namedMistakes) named.push(id);
+    const found = group === 0 && !access.seesGroup(0) ? noGroup(group) : find(group);
+    if (typeof found === "number") ids.add(found);
+    else if (named.length < namedMistakes) named.push({ path: `groups[${index}]`, ...found });
     else more += 1;
   }
   return { ids, mistaken: { named, more } };
-}
-
-const noGroup = (path: string): Mistake => ({ path, message: "there is no group 0" });
-
-function idOrMistake(find: () => number): number | Mistake {
-  try {
-    return find();
-  } catch (error) {
-    const [mistake] = error instanceof RigbridgeError ? error.errors : [];
-    if (mistake === undefined) throw error;
-    return mistake;
-  }
 }
 
 const oneMistake = (path: string, message: string): Mistakes => ({ named: [{ path, message }], more: 0 });

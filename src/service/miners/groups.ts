@@ -103,8 +103,15 @@ export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: nu
 export const minersInSections = (sections: readonly GroupSection[]): number[] =>
   [...walkGroups(sections)].flatMap(({ group }) => group.minerIds);
 
-/** Finds the id of a group by its id, name or path. Throws `input.invalid` at `path`. */
-export type FindGroup = (group: string | number, path: string) => number;
+/** Finds the id of a group by its id, name or path; else what is wrong with it. A request may name 100,000. */
+export type FindGroup = (group: string | number) => number | { readonly message: string };
+
+/** Its id. Throws `input.invalid` at the field `group`. */
+export function groupIdOf(group: string | number, groups: Store["groups"], access: Access): number {
+  const found = groupFinder(groups, access)(group);
+  if (typeof found === "number") return found;
+  throw invalid("group", found.message);
+}
 
 /**
  * Among the groups that this access sees, and 0 for the miners in no group. Paths start at the first group that is
@@ -119,18 +126,17 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
   const idsByName = new Map<string, Set<number>>();
   for (const { id, name } of visible.values())
     for (const each of [name, pathOf(id, visible)]) idsByName.set(each, (idsByName.get(each) ?? new Set()).add(id));
-  return (group, path) => {
+  return (group) => {
     if (group === 0 || (typeof group === "number" && visible.has(group))) return group;
     const [first, ...others] = idsByName.get(String(group)) ?? [];
-    if (typeof group === "number" || first === undefined) throw invalid(path, `there is no group ${group}`);
-    if (others.length > 0)
-      throw invalid(
-        path,
-        `there are ${others.length + 1} groups named ${group}; give the id, or a path such as Hall${separator}Row 1`,
-      );
-    return first;
+    if (typeof group === "number" || first === undefined) return noGroup(group);
+    if (others.length === 0) return first;
+    const named = `there are ${others.length + 1} groups named ${group}`;
+    return { message: `${named}; give the id, or a path such as Hall${separator}Row 1` };
   };
 }
+
+export const noGroup = (group: string | number) => ({ message: `there is no group ${group}` });
 
 /** As `flatSections` names it. */
 function pathOf(id: number, visible: ReadonlyMap<number, Stored<StoredGroup>>): string {

@@ -9,7 +9,7 @@ import { done, enabled, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
-import { groupFinder, minersInSections, sectionsWith } from "./groups.ts";
+import { groupIdOf, minersInSections, sectionsWith } from "./groups.ts";
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
@@ -156,7 +156,7 @@ function filterOf(
   access: Access,
 ): Filter | null {
   if (status === undefined && group === undefined && tag === undefined) return null;
-  const groupId = group === undefined ? null : groupFinder(store.groups, access)(group, "group");
+  const groupId = group === undefined ? null : groupIdOf(group, store.groups, access);
   const members = groupId === null ? null : new Set(registry.minersInGroup(groupId));
   return (id) => {
     if (members !== null && !members.has(id)) return false;
@@ -237,7 +237,7 @@ function rowOf(
   if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
-  const groupId = group === undefined ? undefined : groupFinder(context.store.groups, access)(group, "group");
+  const groupId = group === undefined ? undefined : groupIdOf(group, context.store.groups, access);
   return given({ ...fields, groupId });
 }
 
