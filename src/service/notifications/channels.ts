@@ -8,7 +8,7 @@ import type { MiningService } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import { wording } from "../../contract/wording.ts";
 import type { OutboxRow, Store } from "../../store/index.ts";
-import { done, enabled, findOwn, refuseInUse } from "../crud.ts";
+import { done, enabled, refuseInUse } from "../crud.ts";
 import { addressRefusal } from "../own-address.ts";
 import type { ChannelBook, ListedChannel } from "./channel-book.ts";
 import type { Outbox } from "./outbox.ts";
@@ -62,8 +62,9 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
   /** One that was added over the API. Throws `not.found` and `owned.by-file`. */
   const own = (keyOrId: string): ListedChannel => {
     const channel = found(keyOrId);
-    findOwn(store.channels, channel.row.id, "channel");
-    return channel;
+    if (channel.row.owner === "store") return channel;
+    const message = `Channel ${channel.row.name} is declared by the configuration file; change it there`;
+    throw new RigbridgeError("owned.by-file", message);
   };
 
   const present = (id: number): ChannelState => {
