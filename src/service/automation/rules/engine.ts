@@ -11,7 +11,7 @@ import type { ExpressionNames } from "./compile.ts";
 import type { Subject } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
 import { anything, InputMasks } from "./input-masks.ts";
-import { Cell, cellOf, dueOf, isDeaf, isGuarded, type LiveRule, liveRule } from "./live-rule.ts";
+import { Cell, cellOf, dueOf, type FiringActs, isDeaf, isGuarded, type LiveRule, liveRule } from "./live-rule.ts";
 import { advance, type Instant } from "./machine.ts";
 import { RuleMembers, type Slot } from "./members.ts";
 import type { Moment, RuleSurroundings } from "./surroundings.ts";
@@ -30,15 +30,6 @@ export interface RuleEngineOptions {
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly log: Logger;
-}
-
-/** What happens when a rule fires or clears. */
-export interface FiringActs {
-  fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
-  clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
-  turn(rules: readonly LiveRule[], now: Instant): void;
-  /** The rule is gone. */
-  closed(rule: LiveRule): void;
 }
 
 /** The clock has jumped if it differs by more than this from the monotonic one, ms. */

@@ -6,11 +6,12 @@ import type { Notices } from "../../notifications/notices.ts";
 import { ruleNoticeKey } from "../effects.ts";
 import { type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
 import { actsOnRigs, reportsAbsence } from "./compile.ts";
-import type { FiringActs, RuleEngine } from "./engine.ts";
+import type { RuleEngine } from "./engine.ts";
 import {
   allowedBy,
   type Cell,
   dayMs,
+  type FiringActs,
   firingsOf,
   guardWord,
   isGuarded,

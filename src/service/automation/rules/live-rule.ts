@@ -75,6 +75,15 @@ export interface LiveRule {
   readonly recent: number[];
 }
 
+/** What happens when a rule fires or clears. */
+export interface FiringActs {
+  fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  turn(rules: readonly LiveRule[], now: Instant): void;
+  /** The rule is gone. */
+  closed(rule: LiveRule): void;
+}
+
 /** Every rule that acts on rigs has this guard, unless it has its own, or is a safety rule. */
 const usualGuard = { share: 0.5, withinMs: 300_000 };
 /** A guarded rule waits so long to see how many rigs are affected. */
