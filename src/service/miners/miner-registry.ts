@@ -657,7 +657,7 @@ export class MinerRegistry {
     }
   }
 
-  #raiseAbsence(rig: PolledRig): void {
+  #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
     const { trouble } = rig.state;
     this.#raise(noticeKeys.disconnected(rig.id), rig, "Disconnected", `Cannot be reached: ${trouble?.message ?? ""}`);
   }
@@ -690,7 +690,7 @@ export class MinerRegistry {
     this.#raise(noticeKeys.refused(rig.id), rig, "Not taken in", message);
   }
 
-  #raise(key: string, { id: minerId }: PolledRig, title: string, message: string): void {
+  #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: string, message: string): void {
     this.#options.notices.raise({ key, minerId, title, source: "System", message, severity: "warning" });
   }
 }

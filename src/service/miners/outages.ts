@@ -1,8 +1,9 @@
+import type { PolledRig } from "../../fleet/poller.ts";
 import { missesUntilDisconnected } from "../../fleet/schedule.ts";
 import type { Store } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
-import type { Entry } from "./miner-registry.ts";
+import type { MinerFacts } from "./present-miner.ts";
 
 /** Rigs that go away at once before it is the place and not the rigs. */
 const fewest = 5;
@@ -16,12 +17,18 @@ const manyRigs = 500;
 const lookMs = 5_000;
 const prefix = "outage:";
 
+/** A rig, and where it is. */
+interface Placed {
+  readonly facts: Pick<MinerFacts, "demo" | "groupId" | "location">;
+  readonly rig: Pick<PolledRig, "id" | "state" | "declared">;
+}
+
 interface OutageOptions {
-  readonly entries: () => Iterable<Entry>;
+  readonly entries: () => Iterable<Placed>;
   readonly store: Pick<Store, "groups" | "notifications">;
   readonly notices: Notices;
   /** Reports a rig that is still away when the outage of its place is over. */
-  readonly reportAbsence: (entry: Entry) => void;
+  readonly reportAbsence: (entry: Placed) => void;
   readonly now: () => number;
 }
 
@@ -56,12 +63,12 @@ export class Outages {
   }
 
   /** Whether the place of this rig is away, so that nothing is said of the rig. */
-  covers(entry: Entry): boolean {
+  covers(entry: Placed): boolean {
     return this.#open.size > 0 && this.#placesOf(entry).some((place) => this.#open.has(place));
   }
 
   /** A rig has gone away. The largest place of which half is gone is reported, the farm only where no other is. */
-  gone(entry: Entry): void {
+  gone(entry: Placed): void {
     if (this.covers(entry)) return;
     const { now, notices } = this.#options;
     for (const place of this.#placesOf(entry)) {
@@ -83,7 +90,7 @@ export class Outages {
   }
 
   /** A rig has been read, or has missed a read; `isBack`: it was away before. */
-  read(entry: Entry, isBack: boolean): void {
+  read(entry: Placed, isBack: boolean): void {
     if (this.#open.size === 0) return;
     const now = this.#options.now();
     if (isBack)
@@ -120,13 +127,13 @@ export class Outages {
   }
 
   /** From its site or outermost group to its innermost, and the farm. */
-  #placesOf(entry: Entry): string[] {
+  #placesOf(entry: Placed): string[] {
     const { site } = entry.facts.location;
     const groups = this.#groupsOf(entry).map((id) => `group:${id}`);
     return [...(site === null ? [] : [`site:${site}`]), ...groups.reverse(), "farm"];
   }
 
-  #rigsAt(place: string): Entry[] {
+  #rigsAt(place: string): Placed[] {
     return [...this.#options.entries()].filter(
       (entry) =>
         !entry.facts.demo &&
@@ -137,7 +144,7 @@ export class Outages {
   }
 
   /** Ids, the innermost first. */
-  #groupsOf({ facts }: Entry): number[] {
+  #groupsOf({ facts }: Placed): number[] {
     const ids: number[] = [];
     const { groups } = this.#options.store;
     // A group is above another at most as often as there are groups.
@@ -157,7 +164,7 @@ export class Outages {
   }
 }
 
-const isAway = ({ rig: { state } }: Entry): boolean => state.missed > 0;
+const isAway = ({ rig: { state } }: Placed): boolean => state.missed > 0;
 
 const counted = (some: number, all: number): string =>
   `${some.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} rigs`;
