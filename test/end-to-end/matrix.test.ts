@@ -221,6 +221,11 @@ const newSchedule = () => ({
 });
 const newWindow = { name: "new", until: "2100-01-01T00:00:00Z", racks: ["r1"] };
 const newChannel = () => ({ key: `channel-${next()}`, type: "ntfy", topic: "t", url: "http://127.0.0.1:1" });
+/** There may be 50 at most. */
+async function onlyChannel() {
+  for (const { key } of await service.listChannels({}, asService)) await service.deleteChannel({ key }, asService);
+  return service.addChannel(newChannel(), asService);
+}
 const runsOf = ({ id }: { readonly id: number }) => ({ id: `${id}/runs` });
 
 /** The input of each operation, about the alpha farm where there is a choice. */
@@ -312,8 +317,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listChannels: "/api/channels",
   testChannel: "/api/channels/phone/test",
   addChannel: () => ({ path: "/api/channels", body: newChannel() }),
-  changeChannel: made("/api/channels", () => service.addChannel(newChannel(), asService), { from: "info" }),
-  deleteChannel: made("/api/channels", () => service.addChannel(newChannel(), asService)),
+  changeChannel: made("/api/channels", onlyChannel, { from: "info" }),
+  deleteChannel: made("/api/channels", onlyChannel),
   getMoney: "/api/money",
   getPrices: `/api/prices?miner=${ant}`,
   getMarket: "/api/market",
