@@ -231,11 +231,13 @@ export function describeExamples(version: Version): void {
     losePools(slow, false);
     await waitFor("recovered", 1);
     // Within the hour nothing more is done.
+    const isBelow = () => /^1 of 2 below/.test(flow.status("low for 10 min"));
+    await until(() => !isBelow(), "the status of the node to follow", { details: flow.details });
     losePools(slow, true);
     await until(
       () => {
         farm.pass(2);
-        return /^1 of 2 below/.test(flow.status("low for 10 min"));
+        return isBelow();
       },
       "the rig to be too slow again",
       { details: flow.details },
