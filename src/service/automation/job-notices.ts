@@ -14,9 +14,12 @@ export interface EndedJob {
   readonly id: number | null;
 }
 
+/** Actions of one miner are answered directly, and rules have traces. */
+export const isReported = ({ kind }: RunCause): boolean => kind === "bulk" || kind === "schedule";
+
 /**
  * Notifications about bulk actions and schedules that ended with failures: one for each schedule or kind of bulk action,
- * until the next run of it ends without any. Actions of one miner are answered directly, and rules have traces.
+ * until the next run of it ends without any.
  */
 export class JobNotices {
   readonly #notices: Notices;
@@ -28,7 +31,7 @@ export class JobNotices {
   }
 
   ended({ cause, actor, id }: EndedJob, results: readonly Pick<RunResult, "minerId" | "state" | "message">[]): void {
-    if (cause.kind !== "bulk" && cause.kind !== "schedule") return;
+    if (!isReported(cause)) return;
     const key = cause.kind === "schedule" ? `job:schedule:${cause.id}` : `job:bulk:${cause.key}:${cause.id}`;
     const troubles = results.filter(({ state }) => state === "failed" || state === "unknown");
     const what = cause.kind === "schedule" ? `Schedule ${cause.key}` : `Bulk action ${cause.key}`;

@@ -7,7 +7,7 @@ import { mostSteps, type RunStep, Step } from "../../contract/steps.ts";
 import type { NewRun, Store, StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import { expanded } from "./expand.ts";
-import type { JobNotices } from "./job-notices.ts";
+import { isReported, type JobNotices } from "./job-notices.ts";
 import { type Job, type Lane, Lanes, pause } from "./lanes.ts";
 import type { Made } from "./rights.ts";
 import { causeOf, recordOf } from "./run-record.ts";
@@ -166,7 +166,7 @@ export class RunExecutor implements Runs {
       if (this.#closing.signal.aborted) return;
       const { store, jobNotices } = this.#options;
       await this.#lanes.stored(() => store.runs.finish(id));
-      jobNotices.ended({ id, cause, actor: caller.actor }, await store.runs.results(id));
+      if (isReported(cause)) jobNotices.ended({ id, cause, actor: caller.actor }, await store.runs.results(id));
     } finally {
       this.#jobs.delete(id);
     }
