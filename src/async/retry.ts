@@ -17,7 +17,7 @@ export async function backOff(failures: number, limits: BackOff, signal: AbortSi
   await sleep(jittered(backOffMs(failures, limits)), undefined, { signal }).catch(() => undefined);
 }
 
-/** Tries until it succeeds; `failed` is told of each failure. Resolves with null when the signal is aborted first. */
+/** Tries until it succeeds; `failed` is called for each failure. Resolves with null when the signal is aborted first. */
 export async function retry<T>(
   work: () => Promise<T>,
   failed: (error: unknown) => void,

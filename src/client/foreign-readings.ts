@@ -1,5 +1,5 @@
 import { efficiencyOf } from "../contract/efficiency.ts";
-import { type Control, type Readings, unknownReadings } from "../contract/readings.ts";
+import { type Control, type Readings, unknownBoard, unknownReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Parser } from "../units/parse.ts";
 import { boardTemperatures, type Display, labelled } from "./display.ts";
@@ -130,28 +130,16 @@ function sharesOf(fields: Fields, display: Display, { parser }: MinerReading): R
   };
 }
 
-const unknownBoard = {
-  chipTemperature: null,
-  chips: null,
-  chipsExpected: null,
-  frequency: null,
-  voltage: null,
-  serial: null,
-} as const;
-
 /** A board for each ASIC, in order; if none are listed, one for each of several temperatures. */
 function boardsOf(asics: readonly ForeignDevice[], celsius: readonly number[]): Readings["boards"] {
   const perBoard = celsius.length === asics.length ? celsius : [];
   if (asics.length > 0)
     return asics.map(({ shown, hashrate }, slot) => ({
-      slot,
+      ...unknownBoard(slot),
       hashrate,
       temperature: shown.deviceInfo.temperature || (perBoard[slot] ?? null),
-      ...unknownBoard,
     }));
-  return celsius.length < 2
-    ? []
-    : celsius.map((temperature, slot) => ({ slot, hashrate: null, temperature, ...unknownBoard }));
+  return celsius.length < 2 ? [] : celsius.map((temperature, slot) => ({ ...unknownBoard(slot), temperature }));
 }
 
 const fansOf = (devices: readonly ForeignDevice[]): Readings["fans"] =>

@@ -50,8 +50,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...automation(config, miners, groupNames, poolNames),
     ...twice(entriesOf(config, "maintenance"), "name"),
     ...twice(channels, "key"),
-    ...channels.flatMap((channel) => unknownNames(channel, "groups", "group", groupNames)),
-    ...channels.flatMap(half),
+    ...channels.flatMap((channel) => channelFindings(channel, groupNames)),
     ...twice(entriesOf(config, "hooks"), "name"),
     ...twice(entriesOf(config, "hooks"), "secret"),
     ...twice(entriesOf(config, "coins"), "shortName"),
@@ -331,6 +330,12 @@ function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Fin
         ],
   );
 }
+
+/** Of one channel, whose keys may have mistakes of their own. */
+export const channelFindings = (channel: Entry, groupNames: ReadonlySet<string>): Finding[] => [
+  ...unknownNames(channel, "groups", "group", groupNames),
+  ...half(channel),
+];
 
 /** A mail server's login needs both its parts. */
 const half = ({ path, fields: { username, password } }: Entry): Finding[] => {

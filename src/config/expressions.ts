@@ -11,7 +11,7 @@ export interface ExpressionContext {
 }
 
 export interface Expression {
-  /** null if it cannot be told, as where a reading is unknown. Never throws. */
+  /** null if it is unknown, as where a reading is unknown. Never throws. */
   test(context: ExpressionContext): boolean | null;
 }
 

@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { z } from "zod";
+import { ChannelSettings } from "../contract/channels.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { isSecret } from "../contract/secrets.ts";
-import { ChannelSettings } from "./channels.ts";
 import { crossChecks, pathText } from "./cross-checks.ts";
 import { type Finding, type Path, parseYaml } from "./document.ts";
 import { type Environment, withEnvironment } from "./environment.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { coinMistakes } from "./coin-mistakes.ts";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
@@ -276,7 +277,7 @@ export const ManagedMinerBody = z.object({
   dualAlgorithm: optionalLine(100),
 });
 
-export const CoinQuery = z.object({
+const coinFields = {
   profit: parameter(Decimal, "BTC per MH/s per day", 0.00000042).optional(),
   name: parameter(Line(100), "name, for a user-defined coin", "Invented coin").optional(),
   algorithm: parameter(z.string().max(64), "algorithm, for a user-defined coin; id or name", "SHA-256").optional(),
@@ -285,7 +286,13 @@ export const CoinQuery = z.object({
   btc: parameter(Decimal, "price of one coin in BTC, for a user-defined coin", 0.00002).optional(),
   usd: parameter(Decimal, "price of one coin in US dollars, for a user-defined coin", 1.35).optional(),
   reset: extension(Flag, "true removes the profitability that was set by hand, so that the market sources apply", true),
-});
+};
+export const CoinQuery = z.object(coinFields).superRefine(
+  (given, context) => {
+    for (const { path, message } of coinMistakes(given)) context.addIssue({ code: "custom", path: [path], message });
+  },
+  { when: () => true },
+);
 
 const place = Line(64).nullable();
 const tag = Line(64).min(1);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
 import { historyTable, moneyTable, type Table } from "./csv.ts";
 import { ServiceEvent } from "./events.ts";
 import {
@@ -37,7 +38,6 @@ import {
   BulkAction,
   BulkJob,
   CatalogueEntry,
-  ChannelState,
   CommandList,
   Discovery,
   GpuStatus,
@@ -75,7 +75,6 @@ import {
   TryReply,
   Upcoming,
 } from "./rules.ts";
-import { Key } from "./steps.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -131,6 +130,7 @@ const poolOfMiner = {
   ...byIdOf("miner"),
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
+const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
@@ -535,7 +535,27 @@ export const operations = {
   }),
   testChannel: post("/api/channels/:key/test", closed, {
     summary: "Sends a test message to a channel, and answers with what the channel answers",
-    params: { key: parameter(Key, "key of the channel", "phone") },
+    params: channel,
+    reply: ActionReply,
+    extension,
+  }),
+  addChannel: post("/api/channels", closed, {
+    summary: "Adds a channel; its settings are those of the configuration file, and no answer contains its secrets",
+    body: ChannelBody,
+    reply: ChannelState,
+    status: 201,
+    extension,
+  }),
+  changeChannel: patch("/api/channels/:key", closed, {
+    summary: "Changes the given settings of a channel, except its key and type; null removes a setting",
+    params: channel,
+    body: ChannelPatch,
+    reply: ChannelState,
+    extension,
+  }),
+  deleteChannel: remove("/api/channels/:key", closed, {
+    summary: "Removes a channel that no rule or schedule uses; what it has not sent yet is not sent",
+    params: channel,
     reply: ActionReply,
     extension,
   }),

@@ -320,22 +320,6 @@ export const Notification = z.object({
 });
 export type Notification = z.infer<typeof Notification>;
 
-export const ChannelState = z.object({
-  key: text,
-  type: text.describe("such as ntfy, telegram or mail"),
-  host: text.describe("the server that gets the messages, without anything secret"),
-  from: z.enum(severities).describe("the lowest severity that is sent"),
-  groups: z.array(text).nullable().describe("the groups whose miners it reports; null = everything"),
-  quiet: text.nullable().describe("hours in which messages wait, such as 22:00-07:00; null = none"),
-  waiting: int.describe("notifications that are not sent yet"),
-  lastSentUtc: z.iso.datetime().nullable().describe("when a message was last delivered; null if none is known"),
-  lastError: text.nullable().describe("why messages wait or were last not delivered; null after a delivery"),
-  notDelivered: z
-    .array(z.object({ timeUtc: z.iso.datetime(), title: text, message: text, error: text }))
-    .describe("notifications that were given up, newest first, at most 20"),
-});
-export type ChannelState = z.infer<typeof ChannelState>;
-
 export const NotificationList = z.object({
   notificationList: z.array(Notification),
   notificationCount: int,

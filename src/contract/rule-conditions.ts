@@ -238,21 +238,26 @@ function conditionMistakes({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIss
     .join("; ");
 }
 
-export const Condition = z.union(
+export const Condition: z.ZodType<Condition> = z.union(
   kindNames.map((kind): (typeof kinds)[Kind] => kinds[kind]),
   { error: conditionMistakes },
 );
 
-const list = z.array(Condition).min(1).max(20);
+const list: z.ZodType<Condition[]> = z.array(Condition).min(1).max(20);
 const oneList = ({ all, any }: { all?: unknown; any?: unknown }) => (all === undefined) !== (any === undefined);
 const needsOne = "needs exactly one of all and any";
 
 /** Conditions inside conditions. */
-const Inner = z
+interface InnerCondition {
+  all?: Condition[] | undefined;
+  any?: Condition[] | undefined;
+}
+const Inner: z.ZodType<InnerCondition> = z
   .strictObject({ all: list.optional().describe("all of these"), any: list.optional().describe("one of these") })
   // Else zod would report the keys of a condition as unknown keys of this one.
   .refine(oneList, { error: needsOne, abort: true });
-const entry = z.union([Condition, Inner], {
+export type Entry = Condition | InnerCondition;
+const entry: z.ZodType<Entry> = z.union([Condition, Inner], {
   error: ({ input, errors = [] }) => {
     const isInner = typeof input === "object" && input !== null && ("all" in input || "any" in input);
     const found = errors[isInner ? 1 : 0] ?? [];
@@ -269,7 +274,15 @@ const pathText = (path: readonly PropertyKey[]): string =>
 const longest = 30 * 86_400;
 
 /** When a rule holds. */
-export const When = z
+export interface When {
+  all?: Entry[] | undefined;
+  any?: Entry[] | undefined;
+  /** s. */
+  for?: number | undefined;
+  clearFor?: number | undefined;
+  where?: string | undefined;
+}
+export const When: z.ZodType<When> = z
   .strictObject({
     all: z.array(entry).min(1).max(20).optional().describe("all of these conditions"),
     any: z.array(entry).min(1).max(20).optional().describe("one of these conditions"),
@@ -283,7 +296,6 @@ export const When = z
       .describe("expression in CEL over miner, reading and rule, tested last"),
   })
   .refine(oneList, needsOne);
-export type When = z.output<typeof When>;
 
 /** Every condition of a rule. */
 export const conditionsIn = ({ all, any }: Pick<When, "all" | "any">): Condition[] =>
@@ -291,8 +303,7 @@ export const conditionsIn = ({ all, any }: Pick<When, "all" | "any">): Condition
     isInner(each) ? [...(each.all ?? []), ...(each.any ?? [])] : [each],
   );
 
-export const isInner = (each: z.output<typeof entry>): each is z.output<typeof Inner> => "all" in each || "any" in each;
-export type Entry = z.output<typeof entry>;
+export const isInner = (each: Entry): each is InnerCondition => "all" in each || "any" in each;
 
 /** Whether a condition is true only for a moment. */
 export const isMomentary = (condition: Condition): boolean =>

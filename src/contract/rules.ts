@@ -79,9 +79,9 @@ const ruleShape = {
   ...ruleFields,
 };
 
-type RuleInput = z.output<z.ZodObject<typeof ruleShape>>;
+export interface RuleSettings extends z.output<z.ZodObject<typeof ruleShape>> {}
 
-function ruleMistakes(rule: RuleInput, context: z.core.$RefinementCtx): void {
+function ruleMistakes(rule: RuleSettings, context: z.core.$RefinementCtx): void {
   const add = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
   if (rule.key === undefined && rule.name === undefined && rule.use === undefined)
     add("key", "is required, or name, or use");
@@ -101,8 +101,7 @@ function ruleMistakes(rule: RuleInput, context: z.core.$RefinementCtx): void {
     add("onClear", "does not go with a condition that is true only for a moment");
 }
 
-export const RuleSettings = z.strictObject(ruleShape).superRefine(ruleMistakes);
-export type RuleSettings = z.output<typeof RuleSettings>;
+export const RuleSettings: z.ZodType<RuleSettings> = z.strictObject(ruleShape).superRefine(ruleMistakes);
 
 const price = z
   .strictObject({
@@ -127,9 +126,9 @@ const scheduleShape = {
   onEnd: Steps.optional().describe("steps that are run at its end"),
 };
 
-type ScheduleInput = z.output<z.ZodObject<typeof scheduleShape>>;
+export interface ScheduleSettings extends z.output<z.ZodObject<typeof scheduleShape>> {}
 
-function scheduleMistakes(schedule: ScheduleInput, context: z.core.$RefinementCtx): void {
+function scheduleMistakes(schedule: ScheduleSettings, context: z.core.$RefinementCtx): void {
   const add = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
   const kinds = [schedule.weekly, schedule.cron, schedule.price].filter((each) => each !== undefined);
   if (kinds.length !== 1) add("weekly", "needs exactly one of weekly, cron and price");
@@ -140,8 +139,9 @@ function scheduleMistakes(schedule: ScheduleInput, context: z.core.$RefinementCt
     add("onEnd", "needs an end: set lasts");
 }
 
-export const ScheduleSettings = z.strictObject(scheduleShape).superRefine(scheduleMistakes);
-export type ScheduleSettings = z.output<typeof ScheduleSettings>;
+export const ScheduleSettings: z.ZodType<ScheduleSettings> = z
+  .strictObject(scheduleShape)
+  .superRefine(scheduleMistakes);
 
 const instant = z.iso
   .datetime({ offset: true, error: "must be a time with its zone, like 2026-05-01T18:00:00Z" })
@@ -158,13 +158,13 @@ const windowShape = {
   miners: places.miners,
 };
 
-export const MaintenanceSettings = z
+export interface MaintenanceSettings extends z.output<z.ZodObject<typeof windowShape>> {}
+export const MaintenanceSettings: z.ZodType<MaintenanceSettings> = z
   .strictObject(windowShape)
   .refine(({ from, until }) => from === undefined || Date.parse(from) < Date.parse(until), {
     path: ["until"],
     error: "must be after from",
   });
-export type MaintenanceSettings = z.output<typeof MaintenanceSettings>;
 
 // What the API takes and answers.
 
@@ -175,16 +175,21 @@ export const RuleId = z
   .max(64)
   .regex(/^[A-Za-z0-9][^/?#]*$/, "must be an id or a key");
 
-const patchOf = <T extends z.core.$ZodShape>(shape: T) => z.strictObject(shape).partial();
+type Patch<T> = { [K in keyof T]?: T[K] | undefined };
+export interface RulePatch extends Patch<Omit<RuleSettings, "key" | "use" | "with">> {}
+export interface SchedulePatch extends Patch<ScheduleSettings> {}
 
-export const RulePatch = patchOf({ ...ruleFields, name: ruleShape.name }).refine(
-  (body) => Object.values(body).some((value) => value !== undefined),
-  "has nothing to change",
-);
-export const SchedulePatch = patchOf(scheduleShape).refine(
-  (body) => Object.values(body).some((value) => value !== undefined),
-  "has nothing to change",
-);
+const isChange = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
+const nothing = "has nothing to change";
+
+export const RulePatch: z.ZodType<RulePatch> = z
+  .strictObject({ ...ruleFields, name: ruleShape.name })
+  .partial()
+  .refine(isChange, nothing);
+export const SchedulePatch: z.ZodType<SchedulePatch> = z
+  .strictObject(scheduleShape)
+  .partial()
+  .refine(isChange, nothing);
 
 const id = z.int();
 const text = z.string();
@@ -282,9 +287,29 @@ export const TryReply = z.object({
   miners: z.int().describe("miners that were tried"),
   firings: z
     .array(
-      z.object({ minerId: id, time, clearedAt: time.nullable(), limited: z.boolean().describe("a limit holds it") }),
+      z.object({
+        minerId: id,
+        time,
+        clearedAt: time.nullable(),
+        limited: z.boolean().describe("a limit holds it"),
+        guarded: z.boolean().describe("its guard holds it"),
+      }),
     )
     .describe("when it would have fired, oldest first, at most 1,000"),
-  notes: z.array(text).describe("what the stored history does not tell"),
+  guard: z
+    .object({
+      allowed: z.int().describe("miners at once from which on nothing more is done"),
+      most: z.int().describe("most miners at once"),
+      held: z.int().describe("firings that it would have held back"),
+    })
+    .nullable()
+    .describe("null if it has none, or its scope is too small for one"),
+  where: z
+    .object({ true: z.int(), false: z.int(), unknown: z.int() })
+    .nullable()
+    .describe(
+      "how often the expression came to what, while the other conditions held or were unknown; null without one",
+    ),
+  notes: z.array(text).describe("what the stored history does not contain"),
 });
 export type TryReply = z.infer<typeof TryReply>;

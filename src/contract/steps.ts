@@ -65,7 +65,7 @@ const ActionStep = z
 
 const PoolStep = z.strictObject({ pool: name.describe("name of the pool to mine at") });
 const PoolGroupStep = z.strictObject({ poolGroup: name.describe("name of the pool group to mine at") });
-const TemplateStep = z.strictObject({ template: name.describe("name of the managed template to apply") });
+const ApplyStep = z.strictObject({ template: name.describe("name of the managed template to apply") });
 
 const NotifyStep = z.strictObject({
   notify: Key.describe("key of a channel, or all"),
@@ -108,7 +108,7 @@ const kinds = {
   action: ActionStep,
   pool: PoolStep,
   poolGroup: PoolGroupStep,
-  template: TemplateStep,
+  template: ApplyStep,
   notify: NotifyStep,
   webhook: WebhookStep,
   publish: PublishStep,
@@ -164,15 +164,16 @@ const kindNames = [
 ] as const;
 
 /** One step of a `do` list. */
-export const Step = oneOf(...kindNames);
-export type RunStep = z.output<typeof Step>;
+export type RunStep = z.output<(typeof kinds)[Kind]>;
+export const Step: z.ZodType<RunStep> = oneOf(...kindNames);
 export type StepKind = Kind;
 
 /** A `do` list. */
-export const Steps = list(Step).describe("the steps, run in this order");
+export const Steps: z.ZodType<RunStep[]> = list(Step).describe("the steps, run in this order");
 
 /** What a template sets on a miner. */
-export const TemplateSteps = list(oneOf("pool", "poolGroup", "set", "action")).describe(
+export type TemplateStep = z.output<(typeof kinds)["pool" | "poolGroup" | "set" | "action"]>;
+export const TemplateSteps: z.ZodType<TemplateStep[]> = list(oneOf("pool", "poolGroup", "set", "action")).describe(
   "the steps, run in this order on each miner",
 );
 

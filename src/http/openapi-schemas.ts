@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ChannelBody, ChannelPatch, ChannelState } from "../contract/channels.ts";
 import * as events from "../contract/events.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
@@ -111,11 +112,21 @@ const replies = named({
   ...resources,
   ...templateReplies,
   ...ruleReplies,
+  ChannelState,
   ...events,
 });
 const bodies = named({
   ...Object.fromEntries(Object.entries(inputs).filter(([name]) => name.endsWith("Body"))),
-  ...{ TemplateBody, RuleSettings, RulePatch, ScheduleSettings, SchedulePatch, MaintenanceSettings },
+  ...{
+    TemplateBody,
+    ChannelBody,
+    ChannelPatch,
+    RuleSettings,
+    RulePatch,
+    ScheduleSettings,
+    SchedulePatch,
+    MaintenanceSettings,
+  },
 });
 for (const name of operationNames) {
   const { reply }: Operation = operations[name];

@@ -40,7 +40,7 @@ export class RequestQueues {
       this.#lines.set(socket, new ConnectionQueue(socket, handle, this.#room));
       socket.once("close", () => this.#lines.delete(socket));
     });
-    // Without the last two, Node tells a client to send its body before the request has been checked.
+    // Without the last two, Node asks a client to send its body before the request has been checked.
     for (const event of ["request", "checkContinue", "checkExpectation"])
       server.on(event, (request: IncomingMessage, response: ServerResponse) =>
         this.#lines.get(request.socket)?.add(request, response),

@@ -61,6 +61,8 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
       ]),
     ),
   );
+  // Their settings hold secrets, and stay in the file.
+  await store.channels.declare(new Map(config.channels.map(({ key }) => [key, { name: key, definition: null }])));
   await store.users.declare(
     new Map(
       config.users.map(({ name, key, privilege, groups: seen, pools: seenPools }) => [

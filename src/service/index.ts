@@ -4,21 +4,14 @@ import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { reportDisabled } from "./automation/rights.ts";
+import { openAutomation, openCommands } from "./automation-parts.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
 import { marketTurnMs } from "./market/market.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
-import {
-  minerContext,
-  openAutomation,
-  openBase,
-  openCommands,
-  openMiners,
-  openOutbox,
-  type ServiceOptions,
-} from "./parts.ts";
+import { minerContext, openBase, openMiners, openOutbox, type ServiceOptions } from "./parts.ts";
 import { byTimer } from "./power/loops.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
@@ -43,7 +36,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const outbox = openOutbox(options, base, miners);
   const commands = openCommands(options, base, miners);
   const { executor, loops, runs } = commands;
-  const rules = openAutomation(options, base, miners, options.runs ?? runs);
+  const rules = openAutomation(options, base, miners, { ...commands, runs: options.runs ?? runs });
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
   const ofMiners = minerOperations(context);

@@ -6,6 +6,7 @@ import { refusals, reportDisabled } from "./automation/rights.ts";
 import type { LiveRule } from "./automation/rules/live-rule.ts";
 import { ruleOperations } from "./automation/rules/operations.ts";
 import { templateOperations } from "./automation/templates.ts";
+import type { Commands, Rules } from "./automation-parts.ts";
 import { type Action, actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
@@ -19,7 +20,7 @@ import { moneyOperations } from "./money/money-operations.ts";
 import { channelOperations } from "./notifications/channels.ts";
 import { notificationOperations } from "./notifications/notifications.ts";
 import type { Outbox } from "./notifications/outbox.ts";
-import type { Base, Commands, Miners, Rules } from "./parts.ts";
+import type { Base, Miners } from "./parts.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
 
@@ -93,8 +94,17 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...parts.ofMiners,
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
     ...hostOperations(store, coins, accessBook),
-    ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
-    ...channelOperations(parts.config.channels, store.outbox, parts.outbox),
+    ...notificationOperations(
+      store,
+      (id, access) => registry.visible(id, access) !== undefined,
+      (key, access) => registry.outages.isVisible(key, access),
+      accessBook,
+      format,
+    ),
+    ...channelOperations({
+      ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },
+      notifying: () => automation.lists(),
+    }),
     ...templateOperations(store, accessBook, book, () => metaData(noNotices)),
     ...groupOperations(
       store,

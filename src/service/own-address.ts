@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import type { HttpSettings } from "../config/schema.ts";
+import { isForbidden } from "../link/forbidden-addresses.ts";
 
 /** Whether an address is one at which the service itself listens: its own port, and a name or address of this machine. */
 export const isAddressOf =
@@ -17,3 +18,10 @@ export const isAddressOf =
     if (/^(127\.|::1$|::$|0\.0\.0\.0$|::ffff:7f)/.test(host)) return true;
     return Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
   };
+
+/** Why nothing is sent to an address; null if it may be. */
+export function addressRefusal(url: URL, isOwnAddress: (url: URL) => boolean): string | null {
+  if (isOwnAddress(url)) return "must not be the address of this service";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) !== 0 && isForbidden(host) ? "is an address that nothing is ever sent to" : null;
+}

@@ -94,6 +94,12 @@ export type StoredSchedule = z.infer<typeof StoredSchedule>;
 export const StoredMaintenance = z.object({ name: text, makerId, definition });
 export type StoredMaintenance = z.infer<typeof StoredMaintenance>;
 
+export const StoredChannel = z.object({
+  name: text.describe("its key"),
+  definition: definition.nullable().describe("as in the configuration file, with its secrets; null: it is in the file"),
+});
+export type StoredChannel = z.infer<typeof StoredChannel>;
+
 /** A predefined coin has a row only if its profit was set. */
 export const StoredCoin = z.object({
   shortName: text,

@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { z } from "zod";
 import { bulkStates } from "../contract/resources.ts";
 import { unknownOutcome } from "./commands.ts";
+import { keptRuns } from "./kept-runs.ts";
 import { CommandParameters, RunCause } from "./resources.ts";
 import type { RunMark } from "./run-mark.ts";
 import { isOneOf, type SqliteConnection } from "./sqlite-connection.ts";
@@ -153,7 +154,7 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
     `insert into bulk_result (bulk_action_id, miner_id, position, state, message)
       select ?, value ->> 'minerId', key, value ->> 'state', value ->> 'message' from json_each(?)`,
   );
-  const kinds = { bulk: kept(sqlite, "null", limits.bulk), other: kept(sqlite, "not null", limits.other) };
+  const kinds = { bulk: keptRuns(sqlite, "null", limits.bulk), other: keptRuns(sqlite, "not null", limits.other) };
 
   const prune = (): void => {
     const dropped = Object.values(kinds).flatMap((kind) => kind.outdated(now() - keptMs));
@@ -279,45 +280,6 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
     },
   };
 };
-
-/** Runs that are looked at before each new one. */
-const pruneBatch = 1_000;
-
-interface Run {
-  readonly id: number;
-  readonly time: number;
-  readonly total: number;
-}
-
-/** Which runs of a kind are kept. Only the oldest are read: there may be 200,000. */
-function kept(sqlite: SqliteConnection, cause: "null" | "not null", most: { runs: number; results: number }) {
-  const counted = sqlite.prepare(
-    `select count(*) as runs, sum(total) as results from bulk_action where cause is ${cause}`,
-  );
-  const oldest = sqlite.prepare(
-    `select id, time, total from bulk_action where cause is ${cause} and state <> 'running' order by id limit ${pruneBatch}`,
-  );
-  const row = counted.get();
-  let [runs, results] = [Number(row?.runs ?? 0), Number(row?.results ?? 0)];
-  return {
-    added: (total: number): void => {
-      runs += 1;
-      results += total;
-    },
-    /** The oldest, as long as they are older than this or there are too many. */
-    outdated: (before: number): Run[] => {
-      const dropped: Run[] = [];
-      for (const { id, time, total } of oldest.iterate()) {
-        const run = { id: Number(id), time: Number(time), total: Number(total) };
-        if (!(run.time < before || runs > most.runs || (runs > 1 && results > most.results))) break;
-        dropped.push(run);
-        runs -= 1;
-        results -= run.total;
-      }
-      return dropped;
-    },
-  };
-}
 
 const Past = z.array(z.object({ state: z.enum(bulkStates), message: z.string(), commandId: z.number().nullable() }));
 

@@ -14,6 +14,7 @@ import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
+  StoredChannel,
   StoredCoin,
   StoredGroup,
   StoredHeating,
@@ -72,6 +73,7 @@ export interface Store {
   readonly rules: Collection<StoredRule>;
   readonly schedules: Collection<StoredSchedule>;
   readonly maintenance: Collection<StoredMaintenance>;
+  readonly channels: Collection<StoredChannel>;
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
@@ -175,6 +177,7 @@ const assemble = async (
     rules: await collection("rule", StoredRule),
     schedules: await collection("schedule", StoredSchedule),
     maintenance: await collection("maintenance window", StoredMaintenance),
+    channels: await collection("channel", StoredChannel),
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),

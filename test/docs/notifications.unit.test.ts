@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ChannelSettings } from "../../src/config/channels.ts";
 import { parseConfig } from "../../src/config/read.ts";
+import { ChannelSettings } from "../../src/contract/channels.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 
 // depends on: docs/notifications.md

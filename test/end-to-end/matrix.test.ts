@@ -220,6 +220,12 @@ const newSchedule = () => ({
   do: steps,
 });
 const newWindow = { name: "new", until: "2100-01-01T00:00:00Z", racks: ["r1"] };
+const newChannel = () => ({ key: `channel-${next()}`, type: "ntfy", topic: "t", url: "http://127.0.0.1:1" });
+/** There may be 50 at most. */
+async function onlyChannel() {
+  for (const { key } of await service.listChannels({}, asService)) await service.deleteChannel({ key }, asService);
+  return service.addChannel(newChannel(), asService);
+}
 const runsOf = ({ id }: { readonly id: number }) => ({ id: `${id}/runs` });
 
 /** The input of each operation, about the alpha farm where there is a choice. */
@@ -310,6 +316,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
   listChannels: "/api/channels",
   testChannel: "/api/channels/phone/test",
+  addChannel: () => ({ path: "/api/channels", body: newChannel() }),
+  changeChannel: made("/api/channels", onlyChannel, { from: "info" }),
+  deleteChannel: made("/api/channels", onlyChannel),
   getMoney: "/api/money",
   getPrices: `/api/prices?miner=${ant}`,
   getMarket: "/api/market",
@@ -401,6 +410,9 @@ addMaintenance         401  401   201  403  403  201  400  403  404
 deleteMaintenance      401  401   200  403  403  200  404  403  404
 listChannels           401  401   200  403  403  200  403  403  404
 testChannel            401  401   404  403  403  404  403  403  404
+addChannel             401  401   201  403  403  201  403  403  404
+changeChannel          401  401   200  403  403  200  403  403  404
+deleteChannel          401  401   200  403  403  200  403  403  404
 getMoney               401  401   200  200  200  200  200  200  404
 getPrices              401  401   200  200  404  200  404  200  404
 getMarket              401  401   200  200  200  200  200  200  404

@@ -34,6 +34,7 @@ const words = {
   laterPool: "pool-Word/12+of=secrets",
   line: "line-Word/13+of=secrets",
   hook: "hook-Word/14+of=secrets",
+  channel: "channel-Word/15+of=secrets",
 } as const;
 /** Secrets returned over HTTP to users with control, as the API documents it. */
 const shown: Readonly<Record<string, readonly (keyof typeof words)[]>> = {
@@ -157,6 +158,11 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deleteMaintenance: { id: 77 },
   listChannels: {},
   testChannel: { key: "phone" },
+  addChannel: {
+    ...{ key: "program", type: "webhook", url: `http://127.103.41.5:1/${words.channel}`, secret: words.channel },
+  },
+  changeChannel: { key: "program", secret: words.channel },
+  deleteChannel: { key: "none" },
   getMoney: {},
   getPrices: {},
   getMarket: {},

@@ -80,6 +80,9 @@ const requests: Record<CallName, [string, object, string?]> = {
   cancelCommand: ["/api/commands/1", { id: 1 }],
   listChannels: ["/api/channels", {}],
   testChannel: ["/api/channels/phone/test", { key: "phone" }],
+  addChannel: ["/api/channels", { key: "mail", type: "mail" }, '{"key":"mail","type":"mail"}'],
+  changeChannel: ["/api/channels/phone", { key: "phone", from: "info" }, '{"from":"info"}'],
+  deleteChannel: ["/api/channels/phone", { key: "phone" }],
   getHistory: [
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
     { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },
@@ -239,6 +242,12 @@ describe("invalid input", () => {
       expect(await mistakes("POST", `/api/coins/BTC?profit=${encodeURIComponent(text)}`)).toEqual(["profit"]);
     },
   );
+
+  test("of a coin is listed at once: what is no number, what is missing, and what does not go together", async () => {
+    expect(await mistakes("POST", "/api/coins/BTC?difficulty=-1&btc=1&usd=1")).toEqual(["btc", "difficulty", "reward"]);
+    expect(await mistakes("POST", "/api/coins/BTC?profit=x&usd=2&reward=1")).toEqual(["profit", "reward", "usd"]);
+    expect(await mistakes("POST", "/api/coins/BTC?reset=true&btc=NaN&name=a")).toEqual(["btc", "btc", "name"]);
+  });
 
   test("is a body that is not an object, or has nothing to change", async () => {
     expect(await mistakes("POST", "/api/pools", [])).toEqual(["body"]);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { until } from "../until.ts";
 import { type ExampleName, type RunningExample, runExamples, type Shortened } from "./examples-flow.ts";
-import { elsewhereSite, insideSite, referenceSite, type Site, type SiteRig } from "./examples-sites.ts";
+import { curesSite, elsewhereSite, insideSite, referenceSite, type Site, type SiteRig } from "./examples-sites.ts";
 import { type NodeRed, startNodeRed, type Version } from "./real-node-red.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -194,6 +194,58 @@ export function describeExamples(version: Version): void {
       expect((await flow.post("/roof", "")).status).toBe(400);
       expect(flow.troubles()).toEqual([]);
     });
+  });
+
+  test("two cures on a Rigbridge elsewhere: a power cycle, and a restart, each once", async () => {
+    // Five minutes, and ten.
+    const shortened = {
+      "still away after 5 min": { duration: "1", units: "s" },
+      "low for 10 min": { hold: 1 },
+    };
+    const { flow, site: farm, first: slow, second: away } = await run("two-cures", curesSite, { shortened });
+    const namesAt = (node: string) =>
+      flow.messages(node).map(({ miner }) => z.object({ name: z.string() }).parse(miner).name);
+    const waitFor = (node: string, count: number) =>
+      until(
+        () => {
+          farm.pass(2);
+          return flow.messages(node).length >= count;
+        },
+        `${count} messages at ${node}`,
+        { details: flow.details },
+      );
+    away.switchOff();
+    await waitFor("power-cycled", 1);
+    // The plug has switched it on.
+    await until(
+      () => flow.known().some(({ name, mining }) => name === away.name && mining === true),
+      "the rig to mine again",
+      {
+        details: flow.details,
+      },
+    );
+    const { startedAt } = slow.model;
+    losePools(slow, true);
+    await waitFor("restarted", 1);
+    expect(slow.model.startedAt).toBeGreaterThan(startedAt);
+    losePools(slow, false);
+    await waitFor("recovered", 1);
+    // Within the hour nothing more is done.
+    const isBelow = () => /^1 of 2 below/.test(flow.status("low for 10 min"));
+    await until(() => !isBelow(), "the status of the node to follow", { details: flow.details });
+    losePools(slow, true);
+    await until(
+      () => {
+        farm.pass(2);
+        return isBelow();
+      },
+      "the rig to be too slow again",
+      { details: flow.details },
+    );
+    losePools(slow, false);
+    await waitFor("recovered", 2);
+    expect([namesAt("power-cycled"), namesAt("restarted")]).toEqual([[away.name], [slow.name]]);
+    expect(flow.troubles()).toEqual([]);
   });
 
   describe.each(on(inside))("price-driven mining on $kind", ({ site }) => {

@@ -3,7 +3,14 @@ import { Config } from "../../src/config/index.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
-import { type Farm, type RigModel, startFarm, startTwin } from "../../src/simulator/index.ts";
+import {
+  type Farm,
+  type RigModel,
+  startFarm,
+  startPlug,
+  startTwin,
+  type VirtualPlug,
+} from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
 import { testKey } from "./service-kinds.ts";
@@ -85,16 +92,41 @@ export async function insideSite(): Promise<Site> {
 }
 
 /** Without the protection times for rigs, so that a test need not wait. */
-export async function elsewhereSite(): Promise<Site> {
+export const elsewhereSite = (): Promise<Site> => elsewhere([], async () => undefined);
+
+/** With a plug at the second rig, and the rule that the example of two cures runs. */
+export const curesSite = (): Promise<Site> =>
+  elsewhere(
+    [
+      {
+        key: "power-cycle",
+        name: "Power-cycle",
+        manual: true,
+        limit: { perDay: 3 },
+        do: [{ plug: "cycle", wait: "1s" }],
+      },
+    ],
+    async ({ rigs: [, rig] }) => (rig === undefined ? undefined : startPlug({ kind: "shelly2", rig })),
+  );
+
+async function elsewhere(
+  rules: readonly object[],
+  plugOf: (farm: Farm) => Promise<VirtualPlug | undefined>,
+): Promise<Site> {
   const clock = handClock();
   const farm = await startRigs(clock.now);
+  const plug = await plugOf(farm);
+  const supply = plug && { type: "shelly", address: plug.address };
   const settings = Config.parse({
     http: { host: "127.0.0.1", port: 0, key: testKey },
     poll: { interval: 1 },
     power: { minOn: 0, minOff: 0, changesPerHour: 3600 },
     groups: [{ name: "Sun" }],
     follow: { name: "Roof", group: "Sun", surplus: { api: true }, dwell: 0, minOn: 0, minOff: 0 },
-    miners: placed(farm, "Sun"),
+    miners: placed(farm, "Sun").map((miner, index) =>
+      index === 1 && supply !== undefined ? { ...miner, supply } : miner,
+    ),
+    rules,
   });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const service = await startService({ config: settings, store, log });
@@ -112,6 +144,7 @@ export async function elsewhereSite(): Promise<Site> {
       await server.close();
       await service.close();
       await store.close();
+      await plug?.close();
       await farm.close();
     },
   };

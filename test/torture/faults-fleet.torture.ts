@@ -2,10 +2,9 @@ import { Fleet, type FleetOptions } from "../../src/fleet/fleet.ts";
 import type { Poller } from "../../src/fleet/poller.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { WorkerPoller } from "../../src/fleet/workers/worker-poller.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { type FaultName, faults } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
-import { type FarmProcess, startFarmProcess } from "./farm-process.ts";
+import { declaredRig, type FarmProcess, startFarmProcess } from "./farm-process.ts";
 import { megabytes, openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
 
@@ -60,19 +59,7 @@ async function round(workers: number): Promise<void> {
   });
 
   try {
-    const rigs = farm.rigs.map(({ address, kind, token }, index) =>
-      fleet.put({
-        id: index + 1,
-        address: parseAddress(address),
-        credentials: { token },
-        driver: kind,
-        uid: null,
-        interval,
-        powerNameplate: null,
-        offlineExpected: false,
-        disabled: false,
-      }),
-    );
+    const rigs = farm.rigs.map((rig, index) => fleet.put(declaredRig(rig, index + 1, interval)));
     await until(() => reads.size >= count, "every rig to be read", {
       timeoutMs: 180_000,
       details: () => `${reads.size} of ${count} were`,

@@ -1,9 +1,8 @@
 import { chosenRigs } from "../../src/cli/fault-choice.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { unknownRig } from "../../src/fleet/state.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { until } from "../until.ts";
-import { type FarmProcess, type FarmRig, startFarmProcess } from "./farm-process.ts";
+import { declaredRig, type FarmProcess, type FarmRig, startFarmProcess } from "./farm-process.ts";
 import { openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
 
@@ -39,22 +38,7 @@ function open(rigs: readonly FarmRig[]): Counted {
       failed: () => undefined,
     },
   });
-  for (const [index, { address, kind, token }] of rigs.entries()) {
-    fleet.put(
-      {
-        id: index + 1,
-        address: parseAddress(address),
-        credentials: { token },
-        driver: kind,
-        uid: null,
-        interval,
-        powerNameplate: null,
-        offlineExpected: false,
-        disabled: false,
-      },
-      unknownRig,
-    );
-  }
+  for (const [index, rig] of rigs.entries()) fleet.put(declaredRig(rig, index + 1, interval), unknownRig);
   return { fleet, ...counted };
 }
 

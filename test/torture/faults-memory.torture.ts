@@ -1,6 +1,5 @@
 import { Fleet } from "../../src/fleet/fleet.ts";
-import { parseAddress } from "../../src/link/address.ts";
-import { startFarmProcess } from "./farm-process.ts";
+import { declaredRig, startFarmProcess } from "./farm-process.ts";
 import { megabytes, openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
 
@@ -27,19 +26,7 @@ const fleet = new Fleet({
 });
 
 try {
-  const rigs = farm.rigs.map(({ address, kind, token }, index) =>
-    fleet.put({
-      id: index + 1,
-      address: parseAddress(address),
-      credentials: { token },
-      driver: kind,
-      uid: null,
-      interval: 3_600_000,
-      powerNameplate: null,
-      offlineExpected: false,
-      disabled: false,
-    }),
-  );
+  const rigs = farm.rigs.map((rig, index) => fleet.put(declaredRig(rig, index + 1, 3_600_000)));
   const readAll = (): Promise<unknown> => Promise.all(rigs.map((rig) => fleet.poll(rig)));
   for (let round = 0; round < 10; round += 1) await readAll();
   const before = process.memoryUsage.rss();

@@ -8,7 +8,7 @@ import type { Remembered, RigState } from "../state.ts";
 import type { ShapeTexts } from "./remote-state.ts";
 
 /**
- * What the main thread and a worker thread say to each other: plain data. A worker is told everything and remembers
+ * What the main thread and a worker thread send each other: plain data. A worker gets everything and remembers
  * nothing, so it may be replaced at any time. `rig` is the number of a rig in its worker, new for each declaration.
  */
 

@@ -181,7 +181,7 @@ export class Discovery {
   }
 
   /**
-   * Home Assistant is told to let go of the entities; then the old messages are emptied and the entities are announced in
+   * Home Assistant is asked to let go of the entities; then the old messages are emptied and the entities are announced in
    * the new form, so they keep their ids, settings and history. Home Assistant documents the last two steps in the other
    * order, but then it warns of each emptied message.
    */

@@ -2,7 +2,7 @@
 export interface NamedDevice {
   readonly id: string;
   readonly kind: "miner" | "group" | "farm";
-  /** The uid of a miner, the id of a group: tells devices of one name apart. */
+  /** The uid of a miner, the id of a group: devices of one name differ by it. */
   readonly key: string;
   readonly name: string;
 }

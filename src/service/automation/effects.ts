@@ -8,6 +8,8 @@ export interface StepNotice {
   readonly key: string | null;
   /** The trouble of that key is over. */
   readonly isEnd: boolean;
+  /** It says no more than that the rig is off, which the service reports, too. */
+  readonly reportsAbsence: boolean;
   /** Null where no miner is concerned. */
   readonly minerId: number | null;
   readonly channel: string;
@@ -40,7 +42,7 @@ export interface EffectTurn {
   /** Fills in the names of a text. */
   readonly text: (text: string) => string;
   /** The rule that it belongs to; null: none. `isEnd`: its condition is over. */
-  readonly rule: { readonly id: number; readonly isEnd: boolean } | null;
+  readonly rule: { readonly id: number; readonly isEnd: boolean; readonly reportsAbsence: boolean } | null;
 }
 
 /** Key of the notification that a rule opens with a channel for a miner, 0 for the whole farm; stored, so it never changes. */
@@ -60,6 +62,7 @@ export async function takeEffect(
     effects.notify({
       key: rule === null ? null : ruleNoticeKey(rule.id, minerId ?? 0, channel),
       isEnd: rule?.isEnd ?? false,
+      reportsAbsence: rule?.reportsAbsence ?? false,
       ...{ minerId, channel, severity, title: title === undefined ? null : text(title) },
       text: text(step.text),
     });
@@ -88,7 +91,7 @@ const unavailable = (kind: string): RigbridgeError =>
   new RigbridgeError("service.unsupported", `This service does not offer the step ${kind}`);
 
 /** The texts of a step that concerns no rig. */
-export const textsOf = (step: RunStep): string[] =>
+export const textsIn = (step: RunStep): string[] =>
   Object.entries(step).flatMap(([key, value]: [string, unknown]) => {
     const values: unknown[] = Array.isArray(value) ? value : [value];
     return key === "headers" ? [] : values.filter((each) => typeof each === "string");

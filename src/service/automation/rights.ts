@@ -2,9 +2,9 @@ import { type OwnTopics, refusedTopic, reservedTopic } from "../../config/plug-t
 import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
-import { isForbidden } from "../../link/forbidden-addresses.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { addressRefusal } from "../own-address.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 
 /** What the configuration allows rules to do outside of the service. */
@@ -112,9 +112,8 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
     return refusal && `publish ${refusal}`;
   }
   if ("webhook" in step) {
-    const url = new URL(step.webhook);
-    if (limits.isOwnAddress(url)) return "webhook must not be the address of this service";
-    return isForbidden(bareHost(url)) ? "webhook is an address that nothing is ever sent to" : null;
+    const refusal = addressRefusal(new URL(step.webhook), limits.isOwnAddress);
+    return refusal && `webhook ${refusal}`;
   }
   if ("run" in step) {
     if (!limits.programs) return "run is off: set automation.programs to true in the configuration file";
@@ -134,8 +133,6 @@ export const refusals = (
     const message = refusalOf(step, maker, limits);
     return message === null ? [] : [{ path: `${path}[${index}]`, message }];
   });
-
-const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
 /** The rule or template of a cause. Throws `not.found`. */
 export function madeFor(store: Store, kind: "rule" | "template", id: number) {

@@ -1,65 +1,32 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { Semaphore } from "../../async/index.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
-import { mostSteps, needsMiner, type RunStep, Step } from "../../contract/steps.ts";
-import { type NewRun, noCommand, type Store, type StoredRun } from "../../store/index.ts";
+import { mostSteps, type RunStep, Step } from "../../contract/steps.ts";
+import type { NewRun, Store, StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import { expanded } from "./expand.ts";
+import { isReported, type JobNotices } from "./job-notices.ts";
+import { type Job, type Lane, Lanes, pause } from "./lanes.ts";
 import type { Made } from "./rights.ts";
-import { causeOf, recordOf, together } from "./run-record.ts";
-import type { RunCause, RunRecord, RunRequest, Runs } from "./run-types.ts";
-import { messageOf, type StepResult, type StepRunner } from "./step-runner.ts";
+import { causeOf, recordOf } from "./run-record.ts";
+import type { RunRecord, RunRequest, Runs } from "./run-types.ts";
+import type { StepRunner } from "./step-runner.ts";
 
 /** Runs for rules and schedules at once; a rule for one miner is one run. */
 const mostRuns = 2_000;
 /** Rigs at once that get a step of a rule or schedule, of all of them together. */
 const rigsAtOnce = 64;
-/** ms until a failed write to the store is repeated. */
-const storeRetryMs = 5_000;
-
-/** How far a run is with a miner. */
-interface Lane {
-  readonly minerId: number;
-  step: number;
-  readonly past: StepResult[];
-  /** Of a miner that waited when the service stopped: until when. */
-  note: string;
-  /** What came of the present step, where that was only known when the store was opened. */
-  readonly settled: StepResult | null;
-}
-
-/** A run of this start of the service. */
-export interface Job {
-  readonly id: number;
-  readonly cause: RunCause;
-  readonly occurrence: string | null;
-  readonly caller: Caller;
-  readonly steps: readonly RunStep[];
-  readonly texts: RunRequest["texts"] | undefined;
-  /** Aborted when no more steps are to start. */
-  readonly stop: AbortController;
-  /** Lanes that go on later: after a wait, or once a restart is confirmed. */
-  readonly later: Promise<void>[];
-  readonly slots: Semaphore;
-  /** Steps that are taken once for all miners, and that one of them has taken. */
-  readonly taken: Set<number>;
-  readonly over: Promise<void>;
-  readonly end: () => void;
-}
 
 interface RunExecutorOptions {
   readonly store: Store;
   readonly runner: StepRunner;
+  readonly jobNotices: JobNotices;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /**
  * Runs lists of steps on miners, as runs that survive a restart: a step is stored as sent before its first byte leaves,
@@ -72,9 +39,13 @@ export class RunExecutor implements Runs {
   readonly #jobs = new Map<number, Job>();
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new Semaphore(rigsAtOnce);
+  readonly #lanes: Lanes;
 
   constructor(options: RunExecutorOptions) {
     this.#options = options;
+    const { store, runner, now, log } = options;
+    const cancel = (id: number, message: string) => this.cancel(id, message);
+    this.#lanes = new Lanes({ store, runner, now, log, cancel, closing: this.#closing.signal });
   }
 
   /** Those that are under way. */
@@ -132,7 +103,7 @@ export class RunExecutor implements Runs {
     for (const run of await runs.running()) {
       const caller = { actor: run.actor, userId: run.userId ?? undefined };
       const steps = stepsOf(run);
-      const refusal = steps.length === 0 ? "This version does not know its steps" : this.#refusal(run, caller);
+      const refusal = steps.length === 0 ? "This version does not know its steps" : this.#lanes.refusal(run, caller);
       if (refusal !== null) await this.cancel(run.id, refusal);
       else {
         const turns = await runs.turns(run.id);
@@ -176,10 +147,10 @@ export class RunExecutor implements Runs {
     if (this.#closing.signal.aborted) job.stop.abort();
     this.#jobs.set(id, job);
     const pacing = { parallel, delayMs: delay * 1000, signal: job.stop.signal, wait: pause };
-    const begun = runPaced(lanes, pacing, (lane) => slots.run(() => this.#lane(job, lane)));
+    const begun = runPaced(lanes, pacing, (lane) => slots.run(() => this.#lanes.take(job, lane)));
     const settled = begun
       .then(() => this.#finish(job))
-      .catch(this.#logLost(job))
+      .catch(this.#lanes.logLost(job))
       .finally(() => {
         this.#running.delete(settled);
         end();
@@ -187,146 +158,20 @@ export class RunExecutor implements Runs {
     this.#running.add(settled);
   }
 
-  async #finish({ id, stop, later }: Job): Promise<void> {
+  async #finish({ id, cause, caller, stop, later }: Job): Promise<void> {
     // It grows meanwhile.
     for (const lane of later) await lane;
     stop.abort();
     try {
-      if (!this.#closing.signal.aborted) await this.#stored(() => this.#options.store.runs.finish(id));
+      if (this.#closing.signal.aborted) return;
+      const { store, jobNotices } = this.#options;
+      await this.#lanes.stored(() => store.runs.finish(id));
+      if (isReported(cause)) jobNotices.ended({ id, cause, actor: caller.actor }, await store.runs.results(id));
     } finally {
       this.#jobs.delete(id);
     }
   }
-
-  readonly #logLost =
-    ({ id }: Pick<Job, "id">) =>
-    (error: unknown): void =>
-      this.#options.log.error({ err: error, run: id }, "a run could not be written down");
-
-  /** A miner's steps, up to one that goes on later; never rejects. */
-  async #lane(job: Job, lane: Lane, first: StepResult | null = lane.settled): Promise<void> {
-    try {
-      let result = first ?? (await this.#step(job, lane));
-      while (result !== null && (await this.#next(job, lane, result))) result = await this.#step(job, lane);
-    } catch (error) {
-      this.#logLost(job)(error);
-    }
-  }
-
-  /** Runs the present step. Null: the lane ends here, or goes on later. */
-  async #step(job: Job, lane: Lane): Promise<StepResult | null> {
-    const { runs } = this.#options.store;
-    const { minerId } = lane;
-    const step = job.steps[lane.step];
-    if (step === undefined || job.stop.signal.aborted) return null;
-    const refusal = this.#refusal(job, job.caller);
-    if (refusal !== null) {
-      await this.#stored(() => this.cancel(job.id, refusal));
-      return null;
-    }
-    if ("wait" in step && !("plug" in step)) return this.#wait(job, lane, step.wait);
-    const skipped = this.#skipped(job, lane, step);
-    if (skipped !== null) return skipped;
-    const intent = needsMiner(step) ? null : noCommand;
-    if (!(await this.#stored(() => runs.claim(job.id, minerId, intent)))) return null;
-    const outcome = await this.#options.runner.run(job, minerId, step, {
-      closing: this.#closing.signal,
-      stored: (write) => this.#stored(write),
-    });
-    if (outcome === "requeued") {
-      // Aborted before a byte was sent: the next start of the service sends it.
-      await this.#stored(() => runs.end(job.id, { minerId, state: "queued", message: "" }));
-      return null;
-    }
-    if (!("later" in outcome)) return outcome;
-    job.later.push(outcome.later.then((result) => this.#continue(job, lane, result)));
-    return null;
-  }
-
-  #continue(job: Job, lane: Lane, result: StepResult): Promise<void> {
-    return job.slots.run(() => this.#lane(job, lane, result));
-  }
-
-  /** Stores what came of a step. Whether there is another one. */
-  async #next(job: Job, lane: Lane, result: StepResult): Promise<boolean> {
-    const { runs } = this.#options.store;
-    const { minerId } = lane;
-    if (job.steps.length === 1) {
-      await this.#stored(() => runs.end(job.id, { minerId, state: result.state, message: result.message }));
-      return false;
-    }
-    lane.past.push(result);
-    lane.step += 1;
-    const isLast = lane.step === job.steps.length;
-    const isCancelled = job.stop.signal.aborted && !this.#closing.signal.aborted;
-    const queued = isCancelled
-      ? ({ state: "cancelled", message: "Cancelled before it was sent" } as const)
-      : ({ state: "queued", message: "" } as const);
-    await this.#stored(() => runs.next(job.id, minerId, result, isLast ? together(job.steps, lane.past) : queued));
-    return !isLast;
-  }
-
-  /** Waits without holding a place; a wait goes on after a restart of the service. */
-  async #wait(job: Job, lane: Lane, seconds: number): Promise<null> {
-    const { now } = this.#options;
-    const noted = Date.parse(lane.note.slice(waitsUntil.length));
-    const until = Number.isNaN(noted) ? now() + seconds * 1000 : noted;
-    lane.note = "";
-    const note = `${waitsUntil}${new Date(until).toISOString()}`;
-    await this.#stored(() => this.#options.store.runs.note(job.id, lane.minerId, note));
-    const ms = Math.min(Math.max(0, until - now()), seconds * 1000);
-    const waited = pause(ms, job.stop.signal).then(async () => {
-      if (job.stop.signal.aborted) return;
-      await this.#continue(job, lane, { state: "done", message: "", commandId: null });
-    });
-    job.later.push(waited);
-    return null;
-  }
-
-  /** Why a step is not sent; null if it is. */
-  #skipped(job: Job, lane: Lane, step: RunStep): StepResult | null {
-    const skip = (message: string): StepResult => ({ state: "cancelled", message, commandId: null });
-    if (needsMiner(step)) {
-      if (
-        lane.past.some(({ state, commandId }) => state === "unknown" && commandId !== null && commandId !== noCommand)
-      )
-        return skip("The outcome of an earlier step is unknown, so nothing more is sent to this miner");
-      const held = this.#options.runner.heldBack(job, lane.minerId, step);
-      return held === null ? null : skip(held);
-    }
-    if (!this.#options.runner.isOfOneMiner(step)) {
-      if (job.taken.has(lane.step)) return { state: "done", message: "Done once for all miners", commandId: null };
-      job.taken.add(lane.step);
-    }
-    return null;
-  }
-
-  /** Why a run must not go on: users and rules change meanwhile. */
-  #refusal(run: StoredRun | Job, caller: Caller): string | null {
-    try {
-      this.#options.runner.check("action" in run ? causeOf(run) : run.cause, caller);
-      return null;
-    } catch (error) {
-      return messageOf(error);
-    }
-  }
-
-  /** Repeats a write until it succeeds: nothing is sent that is not stored. Throws when closing. */
-  async #stored<T>(write: () => Promise<T>): Promise<T> {
-    const { signal } = this.#closing;
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        if (signal.aborted) throw error;
-        this.#options.log.warn({ err: error }, "a run waits for the store");
-        await pause(storeRetryMs, signal);
-      }
-    }
-  }
 }
-
-const waitsUntil = "Waits until ";
 
 const range = (end: number): number[] => Array.from({ length: end }, (_, index) => index);
 

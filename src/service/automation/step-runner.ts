@@ -1,8 +1,11 @@
+import { resolveRule } from "../../config/rule-resolution.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { RuleSettings } from "../../contract/rules.ts";
 import type { Caller } from "../../contract/service.ts";
 import { needsMiner, type RunStep } from "../../contract/steps.ts";
 import { namesIn } from "../../contract/texts.ts";
 import type { Store, StepResult as StoredResult } from "../../store/index.ts";
+import type { Format } from "../../units/format.ts";
 import {
   type Action,
   type ActionLoops,
@@ -20,12 +23,13 @@ import type { PowerHolds } from "../power/power-holds.ts";
 import { stopsBy } from "../power/precedence.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { isDisabled } from "./bulk-request.ts";
-import { type Effects, takeEffect, textsOf } from "./effects.ts";
+import { type Effects, takeEffect, textsIn } from "./effects.ts";
 import { notExpanded } from "./expand.ts";
 import { actionFor } from "./rig-steps.ts";
 import { both, type Made, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
+import { reportsAbsence } from "./rules/compile.ts";
 import { isOfClearing, type RunCause, type RunRequest } from "./run-types.ts";
-import { render } from "./text.ts";
+import { textsOf } from "./texts.ts";
 
 export type StepResult = StoredResult;
 
@@ -41,6 +45,7 @@ interface StepRunnerOptions {
   readonly holds: PowerHolds;
   readonly limits: StepLimits;
   readonly effects: Effects;
+  readonly format: Format;
 }
 
 /** The run that a step belongs to. */
@@ -82,7 +87,7 @@ export class StepRunner {
 
   /** Whether a step that concerns no rig differs by miner; else it is taken once for all miners of a run. */
   isOfOneMiner(step: RunStep): boolean {
-    return textsOf(step).some((text) => namesIn(text).some((name) => !name.startsWith("rule.")));
+    return textsIn(step).some((text) => namesIn(text).some((name) => !name.startsWith("rule.")));
   }
 
   /** Who holds a rig's power against this step; null if nobody does. */
@@ -133,10 +138,11 @@ export class StepRunner {
   }
 
   async #elsewhere(run: StepRun, minerId: number, step: RunStep, { closing }: StepContext): Promise<StepResult> {
-    const texts = run.texts ?? this.#texts(run.cause);
+    const texts = run.texts ?? this.#texts(run);
     const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
     const { kind, id } = run.cause;
-    const rule = kind === "rule" ? { id, isEnd: run.occurrence !== null && isOfClearing(run.occurrence) } : null;
+    const isEnd = run.occurrence !== null && isOfClearing(run.occurrence);
+    const rule = kind === "rule" ? { id, isEnd, reportsAbsence: this.#reportsAbsence(id) } : null;
     const turn = { minerId: minerId === 0 ? null : minerId, text, rule };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
@@ -222,15 +228,24 @@ export class StepRunner {
     return { access, maker, made };
   }
 
+  #reportsAbsence(ruleId: number): boolean {
+    const { data } = RuleSettings.safeParse(this.#options.store.rules.get(ruleId)?.definition);
+    const { rule = null } = data === undefined ? {} : resolveRule(data);
+    return rule !== null && reportsAbsence(rule);
+  }
+
   /** Texts of a run that brings no values of its own: those of the miner now. */
-  #texts({ key, id, kind }: RunCause): NonNullable<RunRequest["texts"]> {
-    const { registry, store } = this.#options;
+  #texts({ cause, caller }: StepRun): NonNullable<RunRequest["texts"]> {
+    const { registry, store, format } = this.#options;
+    const { key, id, kind } = cause;
     const name = kind === "rule" || kind === "manual" ? store.rules.get(id)?.name : undefined;
-    return (minerId, text) => {
-      const miner = minerId === null ? null : registry.present(minerId).miner;
-      const group = miner === null ? null : (store.groups.get(miner.groupId)?.name ?? null);
-      return render(text, { miner, group, rule: { key, name: name ?? key } });
-    };
+    const { access, maker } = this.#rights(cause, caller);
+    const texts = textsOf({
+      ...{ entryOf: (minerId) => registry.find(minerId), format },
+      groupName: (groupId) => store.groups.get(groupId)?.name ?? null,
+    });
+    const members = () => [...registry.entriesFor(both(access, maker))].map(({ facts }) => facts.id);
+    return texts({ key, name: name ?? key }, members);
   }
 
   #absence(minerId: number, access: Access): string {

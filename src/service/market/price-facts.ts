@@ -12,7 +12,7 @@ export type PriceFacts = z.infer<typeof PriceFacts>;
 
 export type PriceSource = SourceShape<PriceSourceSettings, PriceFacts>;
 
-/** Prices without those that could not be read, of which a remark tells; null if none is left. */
+/** Prices without those that could not be read, which a remark mentions; null if none is left. */
 export function pricesOf(
   currency: string,
   periods: readonly (PricePeriod | null)[],

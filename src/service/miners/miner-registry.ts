@@ -27,6 +27,7 @@ import type { Access } from "../users/access.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type GroupSection, MinerJsonCache } from "./miner-json-cache.ts";
 import { noticeKeys, recordNotice } from "./miner-notices.ts";
+import { Outages } from "./outages.ts";
 import { PlugOwners } from "./plug-owners.ts";
 import {
   currentControls,
@@ -131,6 +132,7 @@ export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
  */
 export class MinerRegistry {
   readonly fleet: Poller;
+  readonly outages: Outages;
   readonly jsonCache: MinerJsonCache;
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
@@ -152,6 +154,11 @@ export class MinerRegistry {
     this.#options = options;
     this.#plugs = new PlugOwners(options.ownTopics, options.log);
     this.#readings = new ReadingWatch(options.log, (watched) => this.fleet.watchKeys(watched));
+    const { store, notices, now } = options;
+    this.outages = new Outages({
+      ...{ entries: () => this.#entries.values(), store, notices, now },
+      reportAbsence: ({ rig }) => this.#raiseAbsence(rig),
+    });
     this.jsonCache = new MinerJsonCache(
       {
         present: (id, energy) => this.#presented(this.entry(id), energy),
@@ -210,6 +217,7 @@ export class MinerRegistry {
       if (!this.#entries.has(minerId)) this.#options.notices.closeMiner(minerId, "The miner is no longer declared");
       if (title !== null && key === noticeKeys.login(minerId)) this.#loginNotified.set(minerId, title);
     }
+    this.outages.start();
     this.arrange();
   }
 
@@ -575,6 +583,7 @@ export class MinerRegistry {
       // One that an earlier run left open is closed by the first read.
       if (before.missed > 0 || before.at === null) this.#closeAbsence(rig.id);
     }
+    this.outages.read(entry, missed === 0 && (before.missed > 0 || before.at === null));
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && this.#failing.has(rig.id);
     // Others are presented on request; the fleet compares all that they report with the read before.
@@ -642,8 +651,15 @@ export class MinerRegistry {
     if (trouble !== null && trouble.quoted !== trouble.message)
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
-    else if (!isKnown)
-      this.#raise(noticeKeys.disconnected(rig.id), rig, "Disconnected", `Cannot be reached: ${reason ?? ""}`);
+    else if (!isKnown) {
+      if (entry !== undefined && !entry.facts.demo) this.outages.gone(entry);
+      this.#raiseAbsence(rig);
+    }
+  }
+
+  #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
+    const { trouble } = rig.state;
+    this.#raise(noticeKeys.disconnected(rig.id), rig, "Disconnected", `Cannot be reached: ${trouble?.message ?? ""}`);
   }
 
   /** Notifies once until the login is right. */
@@ -674,7 +690,7 @@ export class MinerRegistry {
     this.#raise(noticeKeys.refused(rig.id), rig, "Not taken in", message);
   }
 
-  #raise(key: string, { id: minerId }: PolledRig, title: string, message: string): void {
+  #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: string, message: string): void {
     this.#options.notices.raise({ key, minerId, title, source: "System", message, severity: "warning" });
   }
 }

@@ -1,6 +1,7 @@
 import { algorithms, bareName } from "../../catalogue/algorithms.ts";
 import { coins as predefinedCoins } from "../../catalogue/coins.ts";
 import type { Config } from "../../config/schema.ts";
+import { coinMistakes } from "../../contract/coin-mistakes.ts";
 import { invalid, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
@@ -148,13 +149,9 @@ export class Coins implements CoinOperations {
   readonly listAlgorithms: MiningService["listAlgorithms"] = async () => this.#listed;
 
   /** Removes what was set by hand. */
-  async #reset({ shortName, reset: _, ...others }: Input<"saveCoin">, coin: Coin | undefined): Promise<ActionReply> {
-    const given = Object.entries(others).filter(([, value]) => value !== undefined);
-    if (given.length > 0)
-      throw badCoin(
-        shortName,
-        given.map(([path]) => ({ path, message: "cannot be given together with reset" })),
-      );
+  async #reset({ shortName, ...given }: Input<"saveCoin">, coin: Coin | undefined): Promise<ActionReply> {
+    const mistakes = coinMistakes(given);
+    if (mistakes.length > 0) throw badCoin(shortName, mistakes);
     if (coin === undefined) throw notFound("coin", shortName);
     this.#refuseOfFile(coin);
     const stored = this.#stored(shortName.toUpperCase());
@@ -225,24 +222,12 @@ interface Worth {
   readonly usd?: number | undefined;
 }
 
-/** Either a profit, or difficulty, reward and exactly one price. */
 function worthMistakes(worth: Worth, facts: AlgorithmFacts | undefined): Mistake[] {
-  const { profit, difficulty, reward, btc, usd } = worth;
-  const market = { difficulty, reward, btc, usd };
-  if (profit !== undefined) {
-    const both = Object.entries(market).flatMap(([path, value]) =>
-      value === undefined ? [] : [{ path, message: "cannot be given together with profit" }],
-    );
-    return profit > mostWorth ? [...both, { path: "profit", message: "is implausibly high" }] : both;
-  }
-  const given = Object.values(market).some((value) => value !== undefined);
-  if (!given) return [{ path: "profit", message: "is required, or difficulty, reward and one of btc and usd" }];
-  const mistakes: Mistake[] = [];
-  if (!difficulty) mistakes.push({ path: "difficulty", message: "must be given and above 0" });
-  if (reward === undefined) mistakes.push({ path: "reward", message: "is required with difficulty" });
-  if ((btc === undefined) === (usd === undefined))
-    mistakes.push({ path: "btc", message: "exactly one of btc and usd is required" });
-  if (facts?.hashesPerDifficulty === null)
+  const { profit, difficulty } = worth;
+  const mistakes = coinMistakes(worth);
+  if (profit !== undefined)
+    return profit > mostWorth ? [...mistakes, { path: "profit", message: "is implausibly high" }] : mistakes;
+  if (difficulty !== undefined && facts?.hashesPerDifficulty === null)
     mistakes.push({ path: "difficulty", message: `does not determine the revenue with ${facts.name}; give profit` });
   if (mistakes.length > 0) return mistakes;
   const found = worthOf(worth, facts?.hashesPerDifficulty ?? null);

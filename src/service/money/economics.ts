@@ -31,7 +31,7 @@ export interface Economics {
   /** Money per kWh at a moment; null if it is unknown or no price is set. */
   priceAt(minerId: number, epochMs: number): number | null;
   profitPerDay(minerId: number): number | null;
-  /** The setting that earns most after electricity now; null if none can be told. */
+  /** The setting that earns most after electricity now; null if it is unknown. */
   best(minerId: number): BestSetting | null;
 }
 

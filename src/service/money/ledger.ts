@@ -3,7 +3,7 @@ import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
 import { datesIn, type LocalClock } from "./local-time.ts";
 import { meanPrice, type Tariff } from "./tariff.ts";
 
-/** What a read tells about a miner's money. Amounts per day; null is unknown. */
+/** What a read reports about a miner's money. Amounts per day; null is unknown. */
 export interface MoneyRead {
   /** Epoch ms. */
   readonly at: number;

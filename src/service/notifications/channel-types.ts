@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../../config/channels.ts";
+import type { ChannelSettings } from "../../contract/channels.ts";
 import { escapes, type Json, type Values } from "./fill.ts";
 
 /** How urgent a message is shown: that of its worst alarm, or a recovery. */

@@ -1,51 +1,158 @@
-import type { ChannelSettings } from "../../config/channels.ts";
+import { isIPv6 } from "node:net";
+import { mostChannels } from "../../config/channels.ts";
+import { channelFindings, pathText } from "../../config/cross-checks.ts";
+import { ChannelSettings, type ChannelState, shownSettings } from "../../contract/channels.ts";
 import { didYouMean } from "../../contract/nearest.ts";
-import { RigbridgeError } from "../../contract/problems.ts";
-import type { ChannelState } from "../../contract/resources.ts";
+import { invalidAll, type Mistake, RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
-import type { OutboxLog, OutboxRow } from "../../store/index.ts";
-import { done } from "../crud.ts";
+import type { RunStep } from "../../contract/steps.ts";
+import { wording } from "../../contract/wording.ts";
+import type { OutboxRow, Store } from "../../store/index.ts";
+import { done, enabled, refuseInUse } from "../crud.ts";
+import { addressRefusal } from "../own-address.ts";
+import type { ChannelBook, ListedChannel } from "./channel-book.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Given-up notifications of a channel that are listed. */
 const listed = 20;
 
-export function channelOperations(
-  channels: readonly ChannelSettings[],
-  log: OutboxLog,
-  outbox: Outbox,
-): Pick<MiningService, "listChannels" | "testChannel"> {
+export interface ChannelOptions {
+  readonly book: ChannelBook;
+  readonly store: Pick<Store, "channels" | "groups" | "outbox">;
+  readonly outbox: Outbox;
+  isOwnAddress(url: URL): boolean;
+  /** Everything that notifies, by what it is called, such as `rule Too hot`. */
+  notifying(): Iterable<{ readonly what: string; readonly steps: readonly RunStep[] }>;
+}
+
+type ChannelOperations = Pick<
+  MiningService,
+  "listChannels" | "testChannel" | "addChannel" | "changeChannel" | "deleteChannel"
+>;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function channelOperations(options: ChannelOptions): ChannelOperations {
+  const { book, store, outbox } = options;
+
+  const found = (keyOrId: string): ListedChannel => {
+    const all = book.list();
+    const ofKey = all.filter(({ row }) => row.name === keyOrId);
+    const channel =
+      ofKey.find(({ problem }) => problem === null) ?? ofKey[0] ?? all.find(({ row }) => String(row.id) === keyOrId);
+    if (channel !== undefined) return channel;
+    const keys = all.map(({ row }) => row.name);
+    throw new RigbridgeError("not.found", `There is no channel ${keyOrId}${adviceOn(keyOrId, keys)}`);
+  };
+
+  /** Throws with all mistakes. `id`: of the channel that changes. */
+  const checked = (fields: Fields, id: number | null): ChannelSettings => {
+    const parsed = ChannelSettings.safeParse(fields, { error: wording });
+    const taken = book.list().some(({ row }) => row.id !== id && row.name === fields.key);
+    const groups = new Set(enabled(store.groups).map(({ name }) => name));
+    const mistakes: Mistake[] = [...(parsed.error?.issues ?? []), ...channelFindings({ path: [], fields }, groups)].map(
+      ({ path, message }) => ({ path: pathText(path), message }),
+    );
+    if (taken) mistakes.push({ path: "key", message: "is the key of another channel" });
+    mistakes.push(...addressMistakes(fields, options.isOwnAddress));
+    if (!parsed.success || mistakes.length > 0) throw invalidAll(mistakes);
+    return parsed.data;
+  };
+
+  /** One that was added over the API. Throws `not.found` and `owned.by-file`. */
+  const own = (keyOrId: string): ListedChannel => {
+    const channel = found(keyOrId);
+    if (channel.row.owner === "store") return channel;
+    const message = `Channel ${channel.row.name} is declared by the configuration file; change it there`;
+    throw new RigbridgeError("owned.by-file", message);
+  };
+
+  const present = (id: number): ChannelState => {
+    const channel = found(String(id));
+    return stateOf(
+      channel,
+      [...store.outbox.rows()].filter((row) => row.channel === channel.row.name),
+    );
+  };
+
   return {
     listChannels: async () => {
-      const rows = Map.groupBy(log.rows(), ({ channel }) => channel);
-      return channels.map((settings) => stateOf(settings, rows.get(settings.key) ?? []));
+      const rows = Map.groupBy(store.outbox.rows(), ({ channel }) => channel);
+      return book.list().map((channel) => stateOf(channel, rows.get(channel.row.name) ?? []));
     },
-    testChannel: async ({ key }) => {
-      const outcome = await outbox.test(key);
-      const keys = channels.map((each) => each.key);
-      if (outcome === undefined)
-        throw new RigbridgeError("not.found", `There is no channel ${key}${adviceOn(key, keys)}`);
-      if (outcome.kind !== "sent") throw new RigbridgeError("service.refused", `${key}: ${outcome.error}`);
-      return done(`The test was sent to ${key}: ${outcome.answer}`);
+    testChannel: async ({ key: keyOrId }) => {
+      const { row, problem } = found(keyOrId);
+      if (problem !== null) throw new RigbridgeError("not.possible", `${row.name} is not used: ${problem}`);
+      const outcome = await outbox.test(row.name);
+      if (outcome === undefined) throw new RigbridgeError("not.found", `There is no channel ${keyOrId}`);
+      if (outcome.kind !== "sent") throw new RigbridgeError("service.refused", `${row.name}: ${outcome.error}`);
+      return done(`The test was sent to ${row.name}: ${outcome.answer}`);
+    },
+    addChannel: async (fields) => {
+      if (book.list().length >= mostChannels)
+        throw new RigbridgeError("not.possible", `There are ${mostChannels} channels already`);
+      const settings = checked(fields, null);
+      const { id } = await store.channels.add({ name: settings.key, definition: { ...settings } });
+      outbox.use(book.used());
+      return present(id);
+    },
+    changeChannel: async ({ key: keyOrId, ...change }) => {
+      const { row } = own(keyOrId);
+      const merged = Object.entries({ ...row.definition, ...given(change) }).filter(([, value]) => value !== null);
+      const settings = checked({ ...Object.fromEntries(merged), key: row.name }, row.id);
+      await store.channels.change(row.id, { definition: { ...settings } });
+      outbox.use(book.used());
+      return present(row.id);
+    },
+    deleteChannel: async ({ key: keyOrId }) => {
+      const { row, problem } = own(keyOrId);
+      if (problem === null) refuseInUse(`Channel ${row.name}`, usersOf(row.name, options.notifying()));
+      await store.channels.remove(row.id);
+      outbox.use(book.used());
+      return done(`Channel ${row.name} removed`);
     },
   };
 }
 
+const given = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+const usersOf = (key: string, notifying: ReturnType<ChannelOptions["notifying"]>): string[] => [
+  ...new Set(
+    Array.from(notifying).flatMap(({ what, steps }) =>
+      steps.some((step) => "notify" in step && step.notify === key) ? [what] : [],
+    ),
+  ),
+];
+
+/** Where nothing is sent to: the service itself, and what is no server of anybody. */
+function addressMistakes({ url, host }: Fields, isOwnAddress: ChannelOptions["isOwnAddress"]): Mistake[] {
+  const refusal = (address: unknown, isOwn: ChannelOptions["isOwnAddress"]): string | null =>
+    typeof address === "string" && URL.canParse(address) ? addressRefusal(new URL(address), isOwn) : null;
+  const mailServer = typeof host === "string" ? `smtp://${isIPv6(host) ? `[${host}]` : host}` : null;
+  const found = { url: refusal(url, isOwnAddress), host: refusal(mailServer, () => false) };
+  return Object.entries(found).flatMap(([path, message]) => (message === null ? [] : [{ path, message }]));
+}
+
 const adviceOn = (key: string, keys: readonly string[]): string =>
   didYouMean(key, keys) ||
-  (keys.length === 0 ? "; channels in the configuration adds one" : `; there are ${keys.join(", ")}`);
+  (keys.length === 0 ? "; POST /api/channels or the configuration adds one" : `; there are ${keys.join(", ")}`);
 
-function stateOf(settings: ChannelSettings, rows: readonly OutboxRow[]): ChannelState {
-  const { key, type, from, groups = null, quiet } = settings;
-  const ended = rows.filter((row) => row.ended !== null).sort((a, b) => (b.ended ?? 0) - (a.ended ?? 0));
+function stateOf({ row, settings, problem }: ListedChannel, rows: readonly OutboxRow[]): ChannelState {
+  const ended = rows.filter((each) => each.ended !== null).sort((a, b) => (b.ended ?? 0) - (a.ended ?? 0));
   const lastSent = ended.find(({ state }) => state === "sent")?.ended ?? null;
-  const problem = rows.findLast(({ state, error }) => state === "waiting" && error !== null) ?? ended[0];
+  const last = rows.findLast(({ state, error }) => state === "waiting" && error !== null) ?? ended[0];
   return {
-    ...{ key, type, host: hostOf(settings), from, groups },
-    quiet: quiet === undefined ? null : `${quiet.from}-${quiet.to}`,
+    ...{ id: row.id, key: row.name, owner: row.owner, problem },
+    type: settings?.type ?? "",
+    host: settings === null ? "" : hostOf(settings),
+    from: settings?.from ?? "warning",
+    groups: settings?.groups ?? null,
+    quiet: settings?.quiet === undefined ? null : `${settings.quiet.from}-${settings.quiet.to}`,
+    settings: settings === null ? {} : shownSettings(settings),
     waiting: rows.filter(({ state }) => state === "waiting" || state === "sending").length,
     lastSentUtc: lastSent === null ? null : iso(lastSent),
-    lastError: problem?.error ?? null,
+    lastError: last?.error ?? null,
     notDelivered: ended
       .filter(({ state }) => state === "failed" || state === "unknown")
       .slice(0, listed)

@@ -14,15 +14,19 @@ export interface Notice {
   readonly source: string;
   readonly message: string;
   readonly severity: Severity;
-  /** The channels that are told; absent: those that take such a notification. */
-  readonly channels?: readonly string[] | "all" | "none";
+  /** The channels that it is sent to; absent: those that take such a notification. */
+  readonly channels?: readonly string[] | "all" | "none" | undefined;
+  /** Names of the groups that one without a miner concerns: channels of these groups take it. */
+  readonly groups?: readonly string[];
+  /** Key of one that says the same: a channel that got that one, and not its end, does not get this one. */
+  readonly sameAs?: string | undefined;
 }
 
-/** What users are told: in the list, in the events, and through channels. Neither method ever throws. */
+/** Notifications: in the list, in the events, and through channels. Neither method ever throws. */
 export interface Notices {
   raise(notice: Notice): void;
   /**
-   * It is over. Channels that were told of it are told so too, with this message or one of their own; of an info only
+   * It is over. Channels that got it are sent that, too, with this message or one of their own; of an info only
    * with a message. Does nothing if it is not open.
    */
   close(key: string, message?: string): void;
@@ -36,10 +40,10 @@ export interface NoticeMiner {
   readonly demo: boolean;
 }
 
-/** Takes what is to be told through channels. */
+/** Takes what is to be sent through channels. */
 export interface NoticeListener {
   /** A new one, or one that has become more severe. */
-  raised(notification: StoredNotification, channels: Notice["channels"]): void;
+  raised(notification: StoredNotification, about: Pick<Notice, "channels" | "groups" | "sameAs">): void;
   closed(key: string, message: string | undefined): void;
 }
 
@@ -58,6 +62,8 @@ export class FarmNotices implements Notices {
   #minerOf: (minerId: number) => NoticeMiner | undefined = () => undefined;
   /** Whether a maintenance window covers a miner now. */
   #isSilenced: (minerId: number) => boolean = () => false;
+  /** Whether a notification says what one of the place of its miner says already. */
+  #isCovered: (key: string, minerId: number) => boolean = () => false;
   readonly #listeners: NoticeListener[] = [];
 
   constructor(context: NoticesContext) {
@@ -69,17 +75,24 @@ export class FarmNotices implements Notices {
     this.#minerOf = minerOf;
   }
 
-  /** No channel is told of miners that this is true of; the list still has it. */
+  /** Nothing is sent to channels about miners that this is true of; the list still has it. */
   silence(isSilenced: (minerId: number) => boolean): void {
     this.#isSilenced = isSilenced;
+  }
+
+  /** Nothing is raised of miners and keys that this is true of. */
+  leaveOut(isCovered: (key: string, minerId: number) => boolean): void {
+    this.#isCovered = isCovered;
   }
 
   watch(listener: NoticeListener): void {
     this.#listeners.push(listener);
   }
 
-  raise({ channels, ...notice }: Notice): void {
+  raise({ channels, groups = [], sameAs, ...notice }: Notice): void {
     this.#guarded(() => {
+      const about = sameAs ?? notice.key;
+      if (about !== null && notice.minerId !== null && this.#isCovered(about, notice.minerId)) return;
       const { notifications, changed } = this.#context;
       const miner = notice.minerId === null ? undefined : this.#minerOf(notice.minerId);
       const isDemo = miner?.demo === true;
@@ -94,9 +107,10 @@ export class FarmNotices implements Notices {
       if (raised === null) return;
       changed(raised);
       const isWorse = before === undefined || rank(raised.severity) > rank(before.severity);
-      // No channel is ever told of a demo.
+      // Nothing is ever sent about a demo.
       const isSilent = isDemo || (notice.minerId !== null && this.#isSilenced(notice.minerId));
-      if (isWorse && !isSilent) for (const listener of this.#listeners) listener.raised(raised, channels);
+      if (!isWorse || isSilent) return;
+      for (const listener of this.#listeners) listener.raised(raised, { channels, groups, sameAs });
     });
   }
 
@@ -104,7 +118,7 @@ export class FarmNotices implements Notices {
     this.#guarded(() => {
       const closed = this.#context.notifications.close(key);
       if (closed !== undefined) this.#context.changed(closed);
-      // Also for one that was cleared from the list: a channel was told of it.
+      // Also for one that was cleared from the list: a channel got it.
       for (const listener of this.#listeners) listener.closed(key, message);
     });
   }

@@ -24,10 +24,14 @@ export const presentNotification =
 
 const iso = (time: number): string => new Date(time).toISOString();
 
-/** Users see the notifications of their miners; those without a miner are for callers with access to all miners. */
+/**
+ * Users see the notifications of their miners, and of the sites and groups of these; others without a miner are for callers
+ * with access to all miners.
+ */
 export function notificationOperations(
   { notifications }: Store,
   seesMiner: (minerId: number, access: Access) => boolean,
+  seesPlace: (key: string | null, access: Access) => boolean,
   accessBook: AccessBook,
   format: Format,
 ): NotificationOperations {
@@ -36,8 +40,8 @@ export function notificationOperations(
     ack: notifications.acknowledge.bind(notifications),
     clear: notifications.clear.bind(notifications),
   };
-  const isVisible = (access: Access, { minerId }: StoredNotification): boolean =>
-    access.all || (minerId !== null && seesMiner(minerId, access));
+  const isVisible = (access: Access, { minerId, key }: StoredNotification): boolean =>
+    access.all || (minerId === null ? seesPlace(key, access) : seesMiner(minerId, access));
   const visible = (access: Access): readonly StoredNotification[] =>
     access.all ? notifications.list() : notifications.list().filter((each) => isVisible(access, each));
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type BackOff, backOffMs } from "../../async/index.ts";
-import type { ChannelSettings } from "../../config/channels.ts";
+import type { ChannelSettings } from "../../contract/channels.ts";
 import { type Severity, severities } from "../../contract/resources.ts";
 import type { NewOutboxRow, OutboxLog, OutboxRow, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
@@ -21,13 +21,13 @@ const closingMs = 3_000;
 const mailRetry: BackOff = { firstMs: 10_000, longestMs: 1_800_000 };
 
 export interface OutboxContext {
-  readonly channels: readonly ChannelSettings[];
   readonly rows: OutboxLog;
   readonly format: Format;
   /** Of the display; undefined = the machine's. */
   readonly timeZone: string | undefined;
   /** The group of a miner and the groups around it, the innermost first. */
   groupsOf(minerId: number): readonly string[];
+  isOwnAddress(url: URL): boolean;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -37,47 +37,49 @@ interface Channel {
   readonly settings: ChannelSettings;
   /** Null for mail. */
   readonly http: HttpChannel | null;
-  sending: Promise<void> | null;
 }
 
-/** Tells channels of notifications: every message has its rows in the store before it is sent. */
+/** Sends notifications through channels: every message has its rows in the store before it is sent. */
 export class Outbox implements NoticeListener {
   readonly #context: OutboxContext;
-  readonly #channels: ReadonlyMap<string, Channel>;
-  /** Keys of notifications that channels are told of, until they are closed. */
+  #channels: ReadonlyMap<string, Channel> = new Map();
+  /** By key of a channel. */
+  readonly #sending = new Map<string, Promise<void>>();
+  /** Keys of notifications that were sent to channels, until they are closed. */
   readonly #keys = new Set<string>();
   readonly #closing = new AbortController();
   #isClosed = false;
 
   constructor(context: OutboxContext) {
     this.#context = context;
-    this.#channels = new Map(
-      context.channels.map((settings) => [settings.key, { settings, http: httpChannel(settings), sending: null }]),
-    );
+  }
+
+  /** The channels from now on. What waits for others is given up at the next turn. */
+  use(channels: readonly ChannelSettings[]): void {
+    this.#channels = new Map(channels.map((settings) => [settings.key, { settings, http: httpChannel(settings) }]));
   }
 
   /** Settles what the last run was sending. */
   start(): void {
     const { rows, now } = this.#context;
     for (const { key } of rows.rows()) if (key !== null) this.#keys.add(key);
-    const changed = [...rows.rows()].flatMap((row): OutboxRow[] => {
-      const channel = this.#channels.get(row.channel);
-      const isOpen = row.state === "waiting" || row.state === "sending";
-      if (isOpen && channel === undefined)
-        return [{ ...row, state: "failed", ended: now(), error: "the channel is no longer configured" }];
-      if (row.state !== "sending") return [];
-      return [{ ...row, ...afterStop(channel, now()) }];
-    });
-    rows.change(changed);
+    const sending = [...rows.rows()].filter(({ state }) => state === "sending");
+    rows.change(sending.map((row) => ({ ...row, ...afterStop(this.#channels.get(row.channel), now()) })));
   }
 
-  raised(notification: StoredNotification, wanted: Notice["channels"]): void {
+  raised(
+    notification: StoredNotification,
+    { channels: wanted, groups: concerned = [], sameAs }: Pick<Notice, "channels" | "groups" | "sameAs">,
+  ): void {
     const { rows, now, groupsOf } = this.#context;
-    const groups = notification.minerId === null ? [] : groupsOf(notification.minerId);
-    const told = new Set<string>();
-    if (notification.count > 1) for (const row of rows.rows()) if (row.key === notification.key) told.add(row.channel);
+    const groups = notification.minerId === null ? concerned : groupsOf(notification.minerId);
+    const before = new Set([notification.key, sameAs ?? null]);
+    const notified = new Set<string>();
+    if (notification.count > 1 || sameAs !== undefined)
+      for (const { key, channel, state } of rows.rows())
+        if (key !== null && before.has(key) && state !== "failed") notified.add(channel);
     const added = [...this.#channels.values()]
-      .filter(({ settings }) => takes(settings, notification, groups, wanted) && !told.has(settings.key))
+      .filter(({ settings }) => takes(settings, notification, groups, wanted) && !notified.has(settings.key))
       .map(
         ({ settings }): NewOutboxRow => ({
           channel: settings.key,
@@ -87,7 +89,7 @@ export class Outbox implements NoticeListener {
           title: notification.title ?? "",
           message: notification.message,
           miner: notification.minerName,
-          group: groups[0] ?? "",
+          group: (notification.minerId === null ? undefined : groups[0]) ?? "",
           time: now(),
           alarmTime: null,
           due: this.#windowEnd(settings.key),
@@ -145,7 +147,7 @@ export class Outbox implements NoticeListener {
   async close(): Promise<void> {
     this.#isClosed = true;
     const timer = setTimeout(() => this.#closing.abort(), closingMs);
-    await Promise.all([...this.#channels.values()].map(({ sending }) => sending));
+    await Promise.all(this.#sending.values());
     clearTimeout(timer);
   }
 
@@ -178,16 +180,20 @@ export class Outbox implements NoticeListener {
   }
 
   async #turnOf(key: string, waiting: readonly OutboxRow[]): Promise<void> {
+    const { rows, now, log } = this.#context;
+    if (this.#sending.has(key)) return;
     const channel = this.#channels.get(key);
-    if (channel === undefined || channel.sending !== null) return;
+    if (channel === undefined) {
+      rows.change(waiting.map((row) => ({ ...row, ...channelGone, ended: now() })));
+      return;
+    }
     const batch = this.#nextBatch(channel, waiting);
     if (batch.length === 0) return;
-    channel.sending = this.#deliver(channel, batch)
-      .catch((error: unknown) => this.#context.log.error({ err: error, channel: key }, "a message could not be sent"))
-      .finally(() => {
-        channel.sending = null;
-      });
-    await channel.sending;
+    const sending = this.#deliver(channel, batch)
+      .catch((error: unknown) => log.error({ err: error, channel: key }, "a message could not be sent"))
+      .finally(() => this.#sending.delete(key));
+    this.#sending.set(key, sending);
+    await sending;
   }
 
   /** A message to be tried again, else a new one of all that waits once the window of the first is over. */
@@ -248,13 +254,16 @@ export class Outbox implements NoticeListener {
   }
 
   async #send({ settings, http }: Channel, message: OutgoingMessage): Promise<Outcome> {
-    const { now } = this.#context;
-    if (http !== null) return sendHttp(http, settings, message, now(), this.#closing.signal);
+    const { now, isOwnAddress } = this.#context;
+    if (http !== null)
+      return sendHttp(http, settings, message, { now: now(), signal: this.#closing.signal, isOwnAddress });
     // Loaded only where mail is used.
     const { sendMail } = await import("./send-mail.ts");
     return settings.type === "mail" ? sendMail(settings, message) : { kind: "failed", error: "it has no address" };
   }
 }
+
+const channelGone = { state: "failed", error: "the channel is no longer configured" } as const;
 
 const isRecoveryOf = (row: OutboxRow, alarm: OutboxRow): boolean =>
   row.event === "recovery" && row.alarmTime === alarm.time && row.miner === alarm.miner;
@@ -271,7 +280,7 @@ const afterStop = (channel: Channel | undefined, now: number) =>
 
 const rank = (severity: Severity): number => severities.indexOf(severity);
 
-/** Whether a channel is told: by its severity, unless the notice names it; never of miners outside its groups. */
+/** Whether a channel takes it: by its severity, unless the notice names it; never of miners outside its groups. */
 function takes(
   { key, from, groups }: ChannelSettings,
   { minerId, severity }: StoredNotification,
@@ -283,5 +292,6 @@ function takes(
   if (wanted !== undefined && !isNamed) return false;
   if (!isNamed && rank(severity) < rank(from)) return false;
   if (groups === undefined) return true;
-  return minerId === null ? isNamed : around.some((group) => groups.includes(group));
+  if (minerId === null && around.length === 0) return isNamed;
+  return around.some((group) => groups.includes(group));
 }

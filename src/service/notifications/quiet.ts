@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../../config/channels.ts";
+import type { ChannelSettings } from "../../contract/channels.ts";
 import { type Severity, severities } from "../../contract/resources.ts";
 
 /** Whether a message of this severity waits now. `timeZone`: that of the display; undefined = the machine's. */

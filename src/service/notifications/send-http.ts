@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
-import type { ChannelSettings } from "../../config/channels.ts";
+import type { ChannelSettings } from "../../contract/channels.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { sendWebRequest, type WebReply } from "../web-request.ts";
 import type { HttpChannel, Level } from "./channel-types.ts";
 import { escapes, fill, fillJson, type Values } from "./fill.ts";
-import { type PostReply, post } from "./post.ts";
 
 /** A message as a channel gets it. */
 export interface OutgoingMessage {
@@ -37,12 +37,11 @@ export async function sendHttp(
   channel: HttpChannel,
   settings: ChannelSettings,
   message: OutgoingMessage,
-  now: number,
-  signal: AbortSignal,
+  { now, ...sending }: { readonly now: number; readonly signal: AbortSignal; isOwnAddress(url: URL): boolean },
 ): Promise<Outcome> {
   try {
     const { url, ...request } = requestOf(channel, settings, message, now);
-    return outcomeOf(channel, new URL(url).host, await post(url, { ...request, signal }));
+    return outcomeOf(channel, new URL(url).host, await sendWebRequest(url, { ...request, ...sending }));
   } catch (error) {
     const text = error instanceof RigbridgeError ? error.message : "it could not be sent";
     return { kind: "later", error: text, waitMs: null };
@@ -118,7 +117,7 @@ const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 
 /** What an answer means; it never quotes more of it than a short line, without the address. */
-export function outcomeOf({ success, retry }: HttpChannel, at: string, { status, headers, body }: PostReply): Outcome {
+export function outcomeOf({ success, retry }: HttpChannel, at: string, { status, headers, body }: WebReply): Outcome {
   const { statuses, answer } = success;
   const isRight = statuses?.includes(status) ?? (status >= 200 && status < 300);
   if (isRight && answer?.(body) !== false) return { kind: "sent", answer: `${at} answers ${status}` };
@@ -139,7 +138,7 @@ const advice: Readonly<Record<number, string>> = {
 
 function waitIn(
   { wait, waitUnitMs = 1 }: HttpChannel["retry"],
-  headers: PostReply["headers"],
+  headers: WebReply["headers"],
   body: string,
 ): number | null {
   const inBody = Number(wait?.(parsed(body)) ?? Number.NaN) * waitUnitMs;

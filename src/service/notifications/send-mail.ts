@@ -1,7 +1,7 @@
 import { createTransport } from "nodemailer";
-import type { ChannelSettings } from "../../config/channels.ts";
+import type { ChannelSettings } from "../../contract/channels.ts";
 import { isRecord } from "../../contract/record.ts";
-import { postLimits } from "./post.ts";
+import { webRequestLimits } from "../web-request.ts";
 import type { Outcome, OutgoingMessage } from "./send-http.ts";
 
 type MailSettings = Extract<ChannelSettings, { type: "mail" }>;
@@ -13,9 +13,9 @@ export async function sendMail(settings: MailSettings, message: OutgoingMessage)
   const transport = createTransport({
     ...{ host, port, secure: security === "tls", requireTLS: security === "starttls", ignoreTLS: security === "none" },
     ...(username === undefined ? {} : { auth: { user: username, pass: password ?? "" } }),
-    connectionTimeout: postLimits.answerMs,
-    greetingTimeout: postLimits.answerMs,
-    socketTimeout: postLimits.answerMs,
+    connectionTimeout: webRequestLimits.answerMs,
+    greetingTimeout: webRequestLimits.answerMs,
+    socketTimeout: webRequestLimits.answerMs,
     // Nothing of a message may name a file or an address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -162,7 +162,7 @@ export class LoopRigs {
     const wait = backOffMs(count, retryDelays);
     this.#failures.set(id, { count, until: now() + wait });
     if (error instanceof RigbridgeError) return notNotified.includes(error.code) ? null : error.message;
-    log.error({ err: error, miner: id }, "a loop could not tell a rig");
+    log.error({ err: error, miner: id }, "a loop could not send a command");
     return "internal error; see the service's log";
   }
 }

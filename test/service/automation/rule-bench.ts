@@ -4,11 +4,13 @@ import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../../../sr
 import { changedKeys } from "../../../src/fleet/changed-keys.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../src/fleet/state.ts";
 import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
+import { JobNotices } from "../../../src/service/automation/job-notices.ts";
 import { Automation } from "../../../src/service/automation/rules/index.ts";
 import { ruleRow } from "../../../src/service/automation/rules/rows.ts";
 import type { RunRecord, RunRequest, Runs } from "../../../src/service/automation/run-types.ts";
 import type { Entry } from "../../../src/service/miners/miner-registry.ts";
 import type { ReadingChange } from "../../../src/service/miners/reading-watch.ts";
+import type { Notices } from "../../../src/service/notifications/notices.ts";
 import { AccessBook } from "../../../src/service/users/access.ts";
 import { openStore, type Store } from "../../../src/store/index.ts";
 import { formatFor } from "../../../src/units/format.ts";
@@ -120,6 +122,10 @@ export async function openRuleBench(options: RuleBenchOptions) {
   let take: (changes: readonly ReadingChange[]) => void = () => undefined;
   const topics = new Map<string, (payload: string) => void>();
   const history: { minerId: number; time: number; hashrate: number }[] = [];
+  const taken: Notices = {
+    raise: ({ message }) => notices.push(message),
+    close: (key) => notices.push(`closed ${key}`),
+  };
   const automation = new Automation({
     registry: {
       all: () => entries.values(),
@@ -130,10 +136,8 @@ export async function openRuleBench(options: RuleBenchOptions) {
     },
     ...{ store, runs, now, monotonicNow },
     accessBook: new AccessBook(store),
-    notices: {
-      raise: ({ message }) => notices.push(message),
-      close: (key) => notices.push(`closed ${key}`),
-    },
+    notices: taken,
+    jobNotices: new JobNotices(taken, () => undefined),
     values: {
       price: (_, at) => options.price?.(at) ?? null,
       outside: (_, name) => (name === "profit" ? (options.profit ?? null) : (options.poolHashrate ?? null)),
@@ -210,7 +214,12 @@ interface ReadingRest {
 
 const nobody = { make: null, model: null, firmware: null, mac: null, hostname: null, serial: null };
 
-function reading(before: RigState, readings: Partial<RigReadings>, rest: Partial<ReadingRest>, at: number): RigState {
+export function reading(
+  before: RigState,
+  readings: Partial<RigReadings>,
+  rest: Partial<ReadingRest>,
+  at: number,
+): RigState {
   const { pools = [], devices = [], restarting = false, records = before.records } = rest;
   return {
     ...before,
@@ -231,7 +240,7 @@ const away = (before: RigState): RigState => ({
 });
 
 /** Only what rules look at. */
-function entryOf(id: number): Entry {
+export function entryOf(id: number): Entry {
   const entry: unknown = {
     facts: {
       ...{ id, name: `rig ${id}`, named: true, demo: false, groupId: 0, tags: id % 2 === 0 ? ["even"] : [] },

@@ -14,8 +14,8 @@ const down = {
   do: [{ notify: "phone", severity: "critical", text: "{{ miner.name }} is away" }],
 };
 
-/** A service with one rig, these rules, and a phone that is told of nothing but what is critical. */
-async function farmWith(rules: readonly object[]) {
+/** A service with one rig, these rules, and a phone that is told of nothing but what is critical, unless it takes more. */
+async function farmWith(rules: readonly object[], from = "critical") {
   const { heard, url } = await openDouble();
   const clocks = twoClocks();
   const turns: (() => Promise<void>)[] = [];
@@ -29,7 +29,7 @@ async function farmWith(rules: readonly object[]) {
     monotonicNow: clocks.monotonicNow,
     repeat: turned,
     ruleTurns: turned,
-    config: { rules, channels: [{ key: "phone", type: "ntfy", url, topic: "farm", from: "critical" }] },
+    config: { rules, channels: [{ key: "phone", type: "ntfy", url, topic: "farm", from }] },
   });
   const id = await bench.add(bench.rig(0).address, { name: "Rig A" });
   const pass = async (seconds: number) => {
@@ -76,6 +76,32 @@ describe("a rule that notifies a channel", () => {
     expect(texts()[1]).toMatch(/^Rig A is back/);
     await pass(300);
     expect(texts()).toHaveLength(2);
+  });
+
+  test("does not tell it again that a rig is off, which the service has told it", async () => {
+    const { bench, pass, texts, notices } = await farmWith([{ use: "tell-me-when-down" }], "warning");
+    await pass(60);
+    bench.rig(0).fault = "off";
+    await pass(900);
+    await until(async () => (await notices()).length === 1, "the notification of the rule");
+    bench.rig(0).fault = null;
+    await pass(900);
+    expect(texts()).toEqual([
+      expect.stringMatching(/^Cannot be reached/),
+      expect.stringMatching(/^It answers again \(since .*\)$/),
+    ]);
+    expect(await notices()).toMatchObject([{ message: "Rig A cannot be reached", closedUtc: expect.any(String) }]);
+  });
+
+  test("tells a channel that the service has not told: the alarm and the end in the words of the rule", async () => {
+    const { bench, pass, texts } = await farmWith([{ use: "tell-me-when-down", with: { channel: "phone" } }]);
+    await pass(60);
+    bench.rig(0).fault = "off";
+    await pass(900);
+    bench.rig(0).fault = null;
+    await pass(900);
+    await until(async () => texts().length === 2, "the alarm and the recovery");
+    expect(texts()).toEqual(["Rig A cannot be reached", expect.stringMatching(/^Rig A is back/)]);
   });
 
   test("tells it nothing of a miner in a maintenance window", async () => {

@@ -236,6 +236,35 @@ describe("a rule on a virtual rig", () => {
     expect(runs.requests).toEqual([]);
   });
 
+  test("is tried with its guard and its expression", async () => {
+    const { bench, ids, pass } = await farmWith([], 4);
+    await bench.service.changeMiner({ id: ids[0] ?? 0, name: "rig 0" }, caller);
+    await pass(900);
+    const when = { all: [{ reading: "temperature" as const, above: 20 }], for: 120 };
+    const all = { key: "all", when, guard: { share: "50%" }, do: restart };
+    await bench.service.addRule(all, caller);
+    const tried = await bench.service.tryRule({ id: "all" }, caller);
+    expect(tried.guard).toEqual({ allowed: 2, most: 4, held: 4 });
+    expect(tried.firings.map(({ minerId, guarded }) => [minerId, guarded]).sort()).toEqual(ids.map((id) => [id, true]));
+    expect(tried.where).toBeNull();
+
+    const few = { ...all, key: "few", when: { ...when, where: `miner.name == "rig 0" && reading.temperature > 1.0` } };
+    await bench.service.addRule(few, caller);
+    const one = await bench.service.tryRule({ id: "few" }, caller);
+    expect(one.firings).toMatchObject([{ minerId: ids[0], guarded: false }]);
+    expect(one.guard).toEqual({ allowed: 2, most: 1, held: 0 });
+    expect(one.where).toMatchObject({ unknown: 0 });
+    expect([one.where?.true, one.where?.false].every((count) => Number(count) > 0)).toBe(true);
+
+    const fans = { ...all, key: "fans", when: { ...when, where: "reading.fans.exists(f, f.rpm > 100000)" } };
+    await bench.service.addRule(fans, caller);
+    const unknown = await bench.service.tryRule({ id: "fans" }, caller);
+    expect(unknown).toMatchObject({ firings: [], where: { true: 0 } });
+    expect(unknown.notes).toEqual([
+      "`where` knows hashrate, power and temperature of then, and names, groups and tags of now",
+    ]);
+  });
+
   test("is held by its limit when a person runs it, too", async () => {
     const { bench, ids } = await farmWith([
       { key: "locate", limit: { repeat: "1h" }, do: [{ action: "locate", on: true }] },

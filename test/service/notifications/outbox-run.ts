@@ -1,5 +1,7 @@
 import { pino } from "pino";
 import { Channels } from "../../../src/config/channels.ts";
+import { ChannelBook } from "../../../src/service/notifications/channel-book.ts";
+import { channelOperations } from "../../../src/service/notifications/channels.ts";
 import { FarmNotices, type Notice } from "../../../src/service/notifications/notices.ts";
 import { Outbox } from "../../../src/service/notifications/outbox.ts";
 import type { Store } from "../../../src/store/index.ts";
@@ -20,11 +22,13 @@ export function openOutboxRun(channels: readonly Record<string, unknown>[], stor
   const notices = new FarmNotices({ log, notifications: store.notifications, changed: () => undefined });
   notices.useMiners((id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666 }));
   const outbox = new Outbox({
-    channels: Channels.parse(channels.map((each) => ({ key: each.type, ...each }))),
     ...{ rows: store.outbox, format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }), now, log },
     timeZone: "UTC",
+    isOwnAddress: () => false,
     groupsOf: (id) => (id === 0 ? [] : ["Garage", "Hall"]),
   });
+  const settings = Channels.parse(channels.map((each) => ({ key: each.type, ...each })));
+  outbox.use(settings);
   notices.watch(outbox);
   outbox.start();
   return {
@@ -35,5 +39,10 @@ export function openOutboxRun(channels: readonly Record<string, unknown>[], stor
       await outbox.turn();
     },
     rows: () => [...store.outbox.rows()],
+    operations: async () => {
+      await store.channels.declare(new Map(settings.map(({ key }) => [key, { name: key, definition: null }])));
+      const book = new ChannelBook(store, { channels: settings });
+      return channelOperations({ store, book, outbox, isOwnAddress: () => false, notifying: () => [] });
+    },
   };
 }

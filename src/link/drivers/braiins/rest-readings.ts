@@ -14,7 +14,7 @@ export interface Running {
   readonly mining: boolean | null;
   /** BOSminer itself runs; only `start` brings a stopped one back. */
   readonly started: boolean;
-  /** Why it stopped without being told to. */
+  /** Why it stopped without a command. */
   readonly trouble: string | null;
 }
 

@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly wanted: boolean | null;
   /** It reports that it is starting to mine. */
   readonly starting: boolean;
-  /** Why it stopped without being told to. */
+  /** Why it stopped without a command. */
   readonly halt?: Halt | undefined;
   /** Boards that are switched off. */
   readonly off: ReadonlySet<number>;

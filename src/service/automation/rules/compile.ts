@@ -109,6 +109,13 @@ const or = (parts: readonly Part[]): Part => ({
 export const actsOnRigs = (steps: readonly RunStep[]): boolean =>
   steps.some((step) => needsMiner(step) || kindOf(step) === "rule");
 
+/** Whether all that a rule does is to report rigs that are off, as the service does without it. */
+export const reportsAbsence = ({ when, do: steps = [] }: Pick<ResolvedRule, "when" | "do">): boolean =>
+  when !== undefined &&
+  when.where === undefined &&
+  conditionsIn(when).every((condition) => "offline" in condition && condition.offline) &&
+  steps.every((step) => "notify" in step);
+
 /** A step in a few words, without texts and addresses, which may hold secrets. */
 export function stepText(step: RunStep): string {
   const kind = kindOf(step);

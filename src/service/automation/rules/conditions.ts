@@ -174,7 +174,7 @@ export function compileCondition(condition: Condition, around: Surroundings): Te
   return { text, inputs: null, test: happens, value: happens };
 }
 
-/** In lower case; null if it cannot be told: not read yet, or the last read failed. */
+/** In lower case; null if it is unknown: not read yet, or the last read failed. */
 function knownStatus(state: RigState | null, disabled: boolean): string | null {
   if (state === null) return null;
   if (disabled) return "disabled";

@@ -8,9 +8,10 @@ import type { Entry } from "../../miners/miner-registry.ts";
 import type { ReadingChange } from "../../miners/reading-watch.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { ExpressionNames } from "./compile.ts";
-import type { Input, Subject } from "./conditions.ts";
+import type { Subject } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
-import { Cell, cellOf, isGuarded, type LiveRule, liveRule, nextDue, retryMs } from "./live-rule.ts";
+import { anything, InputMasks } from "./input-masks.ts";
+import { Cell, cellOf, dueOf, type FiringActs, isDeaf, isGuarded, type LiveRule, liveRule } from "./live-rule.ts";
 import { advance, type Instant } from "./machine.ts";
 import { RuleMembers, type Slot } from "./members.ts";
 import type { Moment, RuleSurroundings } from "./surroundings.ts";
@@ -31,22 +32,10 @@ export interface RuleEngineOptions {
   readonly log: Logger;
 }
 
-/** What happens when a rule fires or clears. */
-export interface FiringActs {
-  fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
-  clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
-  turn(rules: readonly LiveRule[], now: Instant): void;
-  /** The rule is gone. */
-  closed(rule: LiveRule): void;
-}
-
 /** The clock has jumped if it differs by more than this from the monotonic one, ms. */
 const jumpMs = 5_000;
 /** Rules on conditions of the farm alone, such as a price, are tested this often, ms. */
 const farmMs = 10_000;
-const anything = -1;
-/** One bit of a mask is for everything else. */
-const mostBits = 30;
 
 /** Evaluates all rules: by what changes, and by time. */
 export class RuleEngine {
@@ -56,8 +45,7 @@ export class RuleEngine {
   readonly #due = new DueQueue<{ readonly rule: LiveRule; readonly minerId: number }>();
   #firing: FiringActs | undefined;
   #rules: readonly LiveRule[] = [];
-  /** What rules depend on; the bit of each is its index. */
-  #inputs: readonly Input[] = [];
+  readonly #inputs = new InputMasks();
   #last: Instant | null = null;
   #farmAt = Number.NEGATIVE_INFINITY;
 
@@ -148,15 +136,7 @@ export class RuleEngine {
   }
 
   #index(): void {
-    const inputs = [...new Set(this.#rules.flatMap(({ compiled }) => compiled?.inputs ?? []))];
-    this.#inputs = inputs;
-    for (const rule of this.#rules) {
-      const own = rule.compiled?.inputs ?? null;
-      rule.mask =
-        own === null
-          ? anything
-          : own.reduce((mask, input) => mask | (1 << Math.min(mostBits, inputs.indexOf(input))), 0);
-    }
+    this.#inputs.index(this.#rules);
     const conditions = this.#rules.flatMap(({ compiled, settings }) =>
       settings.enabled === false ? [] : (compiled?.conditions ?? []),
     );
@@ -174,22 +154,11 @@ export class RuleEngine {
       if (slot === undefined || slot.rules.length === 0) continue;
       slot.state = state;
       this.#options.rates.note(id, state, now.monotonic);
-      const mask = this.#changed(slot, before, state);
+      const mask = isCurrent(before) === isCurrent(state) ? this.#inputs.changed(slot, before, state) : anything;
       for (const rule of slot.rules) if ((rule.mask & mask) !== 0) this.#evaluate(rule, id, slot, now);
       this.#moments(slot, before, state);
     }
   };
-
-  #changed({ disabled }: Slot, before: RigState, state: RigState): number {
-    if (isCurrent(before) !== isCurrent(state)) return anything;
-    let mask = 1 << 31;
-    for (let bit = 0; bit < this.#inputs.length; bit += 1) {
-      const input = this.#inputs[bit];
-      if (input !== undefined && !Object.is(input(before, disabled), input(state, disabled)))
-        mask |= 1 << Math.min(mostBits, bit);
-    }
-    return mask;
-  }
 
   #moments(slot: Slot, before: RigState, state: RigState): void {
     if (isCurrent(state) && statusOf(before, slot.disabled) === "Disconnected") this.#happens(slot, "back_online");
@@ -327,15 +296,3 @@ export class RuleEngine {
 const ofNoMiner: Subject = { id: 0, state: null, disabled: false };
 
 const isCurrent = ({ reading, missed }: RigState): boolean => reading !== null && missed === 0;
-
-/** While its own action is under way, and while the rig restarts from it, a rule hears nothing. */
-const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boolean =>
-  cell !== undefined &&
-  now.monotonic < (cell.deafUntil ?? 0) &&
-  (cell.deafUntil === Number.POSITIVE_INFINITY || state?.restarting === true);
-
-function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
-  if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
-    return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
-  return nextDue(cell, rule.delays);
-}

@@ -5,12 +5,13 @@ import type { RunStep } from "../../../contract/steps.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import { ruleNoticeKey } from "../effects.ts";
 import { type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
-import { actsOnRigs } from "./compile.ts";
-import type { FiringActs, RuleEngine } from "./engine.ts";
+import { actsOnRigs, reportsAbsence } from "./compile.ts";
+import type { RuleEngine } from "./engine.ts";
 import {
   allowedBy,
   type Cell,
   dayMs,
+  type FiringActs,
   firingsOf,
   guardWord,
   isGuarded,
@@ -95,7 +96,7 @@ export class Firing implements FiringActs {
   }
 
   /**
-   * A person runs it for these miners, whatever its conditions say; `run` does so, and `told` says what came of it. Throws
+   * A person runs it for these miners, whatever its conditions say; `run` does so, and `resultOf` is its result in words. Throws
    * `not.possible` if its guard or its limits hold it back.
    */
   async byHand<T>(
@@ -103,7 +104,7 @@ export class Firing implements FiringActs {
     minerIds: readonly number[],
     { actor }: Caller,
     run: () => Promise<T>,
-    told: (reply: T) => string,
+    resultOf: (reply: T) => string,
   ): Promise<T> {
     const { engine, traces } = this.#options;
     const { now } = engine;
@@ -121,7 +122,7 @@ export class Firing implements FiringActs {
     const trace = traces.add("rule", rule.id, only, { outcome: "running", message: `run by ${actor}` });
     try {
       const reply = await run();
-      traces.end(trace, { outcome: "done", message: `run by ${actor}: ${told(reply)}` });
+      traces.end(trace, { outcome: "done", message: `run by ${actor}: ${resultOf(reply)}` });
       return reply;
     } catch (error) {
       const why = error instanceof RigbridgeError ? error.message : "it failed";
@@ -148,7 +149,8 @@ export class Firing implements FiringActs {
   }
 
   #warn(rule: LiveRule, affected: number): void {
-    if (rule.guardOpen) return;
+    // Nothing was to be done at the rigs, and the service reports them without the rule.
+    if (rule.guardOpen || reportsAbsence(rule.settings)) return;
     rule.guardOpen = true;
     const { key, name } = rule.settings;
     const count = `${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")}`;

@@ -1,19 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Messages } from "../../../contract/messages.ts";
+import type { RunStep } from "../../../contract/steps.ts";
 import type { RigState } from "../../../fleet/state.ts";
 import type { Store, TakeSample } from "../../../store/index.ts";
 import type { Format } from "../../../units/format.ts";
 import type { Entry, MinerRegistry } from "../../miners/miner-registry.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import type { AccessBook } from "../../users/access.ts";
+import type { JobNotices } from "../job-notices.ts";
 import type { Runs } from "../run-types.ts";
+import { expressionNames, textsOf } from "../texts.ts";
 import { DryRuns } from "./dry-run.ts";
 import { RuleEngine } from "./engine.ts";
 import { Firing } from "./firing.ts";
 import { MedianBook, RateBook } from "./history-books.ts";
 import { MaintenanceWindows } from "./maintenance.ts";
-import { expressionNames, textsOf } from "./rule-texts.ts";
 import { Schedules } from "./schedules.ts";
 import { RuleSurroundings, type RuleValues } from "./surroundings.ts";
 import { Traces } from "./traces.ts";
@@ -24,6 +26,7 @@ export interface RulesOptions {
   readonly accessBook: AccessBook;
   readonly runs: Runs;
   readonly notices: Notices;
+  readonly jobNotices: JobNotices;
   readonly values: RuleValues;
   readonly messages: Messages | null;
   /** The samples of a miner. */
@@ -97,6 +100,10 @@ export class Automation {
         const { key, name = key } = schedule.settings;
         return texts({ key, name }, () => this.schedules.members(schedule).ids);
       },
+      notBegun: ({ id, settings: { key } }, message) =>
+        options.jobNotices.ended({ id: null, cause: { kind: "schedule", key, id }, actor: `schedule:${key}` }, [
+          { minerId: 0, state: "failed", message },
+        ]),
       disowned: ({ id, settings }, problem) =>
         notices.raise({
           key: `schedule:${id}:maker`,
@@ -109,6 +116,7 @@ export class Automation {
     });
     this.dryRuns = new DryRuns({
       each: (minerId, from, to, take) => options.each(minerId, from, to, take),
+      names: expressionNames(naming),
       stateOf: (minerId): RigState | undefined => this.engine.entryOf(minerId)?.rig.state,
       zone,
       rawDays: options.rawDays,
@@ -152,6 +160,20 @@ export class Automation {
     this.engine.reload();
     this.schedules.reload();
     this.#watchIfNeeded();
+  }
+
+  /** The steps of all rules and schedules, by what each is called. */
+  lists(): { readonly what: string; readonly steps: readonly RunStep[] }[] {
+    return [
+      ...this.engine.rules.map(({ settings: { name, do: steps = [], onClear = [] } }) => ({
+        what: `rule ${name}`,
+        steps: [...steps, ...onClear],
+      })),
+      ...this.schedules.all.map(({ settings: { key, name = key, do: steps, onEnd = [] } }) => ({
+        what: `schedule ${name}`,
+        steps: [...steps, ...onEnd],
+      })),
+    ];
   }
 
   /** A web hook has come in. */

@@ -2,7 +2,7 @@ import { type ResolvedRule, resolveRule } from "../../../config/rule-resolution.
 import { RuleSettings } from "../../../contract/rules.ts";
 import type { Stored, StoredRule, StoredRuleState } from "../../../store/index.ts";
 import { actsOnRigs, type CompiledConditions, compileConditions, type ExpressionNames } from "./compile.ts";
-import type { Surroundings } from "./conditions.ts";
+import type { Subject, Surroundings } from "./conditions.ts";
 import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases } from "./machine.ts";
 
 export const dayMs = 86_400_000;
@@ -73,6 +73,15 @@ export interface LiveRule {
   guardOpen: boolean;
   /** Firings of a rule that is momentary, or counts for all miners, by the monotonic clock. */
   readonly recent: number[];
+}
+
+/** What happens when a rule fires or clears. */
+export interface FiringActs {
+  fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  turn(rules: readonly LiveRule[], now: Instant): void;
+  /** The rule is gone. */
+  closed(rule: LiveRule): void;
 }
 
 /** Every rule that acts on rigs has this guard, unless it has its own, or is a safety rule. */
@@ -155,4 +164,15 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   return cell;
 }
 
-export const nextDue = (cell: Cell, delays: Delays): number => dueAt(cell, delays);
+/** While its own action is under way, and while the rig restarts from it, a rule reacts to nothing. */
+export const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boolean =>
+  cell !== undefined &&
+  now.monotonic < (cell.deafUntil ?? 0) &&
+  (cell.deafUntil === Number.POSITIVE_INFINITY || state?.restarting === true);
+
+/** When the rule must look at the miner again although nothing changes, by the monotonic clock. */
+export function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
+  if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
+    return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
+  return dueAt(cell, rule.delays);
+}

@@ -17,8 +17,8 @@ export interface RuleOperationsOptions {
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly now: () => number;
-  /** Of the configuration file, which alone declares them. */
-  readonly names: Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
+  /** Hooks, the broker and programs are the configuration file's. */
+  names(): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
   /** Why a maker must not have these steps. */
   stepMistakes(steps: readonly RunStep[], maker: Access, path: string): Mistake[];
 }
@@ -63,9 +63,9 @@ export function madeRows(options: RuleOperationsOptions) {
     return row;
   }
 
-  const known = (access: Access, rules: ReadonlySet<string>): KnownNames => ({
-    ...options.names,
-    programs: options.names.programs && access.all,
+  const known = (access: Access, rules: ReadonlySet<string>, names = options.names()): KnownNames => ({
+    ...names,
+    programs: names.programs && access.all,
     groups: new Set(enabled(store.groups).flatMap(({ id, name }) => (access.seesGroup(id) ? [name] : []))),
     miners: new Set(
       [...registry.entriesFor(access)].flatMap(({ facts, rig }) => [

@@ -125,7 +125,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       const live = engine.find(row.id);
       if (live === undefined) throw notFound("rule", id);
       const members = engine.members(live).filter(sees(caller));
-      return automation.dryRuns.run(live.settings, members, begins, to);
+      return automation.dryRuns.run(live, members, begins, to);
     },
   };
 }

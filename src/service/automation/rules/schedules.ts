@@ -41,6 +41,7 @@ export interface SchedulesOptions {
   readonly zone: string | undefined;
   readonly log: Logger;
   readonly texts: (schedule: LiveSchedule) => RunRequest["texts"];
+  readonly notBegun: (schedule: LiveSchedule, why: string) => void;
   readonly disowned: (schedule: LiveSchedule, problem: string) => void;
 }
 
@@ -218,12 +219,11 @@ export class Schedules {
           traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
         else traces.end(trace, endOf(await runs.ended(record.id)));
       })
-      .catch((error: unknown) =>
-        traces.end(trace, {
-          outcome: "failed",
-          message: error instanceof RigbridgeError ? error.message : "it could not be begun",
-        }),
-      );
+      .catch((error: unknown) => {
+        const why = error instanceof RigbridgeError ? error.message : "it could not be begun";
+        traces.end(trace, { outcome: "failed", message: why });
+        this.#options.notBegun(schedule, why);
+      });
   }
 
   #trace({ id }: LiveSchedule, outcome: "missed" | "held" | "running" | "done", message: string): number {

@@ -1,12 +1,11 @@
-import type { ExpressionContext } from "../../../config/expressions.ts";
-import { filled } from "../../../contract/texts.ts";
-import { statusOf } from "../../../fleet/state.ts";
-import type { Format } from "../../../units/format.ts";
-import type { Entry } from "../../miners/miner-registry.ts";
-import { presentReadings } from "../../miners/present-miner.ts";
-import type { RunRequest } from "../run-types.ts";
-import { escapeFor } from "../text.ts";
-import type { Subject } from "./conditions.ts";
+import type { ExpressionContext } from "../../config/expressions.ts";
+import { isRecord } from "../../contract/record.ts";
+import { filled } from "../../contract/texts.ts";
+import { statusOf } from "../../fleet/state.ts";
+import type { Format } from "../../units/format.ts";
+import type { Entry } from "../miners/miner-registry.ts";
+import { presentReadings } from "../miners/present-miner.ts";
+import type { RunRequest } from "./run-types.ts";
 
 /** What texts and expressions see. */
 export interface NamesOptions {
@@ -36,7 +35,10 @@ const readingNames = ({ rig }: Entry): Names =>
 /** For expressions. */
 export const expressionNames =
   ({ entryOf, groupName }: NamesOptions) =>
-  ({ id }: Subject, { key, name }: { readonly key: string; readonly name: string }): ExpressionContext => {
+  (
+    { id }: { readonly id: number },
+    { key, name }: { readonly key: string; readonly name: string },
+  ): ExpressionContext => {
     const entry = entryOf(id);
     return {
       miner: entry === undefined ? {} : minerNames(entry, groupName),
@@ -48,7 +50,10 @@ export const expressionNames =
 /** Fills in texts. Without a miner, readings are those of all miners in the scope: sums, and the highest temperature. */
 export const textsOf =
   ({ entryOf, groupName, format }: NamesOptions) =>
-  (rule: { readonly key: string; readonly name: string }, members: () => readonly number[]): RunRequest["texts"] =>
+  (
+    rule: { readonly key: string; readonly name: string },
+    members: () => readonly number[],
+  ): NonNullable<RunRequest["texts"]> =>
   (minerId, text) => {
     const entry = minerId === null ? undefined : entryOf(minerId);
     let farm: { readonly reading: Names; readonly rule: Names } | undefined;
@@ -73,13 +78,31 @@ const at = (value: unknown, path: readonly string[]): unknown =>
     value,
   );
 
+/** For a value that is not known. */
+const dash = "–";
+
 function written(path: readonly string[], value: unknown, format: Format): string {
-  if (value === null || value === undefined) return "–";
-  if (typeof value === "number")
-    return path[0]?.startsWith("hashrate") ? format.hashrate(value) : String(Number(value.toFixed(2)));
+  if (typeof value === "number") return path[0]?.startsWith("hashrate") ? format.hashrate(value) : String(short(value));
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return Array.isArray(value) ? value.join(", ") : String(value);
+  if (Array.isArray(value)) return value.length === 0 ? dash : value.join(", ");
+  // A location, of which the known parts are written.
+  if (isRecord(value))
+    return (
+      Object.values(value)
+        .filter((part) => typeof part === "string")
+        .join(" / ") || dash
+    );
+  return typeof value === "string" && value !== "" ? value : dash;
 }
+
+/** Two decimals, but six digits of what is small, such as an efficiency. */
+const short = (value: number): number => Number(Math.abs(value) < 1 ? value.toPrecision(6) : value.toFixed(2));
+
+/** In JSON, such as the body of a web hook, a value cannot end the text that it is in. */
+const escapeFor = (text: string): ((value: string) => string) =>
+  isJson(text) ? (value) => JSON.stringify(value).slice(1, -1) : (value) => value;
+
+const isJson = (text: string): boolean => /^\s*(\{(?!\{)|\[)/.test(text);
 
 function totalsOf(entries: readonly Entry[]): { readonly reading: Names; readonly rule: Names } {
   const statuses = entries.map(({ rig }) => statusOf(rig.state, rig.declared.disabled));

@@ -1,0 +1,147 @@
+import type { Logger } from "pino";
+import { ownTopics } from "../config/plug-topics.ts";
+import type { Config } from "../config/schema.ts";
+import type { Messages } from "../contract/messages.ts";
+import type { StoredCommand } from "../store/index.ts";
+import { BulkActions } from "./automation/bulk.ts";
+import type { Effects } from "./automation/effects.ts";
+import { JobNotices } from "./automation/job-notices.ts";
+import { runProgram } from "./automation/programs.ts";
+import { Automation } from "./automation/rules/index.ts";
+import { listRunner } from "./automation/run-list.ts";
+import type { Runs } from "./automation/run-types.ts";
+import { RunExecutor } from "./automation/runs.ts";
+import { StepRunner } from "./automation/step-runner.ts";
+import { sendWebHook } from "./automation/web-hook.ts";
+import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
+import { CommandExecutor } from "./commands/command-executor.ts";
+import { presentCommand } from "./commands/commands.ts";
+import { noticeKeys } from "./miners/miner-notices.ts";
+import type { Economics } from "./money/economics.ts";
+import type { ChannelBook } from "./notifications/channel-book.ts";
+import { isAddressOf } from "./own-address.ts";
+import type { Base, Miners, ServiceOptions } from "./parts.ts";
+import { byTimer, Loops } from "./power/loops.ts";
+import { PowerHolds, powerGuard } from "./power/power-holds.ts";
+
+export type Commands = ReturnType<typeof openCommands>;
+export type Rules = ReturnType<typeof openAutomation>;
+
+/** What writes to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
+export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics }: Miners) {
+  const { repeat = byTimer, messages } = options;
+  const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;
+  const { heating, follow } = config;
+  const executor = new CommandExecutor(registry.fleet, store, log);
+  const stepsOf = actionSteps(book, power);
+  const holds = new PowerHolds({ store, power, now });
+  const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
+  const loops = new Loops({
+    ...{ registry, store, power, holds, now, log, notices, runOnRig, heating, follow, repeat },
+    messages: messages ?? null,
+  });
+  const runOnLoop = loopAction(loops, executor);
+  const limits = {
+    ownTopics: ownTopics(config.mqtt),
+    programs: config.automation.programs,
+    hasMessages: messages !== undefined,
+    isOwnAddress: isAddressOf(config.http),
+  };
+  const runner = new StepRunner({
+    ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
+    ...{ limits, format },
+    effects: effectsOf(options, base, economics),
+  });
+  const jobNotices = new JobNotices(notices, (id) => registry.find(id)?.facts.name);
+  const runs = new RunExecutor({ store, runner, jobNotices, now, log });
+  const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
+  const runList = listRunner({ store, registry, accessBook, runs, runner });
+  executor.watch((command) => {
+    holds.onCommand(command);
+    loops.onCommand(command);
+    logEnd(log, command);
+    events.command(presentCommand(command));
+  });
+  return { executor, runOnRig, runOnLoop, loops, runs, runner, limits, bulk, runList, jobNotices };
+}
+
+/** What steps do elsewhere than on rigs. */
+const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base, economics: Economics): Effects => ({
+  notify: ({ key, isEnd, reportsAbsence, minerId, severity, title, text: message, channel }) => {
+    const channels = channel === "all" ? "all" : [channel];
+    const sameAs = reportsAbsence && minerId !== null ? noticeKeys.disconnected(minerId) : undefined;
+    if (isEnd && key !== null) notices.close(key, message);
+    else notices.raise({ key, minerId, title, source: "Rules", message, severity, channels, sameAs });
+  },
+  ...(messages === undefined ? {} : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+  post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
+  best: (minerId) => economics.best(minerId)?.watts ?? null,
+  program: runProgram,
+});
+
+/** ms between two turns of rules. */
+const ruleTurnMs = 1_000;
+
+/** Rules, schedules and maintenance windows. */
+export function openAutomation(
+  options: ServiceOptions,
+  base: Base,
+  { registry, economics }: Miners,
+  { runs, jobNotices }: Pick<Commands, "jobNotices"> & { readonly runs: Runs },
+) {
+  const { config, store, log, now, accessBook, format, records, notices, hooks, channels } = base;
+  const automation = new Automation({
+    ...{ registry, store, accessBook, now, format, log },
+    ...{ runs, notices, jobNotices },
+    values: {
+      price: economics.priceAt,
+      outside: (minerId, name) => {
+        const { money, poolView } = registry.jsonCache.current(minerId)?.miner ?? {};
+        if (name === "poolHashrate") return poolView?.hashrate ?? null;
+        if (name === "poolRejected") return poolView?.rejected ?? null;
+        if (name === "poolBalance") return poolView?.balance ?? null;
+        return money?.[`${name}PerDay`] ?? null;
+      },
+    },
+    messages: options.messages ?? null,
+    each: (minerId, from, to, take) => records.recorderOf(minerId).each(minerId, from, to, take),
+    monotonicNow: options.monotonicNow ?? (() => performance.now()),
+    zone: config.display.timeZone,
+    rawDays: config.history.raw,
+  });
+  let stop = (): void => undefined;
+  notices.silence((minerId) => {
+    const entry = registry.find(minerId);
+    return entry !== undefined && automation.maintenance.over(entry) !== null;
+  });
+  const unwatch = hooks.watchHooks(({ name }) => automation.hook(name));
+  return {
+    automation,
+    ruleNames: ruleNames(config, options.messages, channels),
+    startRules: (): void => {
+      automation.start();
+      stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
+    },
+    closeRules: async (): Promise<void> => {
+      stop();
+      unwatch();
+      await automation.close();
+    },
+  };
+}
+
+/** Names that rules over the API may refer to, as they are now. */
+const ruleNames = (config: Config, messages: Messages | undefined, channels: ChannelBook) => () => ({
+  channels: new Set(channels.used().map(({ key }) => key)),
+  hooks: new Set(config.hooks.map(({ name }) => name)),
+  hasMessages: messages !== undefined,
+  programs: config.automation.programs,
+});
+
+/** Logs a line for each command that has ended. */
+function logEnd(log: Logger, { id, minerId, minerName, actor, action, state, message }: StoredCommand): void {
+  if (state === "queued" || state === "sent") return;
+  const line = { command: id, miner: minerId, name: minerName, action, actor, state, message };
+  if (state === "done") log.info(line, "a command is done");
+  else log.warn(line, "a command is not done");
+}

@@ -1,0 +1,61 @@
+import type { RunResult } from "../../store/index.ts";
+import type { Notices } from "../notifications/notices.ts";
+import type { RunCause } from "./run-types.ts";
+
+/** Miners that a notification names, and characters of each of their messages. */
+const named = 5;
+const mostCharacters = 200;
+
+/** A run that has ended, or that could not be begun. */
+export interface EndedJob {
+  readonly cause: RunCause;
+  readonly actor: string;
+  /** Id of the run; null if it was not begun. */
+  readonly id: number | null;
+}
+
+/** Actions of one miner are answered directly, and rules have traces. */
+export const isReported = ({ kind }: RunCause): boolean => kind === "bulk" || kind === "schedule";
+
+/**
+ * Notifications about bulk actions and schedules that ended with failures: one for each schedule or kind of bulk action,
+ * until the next run of it ends without any.
+ */
+export class JobNotices {
+  readonly #notices: Notices;
+  readonly #nameOf: (minerId: number) => string | undefined;
+
+  constructor(notices: Notices, nameOf: (minerId: number) => string | undefined) {
+    this.#notices = notices;
+    this.#nameOf = nameOf;
+  }
+
+  ended({ cause, actor, id }: EndedJob, results: readonly Pick<RunResult, "minerId" | "state" | "message">[]): void {
+    if (!isReported(cause)) return;
+    const key = cause.kind === "schedule" ? `job:schedule:${cause.id}` : `job:bulk:${cause.key}:${cause.id}`;
+    const troubles = results.filter(({ state }) => state === "failed" || state === "unknown");
+    const what = cause.kind === "schedule" ? `Schedule ${cause.key}` : `Bulk action ${cause.key}`;
+    if (troubles.length === 0) {
+      if (results.some(({ state }) => state === "done")) this.#notices.close(key, `${what} was done without failures`);
+      return;
+    }
+    const count = (wanted: RunResult["state"]): number => troubles.filter(({ state }) => state === wanted).length;
+    const [failed, unknown] = [count("failed"), count("unknown")];
+    const sums = [
+      ...(failed > 0 ? [`${failed} of ${results.length} failed`] : []),
+      ...(unknown > 0 ? [`the outcome of ${unknown} is unknown`] : []),
+    ];
+    const names = troubles.slice(0, named).map((result) => this.#lineOf(result));
+    const more = troubles.length > named ? [`and ${troubles.length - named} more`] : [];
+    const by = cause.kind === "schedule" || id === null ? "" : ` (action ${id} by ${actor})`;
+    this.#notices.raise({
+      ...{ key, minerId: null, source: "Jobs", severity: "warning", title: `${what} failed` },
+      message: `${sums.join(", ")}${by}: ${[...names, ...more].join("; ")}`,
+    });
+  }
+
+  #lineOf({ minerId, message }: Pick<RunResult, "minerId" | "message">): string {
+    const text = message.length <= mostCharacters ? message : `${message.slice(0, mostCharacters - 1).toWellFormed()}…`;
+    return minerId === 0 ? text : `${this.#nameOf(minerId) ?? `miner ${minerId}`}: ${text}`;
+  }
+}

@@ -1,0 +1,38 @@
+import type { RigState } from "../../../fleet/state.ts";
+import type { Input } from "./conditions.ts";
+import type { LiveRule } from "./live-rule.ts";
+
+/** The mask of a rule that depends on more than the state of a rig. */
+export const anything = -1;
+/** One bit of a mask is for everything else. */
+const mostBits = 30;
+
+/** What rules depend on in the state of a rig, so that a read evaluates only the rules that it may change. */
+export class InputMasks {
+  /** The bit of each is its index. */
+  #inputs: readonly Input[] = [];
+
+  /** Sets the masks of all rules. */
+  index(rules: readonly LiveRule[]): void {
+    const inputs = [...new Set(rules.flatMap(({ compiled }) => compiled?.inputs ?? []))];
+    this.#inputs = inputs;
+    for (const rule of rules) {
+      const own = rule.compiled?.inputs ?? null;
+      rule.mask =
+        own === null
+          ? anything
+          : own.reduce((mask, input) => mask | (1 << Math.min(mostBits, inputs.indexOf(input))), 0);
+    }
+  }
+
+  /** The bits of what a read has changed. */
+  changed({ disabled }: { readonly disabled: boolean }, before: RigState, state: RigState): number {
+    let mask = 1 << 31;
+    for (let bit = 0; bit < this.#inputs.length; bit += 1) {
+      const input = this.#inputs[bit];
+      if (input !== undefined && !Object.is(input(before, disabled), input(state, disabled)))
+        mask |= 1 << Math.min(mostBits, bit);
+    }
+    return mask;
+  }
+}

@@ -1,0 +1,121 @@
+import { compileExpression, type Expression, type ExpressionContext } from "../../../config/expressions.ts";
+import type { ResolvedRule } from "../../../config/rule-resolution.ts";
+import { unknownReadings } from "../../../contract/readings.ts";
+import type { Condition, ConditionOf, MedianReading, NumberReading } from "../../../contract/rule-conditions.ts";
+import type { RigState } from "../../../fleet/state.ts";
+import { presentReadings } from "../../miners/present-miner.ts";
+import type { ExpressionNames } from "./compile.ts";
+import type { Subject, Surroundings } from "./conditions.ts";
+import { median } from "./history-books.ts";
+import type { Truth } from "./machine.ts";
+import { isInside, type Windows, weeklyWindows } from "./windows.ts";
+
+const medianMs = 300_000;
+
+/** NaN is unknown. */
+export interface Sample {
+  readonly time: number;
+  readonly hashrate: number;
+  readonly power: number;
+  readonly temperature: number;
+}
+
+/** What is known of the past: the hours of the week, and medians of the history itself. */
+export class Past implements Surroundings, ExpressionNames {
+  now = 0;
+  readonly #zone: string | undefined;
+  readonly #windows = new Map<Condition, Windows>();
+  readonly #hour: Sample[] = [];
+  #medians: { readonly at: number; readonly values: Record<MedianReading, number | null> } | null = null;
+
+  constructor(zone: string | undefined) {
+    this.#zone = zone;
+  }
+
+  /** Another miner is tried. */
+  forget(): void {
+    this.#hour.length = 0;
+    this.#medians = null;
+  }
+
+  add(sample: Sample): void {
+    this.#hour.push(sample);
+    while ((this.#hour[0]?.time ?? sample.time) < sample.time - 3_600_000) this.#hour.shift();
+  }
+
+  weekly(condition: ConditionOf<"weekly">): boolean {
+    const windows = this.#windows.get(condition) ?? weeklyWindows(condition.weekly, this.#zone);
+    this.#windows.set(condition, windows);
+    return isInside(windows, this.now);
+  }
+
+  median(_minerId: number, name: NumberReading): number | null {
+    if (name !== "hashrate" && name !== "power" && name !== "temperature") return null;
+    if (this.#medians === null || this.now - this.#medians.at >= medianMs) {
+      const of = (reading: MedianReading): number | null =>
+        median(this.#hour.map((sample) => sample[reading]).filter((value) => !Number.isNaN(value)));
+      const values = { hashrate: of("hashrate"), power: of("power"), temperature: of("temperature") };
+      this.#medians = { at: this.now, values };
+    }
+    return this.#medians.values[name];
+  }
+
+  outside = (): null => null;
+  rate = (): null => null;
+  pools = (): [] => [];
+  topic = (): null => null;
+  happens = (): boolean => false;
+  /** Expressions are tested apart. */
+  names = (): ExpressionContext => ({ miner: {}, reading: {}, rule: {} });
+}
+
+/** The expression of a rule, with what the history holds of readings, and the names of now. */
+export class PastExpression {
+  readonly counts = { true: 0, false: 0, unknown: 0 };
+  readonly #expression: Expression;
+  readonly #names: ExpressionNames["names"];
+  readonly #rule: ResolvedRule;
+
+  constructor(text: string, names: ExpressionNames["names"], rule: ResolvedRule) {
+    this.#expression = compileExpression(text);
+    this.#names = names;
+    this.#rule = rule;
+  }
+
+  /** Together with the other conditions, which hold or are unknown. */
+  with(found: Truth, subject: Subject): Truth {
+    const { state } = subject;
+    const reading = state === null ? {} : presentReadings(state, null, null);
+    const truth = this.#expression.test({ ...this.#names(subject, this.#rule), reading });
+    this.counts[truth === null ? "unknown" : truth ? "true" : "false"] += 1;
+    if (truth === false) return false;
+    return found === null ? null : truth;
+  }
+}
+
+/** The state of a rig as a sample shows it; what it expects of itself is what it expects now. */
+export function stateAt({ time, hashrate, power, temperature }: Sample, known: RigState): RigState {
+  const readings = {
+    ...unknownReadings(),
+    hashrate: figure(hashrate),
+    power: figure(power),
+    temperature: figure(temperature),
+    hashrateExpected: known.reading?.readings.hashrateExpected ?? null,
+  };
+  const nobody = { make: null, model: null, firmware: null, mac: null, hostname: null, serial: null };
+  return {
+    ...known,
+    at: time,
+    missed: 0,
+    trouble: null,
+    restarting: false,
+    hashingSince: null,
+    reason: null,
+    reading: {
+      ...{ identity: known.identity ?? nobody, readings, pools: [], devices: [], controls: [], poolActions: [] },
+      ...{ software: null, logInterval: null, workUtility: null },
+    },
+  };
+}
+
+const figure = (value: number): number | null => (Number.isNaN(value) ? null : value);

@@ -1,0 +1,170 @@
+import type { PolledRig } from "../../fleet/poller.ts";
+import { missesUntilDisconnected } from "../../fleet/schedule.ts";
+import type { Store } from "../../store/index.ts";
+import type { Notices } from "../notifications/notices.ts";
+import type { Access } from "../users/access.ts";
+import type { MinerFacts } from "./present-miner.ts";
+
+/** Rigs that go away at once before it is the place and not the rigs. */
+const fewest = 5;
+/** "At once": rigs that were last read within this time, ms. */
+const atOnceMs = 600_000;
+/** While rigs come back, others are not reported for this time, ms. */
+const settleMs = 180_000;
+/** At places with more rigs than this, looking for one takes so long that it is done once per ms and rig. */
+const manyRigs = 500;
+/** ms between two looks at an open outage, which go through all rigs. */
+const lookMs = 5_000;
+const prefix = "outage:";
+
+/** A rig, and where it is. */
+interface Placed {
+  readonly facts: Pick<MinerFacts, "demo" | "groupId" | "location">;
+  readonly rig: Pick<PolledRig, "id" | "state" | "declared">;
+}
+
+interface OutageOptions {
+  readonly entries: () => Iterable<Placed>;
+  readonly store: Pick<Store, "groups" | "notifications">;
+  readonly notices: Notices;
+  /** Reports a rig that is still away when the outage of its place is over. */
+  readonly reportAbsence: (entry: Placed) => void;
+  readonly now: () => number;
+}
+
+interface Outage {
+  /** Epoch ms. */
+  readonly since: number;
+  returnedAt: number;
+  lookedAt: number;
+}
+
+/**
+ * Sites, groups, or the whole farm, whose rigs go away at once: one notification for the place, and none for its rigs until
+ * they are back, or it is clear which stay away.
+ */
+export class Outages {
+  readonly #options: OutageOptions;
+  /** By the key of the place. */
+  readonly #open = new Map<string, Outage>();
+  /** By the key of a place that has many rigs: when to look there again, epoch ms. */
+  readonly #notBefore = new Map<string, number>();
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** Re-enters those that were open when the service stopped. */
+  start(): void {
+    const { store, now } = this.#options;
+    for (const { key, closed, time } of store.notifications.list())
+      if (closed === null && key?.startsWith(prefix))
+        this.#open.set(key.slice(prefix.length), { since: time, returnedAt: now(), lookedAt: now() });
+  }
+
+  /** Whether the place of this rig is away, so that nothing is said of the rig. */
+  covers(entry: Placed): boolean {
+    return this.#open.size > 0 && this.#placesOf(entry).some((place) => this.#open.has(place));
+  }
+
+  /** A rig has gone away. The largest place of which half is gone is reported, the farm only where no other is. */
+  gone(entry: Placed): void {
+    if (this.covers(entry)) return;
+    const { now, notices } = this.#options;
+    for (const place of this.#placesOf(entry)) {
+      if (now() < (this.#notBefore.get(place) ?? 0)) continue;
+      const rigs = this.#rigsAt(place).filter((rig) => !this.covers(rig));
+      if (rigs.length > manyRigs) this.#notBefore.set(place, now() + rigs.length);
+      const gone = rigs.filter((rig) => isAway(rig) && now() - (rig.rig.state.at ?? 0) <= atOnceMs);
+      const answering = rigs.filter((rig) => !isAway(rig));
+      if (gone.length < fewest || gone.length < answering.length) continue;
+      this.#open.set(place, { since: now(), returnedAt: now(), lookedAt: now() });
+      notices.raise({
+        ...{ key: prefix + place, minerId: null, source: "System", severity: "warning" },
+        title: `${this.#nameOf(place)} offline`,
+        message: `${counted(gone.length, gone.length + answering.length)} do not answer. Check the network and the power there`,
+        groups: [...new Set(gone.flatMap((rig) => this.#groupsOf(rig).map((id) => this.#groupName(id))))],
+      });
+      return;
+    }
+  }
+
+  /** A rig has been read, or has missed a read; `isBack`: it was away before. */
+  read(entry: Placed, isBack: boolean): void {
+    if (this.#open.size === 0) return;
+    const now = this.#options.now();
+    if (isBack)
+      for (const place of this.#placesOf(entry)) {
+        const outage = this.#open.get(place);
+        if (outage !== undefined) outage.returnedAt = now;
+      }
+    for (const [place, outage] of this.#open) {
+      if (now - outage.lookedAt < lookMs) continue;
+      outage.lookedAt = now;
+      this.#look(place, outage, now);
+    }
+  }
+
+  /** It is over when nearly all rigs are back, or when most are, and no more come. */
+  #look(place: string, { since, returnedAt }: Outage, now: number): void {
+    const rigs = this.#rigsAt(place).filter(({ rig: { state } }) => state.at === null || state.at >= since - atOnceMs);
+    // Unread after a start counts as away: what was off is not back only because the service began again.
+    const away = rigs.filter((rig) => isAway(rig) || rig.rig.state.at === null);
+    const isOver = away.length * 10 < rigs.length || rigs.length === 0;
+    if (!isOver && (away.length * 2 >= rigs.length || now - returnedAt < settleMs)) return;
+    this.#open.delete(place);
+    this.#options.notices.close(
+      prefix + place,
+      `${counted(rigs.length - away.length, rigs.length)} answer${away.length === 0 ? " again" : ""}`,
+    );
+    for (const rig of away) if (rig.rig.state.missed >= missesUntilDisconnected) this.#options.reportAbsence(rig);
+  }
+
+  /** Whether this access covers miners at the place of a notification. */
+  isVisible(key: string | null, access: Access): boolean {
+    if (!key?.startsWith(prefix)) return false;
+    return this.#rigsAt(key.slice(prefix.length)).some(({ facts }) => access.seesGroup(facts.groupId));
+  }
+
+  /** From its site or outermost group to its innermost, and the farm. */
+  #placesOf(entry: Placed): string[] {
+    const { site } = entry.facts.location;
+    const groups = this.#groupsOf(entry).map((id) => `group:${id}`);
+    return [...(site === null ? [] : [`site:${site}`]), ...groups.reverse(), "farm"];
+  }
+
+  #rigsAt(place: string): Placed[] {
+    return [...this.#options.entries()].filter(
+      (entry) =>
+        !entry.facts.demo &&
+        !entry.rig.declared.disabled &&
+        !entry.rig.declared.offlineExpected &&
+        this.#placesOf(entry).includes(place),
+    );
+  }
+
+  /** Ids, the innermost first. */
+  #groupsOf({ facts }: Placed): number[] {
+    const ids: number[] = [];
+    const { groups } = this.#options.store;
+    // A group is above another at most as often as there are groups.
+    for (let id = facts.groupId; id !== 0 && ids.length < 100; id = groups.get(id)?.parentId ?? 0) ids.push(id);
+    return ids;
+  }
+
+  #groupName(id: number): string {
+    return this.#options.store.groups.get(id)?.name ?? "";
+  }
+
+  #nameOf(place: string): string {
+    const [kind = "", ...rest] = place.split(":");
+    const name = rest.join(":");
+    if (kind === "site") return `Site ${name}`;
+    return kind === "group" ? `Group ${this.#groupName(Number(name))}` : "Most rigs";
+  }
+}
+
+const isAway = ({ rig: { state } }: Placed): boolean => state.missed > 0;
+
+const counted = (some: number, all: number): string =>
+  `${some.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} rigs`;

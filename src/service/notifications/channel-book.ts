@@ -1,0 +1,41 @@
+import type { Config } from "../../config/schema.ts";
+import { ChannelSettings } from "../../contract/channels.ts";
+import type { Store, Stored, StoredChannel } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+
+/** A channel of the configuration file, or one that was added over the API. */
+export interface ListedChannel {
+  readonly row: Stored<StoredChannel>;
+  /** Null: a row that this release does not understand. */
+  readonly settings: ChannelSettings | null;
+  /** Why it is not used. */
+  readonly problem: string | null;
+}
+
+/** All channels; the settings of the file's are in the file, those of others in the store. */
+export class ChannelBook {
+  readonly #declared: ReadonlyMap<string, ChannelSettings>;
+  readonly #store: Store;
+
+  constructor(store: Store, { channels }: Pick<Config, "channels">) {
+    this.#store = store;
+    this.#declared = new Map(channels.map((settings) => [settings.key, settings]));
+  }
+
+  list(): ListedChannel[] {
+    return enabled(this.#store.channels).map((row): ListedChannel => {
+      const declared = this.#declared.get(row.name);
+      if (row.owner === "file") return { row, settings: declared ?? null, problem: null };
+      const settings = ChannelSettings.safeParse(row.definition).data ?? null;
+      if (settings === null)
+        return { row, settings, problem: "its settings cannot be read; remove it and add it again" };
+      const problem = declared === undefined ? null : "the configuration file declares a channel with this key";
+      return { row, settings, problem };
+    });
+  }
+
+  /** Those that messages are sent to. */
+  used(): ChannelSettings[] {
+    return this.list().flatMap(({ settings, problem }) => (settings === null || problem !== null ? [] : [settings]));
+  }
+}
