@@ -92,6 +92,10 @@ const readingTexts = {
   hashrate: { line: "Hash rate", text: ({ hashrate }) => figure(hashrate, format.hashrate) },
   hashrateAverage: { line: "Hash rate", text: (r) => figure(r.hashrateAverage, format.hashrate, "on average") },
   hashrateExpected: { line: "Hash rate", text: (r) => figure(r.hashrateExpected, format.hashrate, "expected") },
+  dual: {
+    line: "Second algorithm",
+    text: ({ dual }) => (dual === null ? "" : joined([dual.algorithm ?? "", figure(dual.hashrate, format.hashrate)])),
+  },
   power: { line: "Power", text: ({ power }) => figure(power, format.power) },
   powerSource: { line: "Power", text: ({ power, powerSource }) => (power === null ? "" : (powerSource ?? "")) },
   powerLimit: { line: "Power", text: ({ powerLimit }) => figure(powerLimit, format.power, "limit") },

@@ -34,6 +34,15 @@ export const Psu = z.object({
 
 export const Shares = z.object({ accepted: count, rejected: count, hardwareErrors: count });
 
+/** The second algorithm of a program that mines two at once. */
+export const Dual = z.object({
+  algorithm: text,
+  hashrate: measured.describe("H/s, current"),
+  hashrateAverage: measured.describe("H/s, since mining started"),
+  shares: Shares,
+});
+export type Dual = z.infer<typeof Dual>;
+
 export const PowerSource = z.enum(["measured", "reported", "nameplate"]);
 
 /** The readings that a driver fills in from the rig itself. */
@@ -42,6 +51,7 @@ export const RigReadings = z.object({
   hashrateAverage: measured.describe("H/s, since mining started"),
   hashrateExpected: measured.describe("H/s, at the current settings"),
   algorithm: text,
+  dual: Dual.nullable().describe("the second algorithm, where two are mined at once"),
   power: measured.describe("W"),
   powerLimit: measured.describe("W"),
   powerSource: PowerSource.nullable(),
@@ -107,6 +117,7 @@ export const unknownReadings = (): RigReadings => ({
   hashrateAverage: null,
   hashrateExpected: null,
   algorithm: null,
+  dual: null,
   power: null,
   powerLimit: null,
   powerSource: null,

@@ -201,4 +201,10 @@ export interface DeviceReading {
   readonly rejected: number | null;
   readonly hardwareErrors: number | null;
   readonly workUtility: number | null;
+  /** W. */
+  readonly power: number | null;
+  /** °C. */
+  readonly memoryTemperature: number | null;
+  /** Number of the PCI bus; null for what is not a card. */
+  readonly bus: number | null;
 }

@@ -50,6 +50,7 @@ export function merged(first: Snapshot, second: Snapshot): Snapshot {
       hashrateAverage: one.hashrateAverage ?? two.hashrateAverage,
       hashrateExpected: one.hashrateExpected ?? two.hashrateExpected,
       algorithm: one.algorithm ?? two.algorithm,
+      dual: one.dual ?? two.dual,
       power: one.power ?? two.power,
       powerLimit: one.powerLimit ?? two.powerLimit,
       powerSource: one.powerSource ?? two.powerSource,

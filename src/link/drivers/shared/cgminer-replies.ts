@@ -4,6 +4,7 @@ import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { unknownDevice } from "./board-device.ts";
 import { celsius } from "./figures.ts";
 
 /** The STATUS of an answer. */
@@ -209,6 +210,7 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
       chips: reply.integer("Effective Chips"),
       serial: reply.text("PCB SN"),
       reading: {
+        ...unknownDevice,
         kind,
         name: `${reply.text("Name") ?? key} ${reply.integer("ID") ?? number}`,
         status: deviceStatus(reply),
