@@ -67,4 +67,30 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "xmrig", token: "secret", restricted: false },
     credentials: { token: "secret" },
   },
+  {
+    driver: "trex",
+    rigs: "T-Rex",
+    spec: { kind: "trex", password: "secret", dualAlgorithm: "kawpow" },
+    credentials: { password: "secret" },
+  },
+  { driver: "zenemy", rigs: "z-enemy", spec: { kind: "zenemy" } },
+  { driver: "gminer", rigs: "GMiner", spec: { kind: "gminer", dualAlgorithm: "kHeavyHash" } },
+  {
+    driver: "nbminer",
+    rigs: "NBMiner",
+    spec: { kind: "nbminer", algorithm: "tensority", dualAlgorithm: "ethash" },
+  },
+  { driver: "rigel", rigs: "Rigel", spec: { kind: "rigel", dualAlgorithm: "sha512256d" } },
+  {
+    driver: "bzminer",
+    rigs: "BzMiner",
+    spec: { kind: "bzminer", password: "secret", dualAlgorithm: "kaspa" },
+    credentials: { password: "secret" },
+  },
+  {
+    driver: "srbminer",
+    rigs: "SRBMiner-MULTI",
+    spec: { kind: "srbminer", password: "secret", dualAlgorithm: "blake3_decred" },
+    credentials: { token: "secret" },
+  },
 ];
