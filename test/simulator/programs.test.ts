@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { isProgram, type Farm, type ProgramKind, rigKinds, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import {
+  type Farm,
+  isProgram,
+  type ProgramKind,
+  rigKinds,
+  type SimulatedRig,
+  startFarm,
+} from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { objectOf } from "./ask.ts";
 

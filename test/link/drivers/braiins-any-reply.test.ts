@@ -43,7 +43,6 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
       knownControls: [],
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
-    now: Date.now,
       now: Date.now,
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
       rpc: {
@@ -101,6 +100,7 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
     knownControls: [],
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
+    now: Date.now,
     frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
     rpc: {
       at: "rig:4028",

@@ -32,7 +32,12 @@ test("two algorithms at once are read apart, by the pools that a device names", 
 });
 
 test("a device's figures stand in the order of its own pools", async () => {
-  const pool = (id: number, algorithm: string) => ({ id, algorithm, status: 1, current_url: `${algorithm}.example.com:1` });
+  const pool = (id: number, algorithm: string) => ({
+    id,
+    algorithm,
+    status: 1,
+    current_url: `${algorithm}.example.com:1`,
+  });
   const { rig } = await answering(bzminer, {
     "/status": {
       bzminer_version: "v100.45",

@@ -166,7 +166,14 @@ describe("Rigel", () => {
     simulated.model.change((model) => model.boardsLost.add(5));
     expect((await read(rig)).devices.map(({ status }) => status)).toEqual([...Array(5).fill("enabled"), "dead"]);
     const other = await answering(rigel, {
-      "/stat": { name: "Rigel", algorithm: "kawpow", devices: [{ name: "A", selected: false }, { name: "B", selected: true }] },
+      "/stat": {
+        name: "Rigel",
+        algorithm: "kawpow",
+        devices: [
+          { name: "A", selected: false },
+          { name: "B", selected: true },
+        ],
+      },
     });
     expect((await read(other.rig)).devices.map(({ name }) => name)).toEqual(["B"]);
   });

@@ -34,9 +34,9 @@ test("a web server that is none of them gets neither passwords nor tokens", asyn
     socket.end(http(200, '{"name":"something else"}'));
   });
   const credentials = { username: "user", password: "the-password", token: "the-token" };
-  await expect(
-    identify(parseAddress(`127.0.0.1:${server.port}`), credentials, deadline()),
-  ).rejects.toMatchObject({ code: "rig.unknown-protocol" });
+  await expect(identify(parseAddress(`127.0.0.1:${server.port}`), credentials, deadline())).rejects.toMatchObject({
+    code: "rig.unknown-protocol",
+  });
   await server.close();
   expect(asked.length).toBeGreaterThan(3);
   expect(asked.join()).not.toMatch(/the-password|the-token/);

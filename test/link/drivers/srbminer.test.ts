@@ -17,7 +17,11 @@ test("SRBMiner is read with every figure that it reports, card by card", async (
   expect(sumOf(reading, "accepted")).toBe(readings.shares.accepted);
   expect(reading.devices.map(({ kind, bus }) => [kind, bus])).toEqual([1, 2, 5, 6].map((bus) => ["gpu", bus]));
   expect(reading.devices[0]?.fanRpm).toBeGreaterThan(0);
-  expect(reading.identity).toMatchObject({ make: "SRBMiner-MULTI", model: "4 x amd_radeon_rx_6800", hostname: "garage" });
+  expect(reading.identity).toMatchObject({
+    make: "SRBMiner-MULTI",
+    model: "4 x amd_radeon_rx_6800",
+    hostname: "garage",
+  });
   expect(reading.pools).toMatchObject([{ url: "stratum+tcp://pool.example.com:3333", active: true, worker: "" }]);
 });
 
@@ -75,7 +79,11 @@ describe("its secret path", () => {
 
   test("stands in no error, whatever characters it has", async () => {
     const odd = "wort / mit?zeichen";
-    const { rig, asked } = await answering(srbminer, { "/": { miner_version: "3.4.6", algorithms: [] } }, { token: odd });
+    const { rig, asked } = await answering(
+      srbminer,
+      { "/": { miner_version: "3.4.6", algorithms: [] } },
+      { token: odd },
+    );
     await read(rig);
     const failure = await rig.set("restart", true, deadline()).catch((error: unknown) => error);
     expect(asked.at(-1)).toBe(`GET /${encodeURIComponent(odd)}`);

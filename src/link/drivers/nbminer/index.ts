@@ -1,7 +1,13 @@
 import type { DeviceReading, Driver } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import { type ProgramPage, type ProgramReport, programPool, ReadOnlyProgram, recognisePage } from "../shared/program.ts";
+import {
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
 
 /** NBMiner's HTTP API (--api), which can only be read. Source: NBMiner's documents, 42.3. */
 export const nbminer: Driver = {
@@ -9,7 +15,11 @@ export const nbminer: Driver = {
   name: "NBMiner",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [],
-  recognise: (signs) => recognisePage(signs, pageWith(() => Date.now())),
+  recognise: (signs) =>
+    recognisePage(
+      signs,
+      pageWith(() => Date.now()),
+    ),
   connect: (link) => new ReadOnlyProgram(link, pageWith(link.now)),
 };
 

@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  busOf,
-  gpuDevice,
-  modelOfCards,
-  readingsOfCards,
-} from "../../../../src/link/drivers/shared/gpu-device.ts";
+import { busOf, gpuDevice, modelOfCards, readingsOfCards } from "../../../../src/link/drivers/shared/gpu-device.ts";
 import { Notes, TolerantReader } from "../../../../src/link/tolerant-reader.ts";
 
 function busIn(value: unknown): { bus: number | null; notes: string[] } {
