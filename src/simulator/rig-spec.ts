@@ -37,6 +37,8 @@ export interface CgminerSpec extends CommonSpec {
   readonly privileged?: boolean;
   /** Instead of `privileged`: the commands that every client may use besides reports, as an `api-groups` setting. */
   readonly grants?: readonly string[];
+  /** A second algorithm of TeamRedMiner, mined at the same time; none by default. */
+  readonly dualAlgorithm?: string;
 }
 
 export interface AxeosSpec extends CommonSpec {
@@ -158,6 +160,9 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
   braiins: [80, 4028],
+  ccminer: [4068],
+  claymore: [3333],
+  ethminer: [3333],
   trex: [4067],
 };
 
@@ -168,6 +173,8 @@ const dialectHardware = {
   cgminer: "boards",
   bfgminer: "boards",
   bmminer: "antminer",
+  sgminer: "amdCards",
+  teamredminer: "amdCards",
 } as const satisfies Record<DialectName, HardwareName>;
 
 const avalonHardware = {

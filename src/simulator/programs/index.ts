@@ -1,4 +1,7 @@
 import type { HardwareName } from "../hardware.ts";
+import { ccminer } from "./ccminer.ts";
+import { claymore } from "./claymore.ts";
+import { ethminer } from "./ethminer.ts";
 import type { Dialect } from "./program.ts";
 import { trex } from "./trex.ts";
 
@@ -12,6 +15,9 @@ interface ProgramFacts {
 
 /** The mining programs, one line for each; their ports stand with those of the other kinds of rigs. */
 export const programs = {
+  ccminer: { answer: ccminer, hardware: "nvidiaCards", algorithm: "lyra2v2" },
+  claymore: { answer: claymore, hardware: "nvidiaCards", algorithm: "etchash" },
+  ethminer: { answer: ethminer, hardware: "nvidiaCards", algorithm: "ethash" },
   trex: { answer: trex, hardware: "nvidiaCards", algorithm: "etchash" },
 } as const satisfies Record<string, ProgramFacts>;
 
