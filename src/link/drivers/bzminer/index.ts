@@ -21,7 +21,7 @@ export const bzminer: Driver = {
   id: "bzminer",
   name: "BzMiner",
   evidence: { readings: "vendor document", controls: "vendor document" },
-  ports: [],
+  ports: [4014],
   login: { keys: ["password"], adds: "stopped and started" },
   recognise: (signs) => recognisePage(signs, page),
   connect: (link) => new BzminerRig(link),
