@@ -33,5 +33,9 @@ test.each([null, "etchash"])("a second algorithm called %s gives no sample twice
 test("over MQTT both are fields, in H/s and in the unit that Home Assistant shows", () => {
   const state = minerState(miner({ readings: readings({ dual: dualOf("kheavyhash") }) }), null);
   expect(state).toMatchObject({ dual_hashrate: 2.5e9, dual_hashrate_mh: 2500, dual_algorithm: "kheavyhash" });
-  expect(minerState(miner(), null)).toMatchObject({ dual_hashrate: null, dual_hashrate_mh: null, dual_algorithm: null });
+  expect(minerState(miner(), null)).toMatchObject({
+    dual_hashrate: null,
+    dual_hashrate_mh: null,
+    dual_algorithm: null,
+  });
 });
