@@ -57,6 +57,8 @@ export interface Signs {
   readonly pages: Readonly<Record<string, HttpSign | null>>;
   /** Answers to the RPC commands that drivers asked for; null where there was none. */
   readonly reports: Readonly<Record<string, unknown>>;
+  /** The port in the address; absent without one, where ASICs are looked for at their usual ports. */
+  readonly port?: number;
 }
 
 export interface HttpSign {
@@ -174,6 +176,8 @@ export interface PoolReading {
   readonly devFee: boolean;
   /** It cannot be removed. */
   readonly fixed?: true;
+  /** It is in use for the second algorithm, and never `active`. */
+  readonly dual?: true;
 }
 
 /** One hashing device of a rig: a board, chip string, card or processor. */

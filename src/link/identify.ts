@@ -199,7 +199,8 @@ class Search {
   }
 
   #signs(gathered: Gathered): Signs {
-    return { ...gathered, pages: this.#pages, reports: this.#reports };
+    const { port } = this.#address;
+    return { ...gathered, pages: this.#pages, reports: this.#reports, ...(port === null ? {} : { port }) };
   }
 
   /** A device that is recognised although it refused the request is closed. */

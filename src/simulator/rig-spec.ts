@@ -5,6 +5,8 @@ import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type PoolSpec, poolsOf, RigModel } from "./model.ts";
+import { isProgram, type ProgramKind, programs } from "./programs/index.ts";
+import type { ProgramOptions } from "./programs/program.ts";
 import type { VnishVersion } from "./vnish/rig.ts";
 import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
 
@@ -123,6 +125,11 @@ export interface VnishSpec extends CommonSpec {
   readonly switchesPresets?: boolean;
 }
 
+/** A mining program on a computer with graphics cards, or with a processor alone. */
+export interface ProgramSpec extends CommonSpec, ProgramOptions {
+  readonly kind: ProgramKind;
+}
+
 export type RigSpec =
   | AntminerSpec
   | WhatsminerSpec
@@ -132,14 +139,15 @@ export type RigSpec =
   | XmrigSpec
   | BraiinsSpec
   | LuxosSpec
-  | VnishSpec;
+  | VnishSpec
+  | ProgramSpec;
 
 export type RigKind = RigSpec["kind"];
 
 /** The name of a rig, by default made from its kind and index. */
 export const rigName = ({ name, kind }: RigSpec, index: number): string => name ?? `${kind}-${index + 1}`;
 
-/** The standard ports of each kind; XMRig has none, so this is a common choice. */
+/** The standard ports of each kind; XMRig and some other programs have none, so theirs are common choices. */
 export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number[]]>> = {
   antminer: [80, 4028],
   cgminer: [4028],
@@ -150,6 +158,7 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
   braiins: [80, 4028],
+  trex: [4067],
 };
 
 const isKind = (word: string): word is RigKind => Object.hasOwn(standardPorts, word);
@@ -177,6 +186,7 @@ const whatsminerHardware = {
 
 function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.hardware !== undefined) return spec.hardware;
+  if (isProgram(spec.kind)) return programs[spec.kind].hardware;
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "luxos") return "s19kpro";

@@ -9,6 +9,8 @@ import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import { luxos } from "./luxos/index.ts";
 import type { RigModel } from "./model.ts";
+import { programs } from "./programs/index.ts";
+import { Program } from "./programs/program.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
@@ -262,5 +264,9 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     }
     case "xmrig":
       return xmrig(rig, { token: spec.token ?? null, restricted: spec.restricted ?? true });
+    default: {
+      const { answer, algorithm } = programs[spec.kind];
+      return answer(new Program(rig, spec, algorithm));
+    }
   }
 }
