@@ -5,7 +5,7 @@ import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type PoolSpec, poolsOf, RigModel } from "./model.ts";
-import { isProgram, type ProgramKind, programs } from "./programs/index.ts";
+import { type ProgramKind, programs } from "./programs/index.ts";
 import type { ProgramOptions } from "./programs/program.ts";
 import type { VnishVersion } from "./vnish/rig.ts";
 import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
@@ -186,7 +186,6 @@ const whatsminerHardware = {
 
 function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.hardware !== undefined) return spec.hardware;
-  if (isProgram(spec.kind)) return programs[spec.kind].hardware;
   if (spec.kind === "antminer") return antminerModels[spec.model ?? "S19"].hardware;
   if (spec.kind === "axeos") return "bitaxe";
   if (spec.kind === "luxos") return "s19kpro";
@@ -194,7 +193,8 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];
   if (spec.kind === "avalon") return avalonHardware[spec.generation ?? "q"];
   if (spec.kind === "braiins") return spec.generation === "bosminer" ? "s9" : "antminer";
-  return spec.kind === "xmrig" ? "processor" : dialectHardware[spec.dialect ?? "cgminer"];
+  if (spec.kind === "cgminer") return dialectHardware[spec.dialect ?? "cgminer"];
+  return spec.kind === "xmrig" ? "processor" : programs[spec.kind].hardware;
 }
 
 /** Invented hosts, to which no rig connects. */

@@ -3,7 +3,7 @@ import { fraction } from "../random.ts";
 import type { Reply } from "../reply.ts";
 import type { Conversation } from "../rig.ts";
 import type { Program, VirtualGpu } from "./program.ts";
-import { json, notFound, web } from "./web.ts";
+import { json, web } from "./web.ts";
 
 /**
  * T-Rex 0.26 over HTTP. Without a password it can only be read. Controls are GETs; they want the session of a login,
@@ -23,7 +23,6 @@ export function trex(program: Program): Conversation {
       },
     },
     "/control": { write: true, answer: (request) => (isIn(request) ? control(program, request) : denied()) },
-    "/": { answer: () => notFound() },
   });
 }
 

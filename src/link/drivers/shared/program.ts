@@ -82,7 +82,7 @@ export function programPool({
   tls = null,
   worker,
   ...known
-}: Partial<PoolReading> & {
+}: Partial<Omit<PoolReading, "url" | "worker">> & {
   readonly url: string | null;
   readonly worker: string | null;
   readonly tls?: boolean | null;
