@@ -159,6 +159,12 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   avalon: [4028, 80],
   braiins: [80, 4028],
   trex: [4067],
+  zenemy: [4068],
+  gminer: [10_555],
+  nbminer: [22_333],
+  rigel: [5000],
+  bzminer: [4014],
+  srbminer: [21_550],
 };
 
 const isKind = (word: string): word is RigKind => Object.hasOwn(standardPorts, word);

@@ -76,24 +76,28 @@ const sharesOf = (shares: RigReadings["shares"] | undefined, devices: readonly D
   hardwareErrors: shares?.hardwareErrors ?? total(devices.map(({ hardwareErrors }) => hardwareErrors)),
 });
 
-/** A pool in use, with what is known of it. `url`: with or without a scheme. */
+/** A pool in use: none where its URL is unknown. */
 export function programPool({
   url,
   tls = null,
   worker,
+  second = false,
   ...known
-}: Partial<Omit<PoolReading, "url" | "worker">> & {
+}: Partial<Omit<PoolReading, "url" | "worker" | "dual">> & {
+  /** With or without a scheme. */
   readonly url: string | null;
   readonly worker: string | null;
   readonly tls?: boolean | null;
+  /** It serves the second algorithm. */
+  readonly second?: boolean;
 }): PoolReading[] {
   if (url === null) return [];
   const pool: PoolReading = {
-    index: 0,
+    index: second ? 1 : 0,
     url: url.includes("://") ? url : `${tls === true ? "stratum+ssl" : "stratum+tcp"}://${url}`,
     worker: worker ?? "",
     status: "enabled",
-    active: known.dual === undefined,
+    active: !second,
     priority: 0,
     quota: null,
     accepted: null,
@@ -101,7 +105,13 @@ export function programPool({
     stale: null,
     devFee: false,
   };
-  return [{ ...pool, ...known }];
+  return [{ ...pool, ...known, ...(second ? { dual: true } : {}) }];
+}
+
+/** The login of a pool that takes wallet and worker apart. */
+export function loginOf(user: string | null, worker: string | null): string | null {
+  if (user === null || worker === null || user.endsWith(`.${worker}`)) return user ?? worker;
+  return `${user}.${worker}`;
 }
 
 /** The page of a program that is read. */
