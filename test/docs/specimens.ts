@@ -67,4 +67,18 @@ export const specimens: readonly Specimen[] = [
     spec: { kind: "xmrig", token: "secret", restricted: false },
     credentials: { token: "secret" },
   },
+  { driver: "lolminer", rigs: "lolMiner", spec: { kind: "lolminer", dualAlgorithm: "KASPA" } },
+  { driver: "lolminer", rigs: "lolMiner up to 1.3", spec: { kind: "lolminer", older: true } },
+  { driver: "onezerominer", rigs: "OneZeroMiner", spec: { kind: "onezerominer", dualAlgorithm: "qhash" } },
+  { driver: "wildrig", rigs: "WildRig Multi", spec: { kind: "wildrig" } },
+  { driver: "nanominer", rigs: "nanominer", spec: { kind: "nanominer", dualAlgorithm: "HeavyHash" } },
+  { driver: "teamblack", rigs: "Team Black Miner", spec: { kind: "teamblack", dualAlgorithm: "kawpow" } },
+  { driver: "teamblack", rigs: "Team Black Miner 1.x", spec: { kind: "teamblack", older: true } },
+  { driver: "miniz", rigs: "miniZ", spec: { kind: "miniz" } },
+  {
+    driver: "xmrig-proxy",
+    rigs: "xmrig-proxy",
+    spec: { kind: "xmrig-proxy", password: "secret" },
+    credentials: { token: "secret" },
+  },
 ];

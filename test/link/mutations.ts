@@ -27,6 +27,16 @@ const rigs: readonly RigSpec[] = [
   { kind: "axeos", name: "older axeos", pausable: false, warm: true },
   { kind: "xmrig", name: "xmrig", warm: true, token, restricted: false },
   { kind: "xmrig", name: "restricted xmrig", warm: true },
+  { kind: "lolminer", name: "lolminer", warm: true, dualAlgorithm: "KASPA" },
+  { kind: "lolminer", name: "older lolminer", warm: true, older: true },
+  { kind: "onezerominer", name: "onezerominer", warm: true, dualAlgorithm: "qhash" },
+  { kind: "wildrig", name: "wildrig", warm: true },
+  { kind: "nanominer", name: "nanominer", warm: true, dualAlgorithm: "HeavyHash" },
+  { kind: "teamblack", name: "teamblack", warm: true, dualAlgorithm: "kawpow" },
+  { kind: "teamblack", name: "older teamblack", warm: true, older: true },
+  // Without the head over HTTP, which the transport takes off.
+  { kind: "miniz", name: "miniz", warm: true, older: true },
+  { kind: "xmrig-proxy", name: "xmrig-proxy", warm: true, password: token },
 ];
 
 /** The replies of every dialect that the simulator has. */
@@ -40,7 +50,10 @@ export async function bases(): Promise<Base[]> {
 }
 
 const commands = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
-const paths = ["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"];
+const paths = [
+  ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
+  ...["/", "/summary", "/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
+];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {
   const replies = new Map<string, { status: number; body: Buffer }>();
@@ -51,6 +64,9 @@ async function baseOf(rig: SimulatedRig): Promise<Base> {
     }
     const check = await ask(rig, JSON.stringify({ command: "check", parameter: "switchpool" }));
     replies.set("check", { status: 200, body: Buffer.from(check, "latin1") });
+  } else if (rig.kind === "miniz") {
+    const reply = await ask(rig, '{"method":"getstat"}');
+    replies.set("getstat", { status: 200, body: Buffer.from(reply, "latin1") });
   } else {
     for (const path of paths) {
       const headers = { authorization: `Bearer ${token}` };
@@ -206,7 +222,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
     rpc: {
       at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),
-      ask: async ({ command }) => rpcReply(replyTo(String(command)).body),
+      ask: async ({ command, method }) => rpcReply(replyTo(String(command ?? method)).body),
       close,
     },
     frames: {
