@@ -27,6 +27,13 @@ const rigs: readonly RigSpec[] = [
   { kind: "axeos", name: "older axeos", pausable: false, warm: true },
   { kind: "xmrig", name: "xmrig", warm: true, token, restricted: false },
   { kind: "xmrig", name: "restricted xmrig", warm: true },
+  { kind: "trex", name: "trex", warm: true, password: token, dualAlgorithm: "kawpow" },
+  { kind: "zenemy", name: "zenemy", warm: true },
+  { kind: "gminer", name: "gminer", warm: true, dualAlgorithm: "kHeavyHash" },
+  { kind: "nbminer", name: "nbminer", warm: true, algorithm: "tensority", dualAlgorithm: "ethash" },
+  { kind: "rigel", name: "rigel", warm: true, dualAlgorithm: "sha512256d" },
+  { kind: "bzminer", name: "bzminer", warm: true, dualAlgorithm: "kaspa" },
+  { kind: "srbminer", name: "srbminer", warm: true, password: token, dualAlgorithm: "blake3_decred" },
   { kind: "lolminer", name: "lolminer", warm: true, dualAlgorithm: "KASPA" },
   { kind: "lolminer", name: "older lolminer", warm: true, older: true },
   { kind: "onezerominer", name: "onezerominer", warm: true, dualAlgorithm: "qhash" },
@@ -52,7 +59,8 @@ export async function bases(): Promise<Base[]> {
 const commands = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
 const paths = [
   ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
-  ...["/", "/summary", "/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
+  ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
+  ...["/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
 ];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {
@@ -71,13 +79,15 @@ async function baseOf(rig: SimulatedRig): Promise<Base> {
     for (const path of paths) {
       const headers = { authorization: `Bearer ${token}` };
       const reply = await fetch(`http://${rig.address}${path}`, { headers });
-      replies.set(path, { status: reply.status, body: Buffer.from(await reply.arrayBuffer()) });
+      replies.set(withoutQuery(path), { status: reply.status, body: Buffer.from(await reply.arrayBuffer()) });
     }
   }
   const driver = drivers.find(({ id }) => id === rig.kind);
   if (driver === undefined) throw new Error(`no driver for ${rig.kind}`);
   return { name: rig.name, driver, replies };
 }
+
+const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? "";
 
 /** One thing that is done to the bytes of a reply, or to its JSON. `at` and `to` are places in it, from 0 to 1. */
 interface Change {
@@ -197,7 +207,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   let asked = 0;
   const replyTo = (question: string): { status: number; body: Buffer } => {
     asked += 1;
-    const reply = replies.get(question) ?? { status: 404, body: Buffer.from("not found") };
+    const reply = replies.get(withoutQuery(question)) ?? { status: 404, body: Buffer.from("not found") };
     if (where !== 3 && asked % 3 !== where) return reply;
     const body = made.get(question) ?? mutated(reply.body, changes);
     made.set(question, body);
@@ -215,10 +225,11 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   };
   const close = (): void => {};
   return {
-    credentials: { token },
+    credentials: { token, password: token },
     knownControls: [],
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
+    now: () => 1.8e12,
     rpc: {
       at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),

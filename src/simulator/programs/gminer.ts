@@ -3,7 +3,8 @@ import type { Program } from "./program.ts";
 import { hostPort, json, web } from "./web.ts";
 
 /** GMiner 3.44 over HTTP: read only. */
-export const gminer = (program: Program): Conversation => web(program, { "/stat": { answer: () => json(stat(program)) } });
+export const gminer = (program: Program): Conversation =>
+  web(program, { "/stat": { answer: () => json(stat(program)) } });
 
 function stat(program: Program): Record<string, unknown> {
   const { model, algorithm, dual, gpus, uptime } = program;

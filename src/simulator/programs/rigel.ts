@@ -1,5 +1,5 @@
 import type { Conversation } from "../rig.ts";
-import type { Program } from "./program.ts";
+import type { DualWork, Program } from "./program.ts";
 import { json, web } from "./web.ts";
 
 /** Rigel 1.23 over HTTP: read only, with the passwords of its pools in the clear. */
@@ -28,8 +28,8 @@ function stat(program: Program): Record<string, unknown> {
     solution_stat: each(solutions(accepted, rejected), solutions(dual?.accepted ?? 0, dual?.rejected ?? 0)),
     power_usage: Math.round(gpus.reduce((sum, { power }) => sum + power, 0)),
     pools: each(
-      [...model.pools].sort((a, b) => a.priority - b.priority).map(({ url, user, password }) => pool(url, user, password)),
-      dual === null ? [] : [pool(dual.pool.url, dual.pool.user, dual.pool.password)],
+      [...model.pools].sort((a, b) => a.priority - b.priority).map((each) => pool(each, each.alive)),
+      dual === null ? [] : [pool(dual.pool, true)],
     ),
     devices: gpus.map((gpu) => ({
       id: gpu.index,
@@ -58,7 +58,7 @@ function stat(program: Program): Record<string, unknown> {
   };
 }
 
-function pool(url: string, user: string, password: string): Record<string, unknown> {
+function pool({ url, user, password }: DualWork["pool"], isAlive: boolean): Record<string, unknown> {
   const { protocol, hostname, port } = new URL(url);
   return {
     connection_details: {
@@ -71,6 +71,6 @@ function pool(url: string, user: string, password: string): Record<string, unkno
       ssl: protocol.includes("ssl"),
     },
     average_latency_ms: 38,
-    state: "Connected",
+    state: isAlive ? "Connected" : "Disconnected",
   };
 }

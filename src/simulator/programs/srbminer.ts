@@ -22,13 +22,21 @@ function statistics(program: Program): Record<string, unknown> {
   const { model, algorithm, dual, gpus, uptime, isProcessor } = program;
   const { accepted, rejected } = model.shares;
   const cards = isProcessor ? [] : gpus;
-  const shares = (good: number, bad: number) => ({ total: good + bad, accepted: good, rejected: bad, avg_find_time: 9 });
-  const byCard = (of: (gpu: VirtualGpu) => number) => Object.fromEntries(cards.map((gpu) => [`gpu${gpu.index}`, of(gpu)]));
+  const shares = (good: number, bad: number) => ({
+    total: good + bad,
+    accepted: good,
+    rejected: bad,
+    avg_find_time: 9,
+  });
+  const byCard = (of: (gpu: VirtualGpu) => number) =>
+    Object.fromEntries(cards.map((gpu) => [`gpu${gpu.index}`, of(gpu)]));
   const rates = (now: number, average: number, of: (gpu: VirtualGpu) => number) => ({
     now,
     "1min": now,
     "5min": uptime < 300 ? 0 : average,
-    ...(isProcessor ? { cpu: { ...threads(now, model.hardware.chips), total: now } } : { gpu: { ...byCard(of), total: now } }),
+    ...(isProcessor
+      ? { cpu: { ...threads(now, model.hardware.chips), total: now } }
+      : { gpu: { ...byCard(of), total: now } }),
   });
   return {
     rig_name: program.body.name,
@@ -38,7 +46,9 @@ function statistics(program: Program): Record<string, unknown> {
     total_cpu_workers: isProcessor ? model.hardware.chips : 0,
     total_gpu_workers: cards.length,
     total_workers: isProcessor ? model.hardware.chips : cards.length,
-    cpu_devices: [{ id: 0, device: "cpu0", model: isProcessor ? model.hardware.model : "AMD Ryzen 5 3600", L3: 33_554_432 }],
+    cpu_devices: [
+      { id: 0, device: "cpu0", model: isProcessor ? model.hardware.model : "AMD Ryzen 5 3600", L3: 33_554_432 },
+    ],
     gpu_devices: cards.map((gpu) => ({
       id: gpu.index,
       bus_id: gpu.bus,
@@ -54,7 +64,12 @@ function statistics(program: Program): Record<string, unknown> {
       {
         id: 0,
         name: algorithm,
-        pool: { pool: hostPort(model.activePool?.url ?? ""), difficulty: 4_294_967_296, time_connected: uptime, latency: 38 },
+        pool: {
+          pool: hostPort(model.activePool?.url ?? ""),
+          difficulty: 4_294_967_296,
+          time_connected: uptime,
+          latency: 38,
+        },
         shares: shares(accepted, rejected),
         hashrate: rates(model.hashrate(), model.averageHashrate, ({ hashrate }) => hashrate),
         gpu_accepted_shares: byCard((gpu) => gpu.accepted),

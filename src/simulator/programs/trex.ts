@@ -91,9 +91,20 @@ function summary(program: Program): Record<string, unknown> {
       : {
           dual_stat: {
             accepted_count: dual.accepted,
-            active_pool: { difficulty: "4.00 G", ping: 41, retries: 0, url: dual.pool.url, user: dual.pool.user, worker: "" },
+            active_pool: {
+              difficulty: "4.00 G",
+              ping: 41,
+              retries: 0,
+              url: dual.pool.url,
+              user: dual.pool.user,
+              worker: "",
+            },
             algorithm: dual.algorithm,
-            gpus: gpus.map((gpu) => ({ device_id: gpu.index, gpu_id: gpu.index, hashrate: Math.round(gpu.dualHashrate) })),
+            gpus: gpus.map((gpu) => ({
+              device_id: gpu.index,
+              gpu_id: gpu.index,
+              hashrate: Math.round(gpu.dualHashrate),
+            })),
             hashrate: Math.round(dual.hashrate),
             hashrate_day: 0,
             hashrate_hour: 0,

@@ -92,20 +92,20 @@ function workers(rig: XmrigRig): Record<string, unknown> {
 /** With the passwords of the workers. */
 function miners(rig: XmrigRig): Record<string, unknown> {
   return {
-  format: ["id", "ip", "tx", "rx", "state", "diff", "user", "password", "rig_id", "agent"],
-  miners: names(rig)
-    .slice(0, 2)
-    .map((name, index) => [
-      index,
-      `192.0.2.${index + 1}`,
-      5_000,
-      3_000,
-      2,
-      1_000,
-      "x",
-      `secret of ${name}`,
-      name,
-      "XMRig/6.26.0",
-    ]),
+    format: ["id", "ip", "tx", "rx", "state", "diff", "user", "password", "rig_id", "agent"],
+    miners: names(rig)
+      .slice(0, 2)
+      .map((name, index) => [
+        index,
+        `192.0.2.${index + 1}`,
+        5_000,
+        3_000,
+        2,
+        1_000,
+        "x",
+        `secret of ${name}`,
+        name,
+        "XMRig/6.26.0",
+      ]),
   };
 }

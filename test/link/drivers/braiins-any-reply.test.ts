@@ -43,6 +43,8 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
       knownControls: [],
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
+      now: Date.now,
+      now: Date.now,
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
       rpc: {
         at: "rig:4028",

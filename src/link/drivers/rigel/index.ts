@@ -57,14 +57,13 @@ function sharesOf(stat: TolerantReader, algorithm: string) {
   };
 }
 
-/** The first pool of an algorithm is in use; the passwords are never read. */
+/** The first pool of an algorithm that is connected is in use; the passwords are never read. */
 function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: boolean): PoolReading[] {
   if (algorithm === undefined) return [];
   const { accepted, rejected } = sharesOf(stat, algorithm);
-  return stat
-    .object("pools")
-    .list(algorithm, 16)
-    .flatMap((pool, priority) => {
+  const pools = stat.object("pools").list(algorithm, 16);
+  const inUse = pools.find((pool) => !isDead(pool));
+  return pools.flatMap((pool, priority) => {
       const at = pool.object("connection_details");
       const [host, port] = [at.text("hostname", 200), at.integer("port", { min: 1, max: 65_535 })];
       return programPool({
@@ -72,10 +71,13 @@ function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: bo
         tls: at.boolean("ssl"),
         worker: loginOf(at.text("username", 255), at.text("worker", 255)),
         priority,
-        ...(priority === 0 ? { second, accepted, rejected } : { active: false }),
+        status: isDead(pool) ? "dead" : "enabled",
+        ...(pool === inUse ? { second, accepted, rejected } : { active: false }),
       });
     });
 }
+
+const isDead = (pool: TolerantReader): boolean => /disconnect|fail|error|dead/i.test(pool.text("state") ?? "");
 
 function card(device: TolerantReader, position: number, algorithm: string | undefined): DeviceReading {
   const health = device.object("monitoring_info");

@@ -4,6 +4,7 @@ import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, Halt, HttpSign, PoolControls, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
+import { noPoolAnswers } from "../../reason.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { parseReply } from "../../transports/json.ts";
 import { garbled } from "../../transports/limits.ts";
@@ -52,7 +53,8 @@ export function readingOf(report: ProgramReport, notes: Notes): Reading {
     devices,
     controls: [],
     poolActions: [],
-    halt: report.halt,
+    // Programs that list only the pool in use list none while none answers.
+    halt: report.halt ?? (hashrate === 0 && report.pools?.length === 0 ? noPoolAnswers : undefined),
     software: report.software,
     logInterval: report.logInterval ?? null,
     workUtility: null,

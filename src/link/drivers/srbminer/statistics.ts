@@ -74,7 +74,7 @@ function card(device: TolerantReader, position: number, algorithm: TolerantReade
     memoryClock: device.number("memory_clock", gpuRules.megahertz),
     accepted: of("gpu_accepted_shares"),
     rejected: of("gpu_rejected_shares"),
-    hardwareErrors: of("gpu_compute_errors"),
+    hardwareErrors: of("gpu_compute_errors") ?? device.integer("compute_errors"),
     bus: busOf(device, "bus_id"),
   });
 }

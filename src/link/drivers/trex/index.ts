@@ -8,7 +8,7 @@ import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { type ProgramPage, readingOf, readPage, recognisePage } from "../shared/program.ts";
-import { redacted } from "../shared/redact.ts";
+import { redact, redacted } from "../shared/redact.ts";
 import { cardNumber, isNamed, summaryReport } from "./summary.ts";
 
 /**
@@ -126,7 +126,7 @@ class TrexRig implements Rig {
     const { value } = await this.#hidden(http.getJson(this.#path("/control", { pause }), signal));
     const answer = new TolerantReader(value, new Notes(), "");
     if (answer.number("success") === 1) return "T-Rex accepted";
-    const words = answer.text("error") ?? "no reason given";
+    const words = redact(answer.text("error") ?? "no reason given", [this.#session, this.#link.credentials.password]);
     const refusal = refusedWith("rig.refused", `${http.at} refused pause=${pause}`, words);
     if (!/denied|session|login|sid\b|auth/i.test(words)) throw refusal;
     this.#session = null;

@@ -15,6 +15,7 @@ export const isNamed = (page: TolerantReader, name: RegExp): boolean =>
 export function summaryReport(page: TolerantReader, program: Pick<ProgramReport, "software" | "make">): ProgramReport {
   const paused = page.boolean("paused");
   const second = page.has("dual_stat") ? page.object("dual_stat") : null;
+  const earlier = page.list("stat_by_gpu", 64);
   return {
     ...program,
     version: page.text("version"),
@@ -36,7 +37,7 @@ export function summaryReport(page: TolerantReader, program: Pick<ProgramReport,
       foundBlocks: page.integer("solved_count"),
       shares: sharesOf(page),
     },
-    devices: page.list("gpus", 64).map(card),
+    devices: page.list("gpus", 64).map((gpu, position) => card(gpu, position, earlier[position])),
     pools: [...poolOf(page, false), ...(second === null ? [] : poolOf(second, true))],
     halt: paused === true ? stopped : undefined,
   };
@@ -68,8 +69,9 @@ function poolOf(stat: TolerantReader, second: boolean): PoolReading[] {
 export const cardNumber = (gpu: TolerantReader): number | null =>
   gpu.integer("gpu_user_id", { max: 99 }) ?? gpu.integer("gpu_id", { max: 99 }) ?? gpu.integer("device_id", { max: 99 });
 
-function card(gpu: TolerantReader, position: number): DeviceReading {
-  const shares = gpu.object("shares");
+/** `earlier`: where its shares stood before version 0.20. */
+function card(gpu: TolerantReader, position: number, earlier: TolerantReader | undefined): DeviceReading {
+  const shares = gpu.has("shares") ? gpu.object("shares") : (earlier ?? gpu.object("shares"));
   return gpuDevice({
     name: gpu.text("name") ?? `GPU ${position}`,
     status: statusOf(gpu),
@@ -82,9 +84,7 @@ function card(gpu: TolerantReader, position: number): DeviceReading {
     clock: gpu.number("cclock", gpuRules.megahertz),
     memoryClock: gpu.number("mclock", gpuRules.megahertz),
     intensity: gpu.text("intensity"),
-    accepted: shares.integer("accepted_count"),
-    rejected: shares.integer("rejected_count"),
-    hardwareErrors: shares.integer("invalid_count"),
+    ...sharesOf(shares),
     bus: busOf(gpu, "pci_bus"),
   });
 }
