@@ -32,6 +32,8 @@ export interface Link {
   readonly firmware: RigFirmware;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow: () => number;
+  /** Epoch ms, for devices that report only when they were started. */
+  readonly now: () => number;
 }
 
 /** Whether any login is given. */
@@ -48,6 +50,7 @@ export function openLink(
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
   firmware = new RigFirmware({ now: monotonicNow }),
+  now: () => number = Date.now,
 ): Link {
   let http: HttpTransport | undefined;
   let rpc: RpcTransport | undefined;
@@ -74,5 +77,6 @@ export function openLink(
     knownControls,
     firmware,
     monotonicNow,
+    now,
   };
 }

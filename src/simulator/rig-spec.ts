@@ -160,10 +160,23 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
   braiins: [80, 4028],
+  trex: [4067],
+  zenemy: [4068],
+  gminer: [10_555],
+  nbminer: [22_333],
+  rigel: [5000],
+  bzminer: [4014],
+  srbminer: [21_550],
+  lolminer: [8020],
+  teamblack: [4068],
+  wildrig: [4000],
+  onezerominer: [3001],
+  nanominer: [9090],
+  miniz: [20_000],
+  "xmrig-proxy": [8081],
   ccminer: [4068],
   claymore: [3333],
   ethminer: [3333],
-  trex: [4067],
 };
 
 const isKind = (word: string): word is RigKind => Object.hasOwn(standardPorts, word);
@@ -206,7 +219,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
 
 /** Invented hosts, to which no rig connects. */
 const defaultPools = (kind: RigKind, name: string): PoolSpec[] => {
-  const scheme = kind === "xmrig" ? "" : "stratum+tcp://";
+  const scheme = kind === "xmrig" || kind === "xmrig-proxy" ? "" : "stratum+tcp://";
   const pool = { user: `acct.${name}`, password: "x" };
   return [
     { ...pool, url: `${scheme}pool.example.com:3333` },

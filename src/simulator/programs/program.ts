@@ -1,3 +1,4 @@
+import { hardware } from "../hardware.ts";
 import type { RigModel } from "../model.ts";
 import { noise } from "../random.ts";
 import type { Conversation, RigBody } from "../rig.ts";
@@ -79,6 +80,11 @@ export class Program {
   /** Refuses writes. */
   get isReadOnly(): boolean {
     return this.options.writable === false || this.body.denies();
+  }
+
+  /** It mines on a processor alone. */
+  get isProcessor(): boolean {
+    return this.model.hardware === hardware.processor;
   }
 
   /** Whole seconds since its start. */

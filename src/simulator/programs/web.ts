@@ -37,3 +37,6 @@ export const web = ({ model, body }: Program, pages: Pages): Conversation => ({
     return page.answer(request);
   },
 });
+
+/** The host and port of a URL alone. */
+export const hostPort = (url: string): string => url.replace(/^[a-z0-9+]+:\/\//, "");

@@ -50,6 +50,7 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
       knownControls: [],
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
+      now: Date.now,
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
       lines: noLines,
       rpc: {
@@ -107,6 +108,7 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
     knownControls: [],
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
+    now: Date.now,
     frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
     lines: noLines,
     rpc: {

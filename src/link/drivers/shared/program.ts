@@ -14,6 +14,7 @@ import type {
 } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
+import { noPoolAnswers } from "../../reason.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { parseReply } from "../../transports/json.ts";
 import { garbled } from "../../transports/limits.ts";
@@ -62,7 +63,8 @@ export function readingOf(report: ProgramReport, notes: Notes): Reading {
     devices,
     controls: [],
     poolActions: [],
-    halt: report.halt,
+    // Programs that list only the pool in use list none while none answers.
+    halt: report.halt ?? (hashrate === 0 && report.pools?.length === 0 ? noPoolAnswers : undefined),
     software: report.software,
     logInterval: report.logInterval ?? null,
     workUtility: null,
@@ -86,24 +88,28 @@ const sharesOf = (shares: RigReadings["shares"] | undefined, devices: readonly D
   hardwareErrors: shares?.hardwareErrors ?? total(devices.map(({ hardwareErrors }) => hardwareErrors)),
 });
 
-/** A pool in use, with what is known of it. `url`: with or without a scheme. */
+/** A pool in use: none where its URL is unknown. */
 export function programPool({
   url,
   tls = null,
   worker,
+  second = false,
   ...known
-}: Partial<Omit<PoolReading, "url" | "worker">> & {
+}: Partial<Omit<PoolReading, "url" | "worker" | "dual">> & {
+  /** With or without a scheme. */
   readonly url: string | null;
   readonly worker: string | null;
   readonly tls?: boolean | null;
+  /** It serves the second algorithm. */
+  readonly second?: boolean;
 }): PoolReading[] {
   if (url === null) return [];
   const pool: PoolReading = {
-    index: 0,
+    index: second ? 1 : 0,
     url: url.includes("://") ? url : `${tls === true ? "stratum+ssl" : "stratum+tcp"}://${url}`,
     worker: worker ?? "",
     status: "enabled",
-    active: known.dual === undefined,
+    active: !second,
     priority: 0,
     quota: null,
     accepted: null,
@@ -111,7 +117,13 @@ export function programPool({
     stale: null,
     devFee: false,
   };
-  return [{ ...pool, ...known }];
+  return [{ ...pool, ...known, ...(second ? { dual: true } : {}) }];
+}
+
+/** The login of a pool that takes wallet and worker apart. */
+export function loginOf(user: string | null, worker: string | null): string | null {
+  if (user === null || worker === null || user.endsWith(`.${worker}`)) return user ?? worker;
+  return `${user}.${worker}`;
 }
 
 /** The page of a program that is read. */
