@@ -167,6 +167,13 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   rigel: [5000],
   bzminer: [4014],
   srbminer: [21_550],
+  lolminer: [8020],
+  teamblack: [4068],
+  wildrig: [4000],
+  onezerominer: [3001],
+  nanominer: [9090],
+  miniz: [20_000],
+  "xmrig-proxy": [8081],
   ccminer: [4068],
   claymore: [3333],
   ethminer: [3333],
@@ -212,7 +219,7 @@ function hardwareOf(spec: RigSpec): HardwareName {
 
 /** Invented hosts, to which no rig connects. */
 const defaultPools = (kind: RigKind, name: string): PoolSpec[] => {
-  const scheme = kind === "xmrig" ? "" : "stratum+tcp://";
+  const scheme = kind === "xmrig" || kind === "xmrig-proxy" ? "" : "stratum+tcp://";
   const pool = { user: `acct.${name}`, password: "x" };
   return [
     { ...pool, url: `${scheme}pool.example.com:3333` },

@@ -34,6 +34,16 @@ const rigs: readonly RigSpec[] = [
   { kind: "rigel", name: "rigel", warm: true, dualAlgorithm: "sha512256d" },
   { kind: "bzminer", name: "bzminer", warm: true, dualAlgorithm: "kaspa" },
   { kind: "srbminer", name: "srbminer", warm: true, password: token, dualAlgorithm: "blake3_decred" },
+  { kind: "lolminer", name: "lolminer", warm: true, dualAlgorithm: "KASPA" },
+  { kind: "lolminer", name: "older lolminer", warm: true, older: true },
+  { kind: "onezerominer", name: "onezerominer", warm: true, dualAlgorithm: "qhash" },
+  { kind: "wildrig", name: "wildrig", warm: true },
+  { kind: "nanominer", name: "nanominer", warm: true, dualAlgorithm: "HeavyHash" },
+  { kind: "teamblack", name: "teamblack", warm: true, dualAlgorithm: "kawpow" },
+  { kind: "teamblack", name: "older teamblack", warm: true, older: true },
+  // Without the head over HTTP, which the transport takes off.
+  { kind: "miniz", name: "miniz", warm: true, older: true },
+  { kind: "xmrig-proxy", name: "xmrig-proxy", warm: true, password: token },
   { kind: "cgminer", name: "sgminer", dialect: "sgminer", warm: true },
   { kind: "cgminer", name: "teamredminer", dialect: "teamredminer", dualAlgorithm: "kaspa", warm: true },
   { kind: "claymore", name: "claymore", dualAlgorithm: "blake256r14", warm: true },
@@ -52,10 +62,6 @@ export async function bases(): Promise<Base[]> {
   }
 }
 
-const paths = [
-  ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
-  ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
-];
 const reports = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
 const commands = [...reports, "devdetails", "summary2+pools2"];
 /** What the drivers of mining programs send, in lines of JSON and in plain text. */
@@ -64,6 +70,11 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   ethminer: ["miner_getstatdetail", "miner_getconnections", "miner_pausegpu"],
 };
 const texts = ["summary", "threads", "help", "pool", "pool|0", "pool|1"];
+const paths = [
+  ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
+  ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
+  ...["/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
+];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {
   const replies = new Map<string, { status: number; body: Buffer }>();
@@ -74,6 +85,9 @@ async function baseOf(rig: SimulatedRig): Promise<Base> {
     }
     const check = await ask(rig, JSON.stringify({ command: "check", parameter: "switchpool" }));
     replies.set("check", { status: 200, body: Buffer.from(check, "latin1") });
+  } else if (rig.kind === "miniz") {
+    const reply = await ask(rig, '{"method":"getstat"}');
+    replies.set("getstat", { status: 200, body: Buffer.from(reply, "latin1") });
   } else if (rig.kind === "ccminer") {
     for (const text of texts) replies.set(text, { status: 200, body: Buffer.from(await ask(rig, text), "latin1") });
   } else if (methods[rig.kind] !== undefined) {
@@ -239,7 +253,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
     rpc: {
       at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),
-      ask: async ({ command }) => rpcReply(replyTo(String(command)).body),
+      ask: async ({ command, method }) => rpcReply(replyTo(String(command ?? method)).body),
       close,
     },
     lines: {

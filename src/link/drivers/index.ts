@@ -9,14 +9,21 @@ import { cgminer } from "./cgminer/index.ts";
 import { claymore } from "./claymore/index.ts";
 import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
+import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
+import { miniz } from "./miniz/index.ts";
+import { nanominer } from "./nanominer/index.ts";
 import { nbminer } from "./nbminer/index.ts";
+import { onezerominer } from "./onezerominer/index.ts";
 import { rigel } from "./rigel/index.ts";
 import { srbminer } from "./srbminer/index.ts";
+import { teamblack } from "./teamblack/index.ts";
 import { trex } from "./trex/index.ts";
 import { vnish } from "./vnish/index.ts";
 import { whatsminer } from "./whatsminer/index.ts";
+import { wildrig } from "./wildrig/index.ts";
 import { xmrig } from "./xmrig/index.ts";
+import { xmrigProxy } from "./xmrig-proxy/index.ts";
 import { zenemy } from "./zenemy/index.ts";
 
 /** In order of preference: nearly every device speaks cgminer's RPC, so it comes last. */
@@ -37,6 +44,13 @@ export const drivers: readonly Driver[] = [
   rigel,
   bzminer,
   srbminer,
+  lolminer,
+  onezerominer,
+  wildrig,
+  nanominer,
+  teamblack,
+  miniz,
+  xmrigProxy,
   // These ask in other protocols, after HTTP has shown nothing.
   ethminer,
   claymore,

@@ -1,5 +1,6 @@
 import type { DeviceReading, Driver } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
+import { uptimeSince } from "../shared/figures.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
 import {
   type ProgramPage,
@@ -50,7 +51,7 @@ function report(status: TolerantReader, now: number): ProgramReport {
           })
         : null,
       power: miner.number("total_power_consume", { absent: 0 }),
-      uptime: uptimeOf(status.number("start_time", { absent: 0 }), now),
+      uptime: uptimeSince(status.number("start_time", { absent: 0 }), now),
       shares: sharesOf(stratum, ""),
     },
     devices: miner.list("devices", 64).map(card),
@@ -65,14 +66,6 @@ function algorithmsOf(stratum: TolerantReader): string[] {
   if (stratum.boolean("dual_mine") === true && first !== undefined && second !== undefined) return [first, second];
   return text === "" ? [] : [text];
 }
-
-/** The clock of its computer may be wrong. */
-const uptimeOf = (startTime: number | null, now: number): number | null => {
-  const seconds = startTime === null ? -1 : Math.floor(now / 1000 - startTime);
-  return seconds < 0 || seconds > longestUptime ? null : seconds;
-};
-
-const longestUptime = 10 * 365 * 86_400;
 
 const sharesOf = (stratum: TolerantReader, which: "" | "2") => ({
   accepted: stratum.integer(`accepted_shares${which}`),
