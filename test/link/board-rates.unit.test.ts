@@ -23,6 +23,9 @@ const device = (hashrate: number | null): DeviceReading => ({
   rejected: null,
   hardwareErrors: null,
   workUtility: null,
+  power: null,
+  memoryTemperature: null,
+  bus: null,
 });
 
 function reading(boards: readonly (number | null)[], readings: Partial<RigReadings>): Reading {

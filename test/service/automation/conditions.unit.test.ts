@@ -15,6 +15,7 @@ const device = (status: DeviceReading["status"]): DeviceReading => ({
   ...{ kind: "asic", name: "0", status, hashrate: null, hashrateAverage: null, temperature: null, fanRpm: null },
   ...{ fanPercent: null, clock: null, memoryClock: null, voltage: null, activity: null, powertune: null },
   ...{ intensity: null, accepted: null, rejected: null, hardwareErrors: null, workUtility: null },
+  ...{ power: null, memoryTemperature: null, bus: null },
 });
 const boards = (...chips: number[]) =>
   chips.map((count, slot) => ({ ...unknownBoard(slot), hashrate: count, chips: count, chipsExpected: 100 }));

@@ -50,6 +50,8 @@ export function merged(first: Snapshot, second: Snapshot): Snapshot {
       hashrateAverage: one.hashrateAverage ?? two.hashrateAverage,
       hashrateExpected: one.hashrateExpected ?? two.hashrateExpected,
       algorithm: one.algorithm ?? two.algorithm,
+      dual: one.dual ?? two.dual,
+      proxy: one.proxy ?? two.proxy,
       power: one.power ?? two.power,
       powerLimit: one.powerLimit ?? two.powerLimit,
       powerSource: one.powerSource ?? two.powerSource,

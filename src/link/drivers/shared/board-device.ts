@@ -18,6 +18,9 @@ export const unknownDevice = {
   rejected: null,
   hardwareErrors: null,
   workUtility: null,
+  power: null,
+  memoryTemperature: null,
+  bus: null,
 } as const satisfies Partial<DeviceReading>;
 
 /** A board as a device, with what else is known of it. */

@@ -4,6 +4,7 @@ import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
+import { unknownDevice } from "./board-device.ts";
 import { celsius } from "./figures.ts";
 
 /** The STATUS of an answer. */
@@ -209,6 +210,7 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
       chips: reply.integer("Effective Chips"),
       serial: reply.text("PCB SN"),
       reading: {
+        ...unknownDevice,
         kind,
         name: `${reply.text("Name") ?? key} ${reply.integer("ID") ?? number}`,
         status: deviceStatus(reply),
@@ -224,7 +226,7 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
         voltage: reply.number("GPU Voltage", { max: 100 }),
         activity: reply.number("GPU Activity"),
         powertune: reply.number("Powertune", { min: -100 }),
-        intensity: reply.text("Intensity"),
+        intensity: intensityOf(reply),
         accepted: reply.integer("Accepted"),
         rejected: reply.integer("Rejected"),
         hardwareErrors: reply.integer("Hardware Errors"),
@@ -235,6 +237,12 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
 }
 
 const mega = { times: 1e6 };
+
+/** "20", "D" for one that follows what else the computer does; where it is 0, sgminer's finer scales count. */
+function intensityOf(reply: TolerantReader): string | null {
+  const scales = ["Intensity", "XIntensity", "RawIntensity"].map((key) => reply.text(key, 20));
+  return scales.find((value) => value !== null && value !== "0") ?? scales[0] ?? null;
+}
 
 function deviceStatus(reply: TolerantReader): DeviceReading["status"] {
   if (reply.boolean("Enabled") === false) return "disabled";

@@ -1,0 +1,221 @@
+import { z } from "zod";
+import { secret } from "./secrets.ts";
+
+/**
+ * What the service and a host's agent send each other: JSON texts over one WebSocket that the agent opens, and binary
+ * frames that carry the bytes of connections to the APIs of its programs (`Frame`). The agent is the authority: it
+ * builds every command line itself, from the catalogue and these fields, and refuses what its own configuration does
+ * not allow.
+ */
+export const agentPath = "/api/agents/connect";
+
+const id = z.int().min(1);
+const text = z.string().max(500);
+const words = z.string().max(4_000);
+const measured = z.number().nullable();
+
+/** Bytes of a message; a longer one ends the connection. */
+export const agentMessageBytes = 1_000_000;
+
+/** A pool as a program gets it. */
+export const ProgramPool = z.object({
+  url: text,
+  worker: text,
+  wallet: text,
+  password: secret(text),
+});
+export type ProgramPool = z.infer<typeof ProgramPool>;
+
+/** Settings of one GPU while a program runs; null leaves a setting as it is. */
+export const GpuSettings = z.object({
+  /** Number of its PCI bus; null for each GPU that no other entry names. */
+  bus: z.int().nullable(),
+  powerLimit: measured.describe("W"),
+  coreClock: measured.describe("Hz, locked"),
+  memoryClock: measured.describe("Hz, locked"),
+  fan: measured.describe("%"),
+});
+export type GpuSettings = z.infer<typeof GpuSettings>;
+
+/** Where the files of a program come from. */
+export const ProgramFiles = z.discriminatedUnion("from", [
+  z.object({ from: z.literal("path"), path: z.string().min(1).max(1_000) }),
+  z.object({
+    from: z.literal("download"),
+    url: z.url({ protocol: /^https$/ }),
+    /** null: by the sums that the maker publishes, or once confirmed by an administrator. */
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable(),
+  }),
+]);
+export type ProgramFiles = z.infer<typeof ProgramFiles>;
+
+/** A program that a host is to run: the fields of a managed miner with its pools. */
+export const Program = z.object({
+  /** That of the managed miner. */
+  id,
+  name: text,
+  software: text.describe("id of GET /api/miningsoftware"),
+  files: ProgramFiles,
+  algorithm: text,
+  dualAlgorithm: text.nullable(),
+  pools: z.array(ProgramPool).max(20).describe("in order of failover"),
+  dualPools: z.array(ProgramPool).max(20),
+  parameters: secret(words).describe("the user's; split as a shell splits words, never expanded"),
+  /** Whether it is to run. It is then restarted after its end, also while the service is away. */
+  running: z.boolean(),
+  gpuSettings: z.array(GpuSettings).max(64),
+  /** It does not run while one of these processes does, or while others load the processor more than this (%). */
+  idle: z.object({ processes: z.array(text).max(50), load: measured }).nullable(),
+});
+export type Program = z.infer<typeof Program>;
+
+/**
+ * `waiting`: it ended and is started again after a while. `idle`: it is to run, and waits for the host to have nothing
+ * else to do. `failed`: the agent gave up until somebody starts it. `confirming`: its download awaits confirmation.
+ */
+export const ProgramStatus = z.enum([
+  "stopped",
+  "downloading",
+  "confirming",
+  "starting",
+  "running",
+  "stopping",
+  "waiting",
+  "idle",
+  "failed",
+]);
+export type ProgramStatus = z.infer<typeof ProgramStatus>;
+
+export const ProgramState = z.object({
+  id,
+  status: ProgramStatus,
+  pid: z.int().nullable(),
+  startedAt: z.int().nullable().describe("epoch ms"),
+  /** Of its API on the host's loopback; null where it has none or does not run. */
+  apiPort: z.int().nullable(),
+  apiToken: secret(text.nullable()),
+  /** Starts since somebody started it. */
+  starts: z.int(),
+  exit: z.object({ code: z.int().nullable(), signal: text.nullable(), at: z.int() }).nullable(),
+  /** Why it does not run, with what to do. */
+  message: words.nullable(),
+  /** Its last output, only with `failed`; secrets are redacted. */
+  lastLines: z.array(words).max(50),
+  download: z.object({ url: words, bytes: z.int(), sha256: text }).nullable(),
+});
+export type ProgramState = z.infer<typeof ProgramState>;
+
+export const HostGpu = z.object({
+  /** Counted on the host from 0, by PCI bus. */
+  id: z.int(),
+  name: text,
+  vendor: z.enum(["nvidia", "amd", "intel"]),
+  /** Counted within its maker from 0, by PCI bus. */
+  vendorId: z.int(),
+  pciBusId: z.int(),
+  /** It stopped answering: the driver has lost it. */
+  lost: z.boolean(),
+  activity: measured.describe("%"),
+  clock: measured.describe("Hz"),
+  memoryClock: measured.describe("Hz"),
+  voltage: measured.describe("V"),
+  powertune: measured.describe("%, of the power limit above the default one"),
+  fanRpm: measured,
+  fanPercent: measured,
+  temperature: measured.describe("°C"),
+  memoryTemperature: measured.describe("°C"),
+  power: measured.describe("W"),
+  powerLimit: measured.describe("W"),
+  memory: measured.describe("bytes"),
+});
+export type HostGpu = z.infer<typeof HostGpu>;
+
+/** What a host is and does. */
+export const HostReport = z.object({
+  name: text.describe("its host name"),
+  system: text.describe("its operating system with version"),
+  cpu: text,
+  cores: z.int(),
+  uptime: z.number().describe("s"),
+  load: measured.describe("% of its processors, of the last minute"),
+  memory: measured.describe("bytes"),
+  memoryFree: measured.describe("bytes"),
+  diskFree: measured.describe("bytes, where programs are kept"),
+  gpus: z.array(HostGpu).max(64),
+});
+export type HostReport = z.infer<typeof HostReport>;
+
+/** What the agent's own configuration allows the service. */
+export const AgentPermissions = z.object({
+  folders: z.array(text).max(50),
+  downloads: z.boolean(),
+  reboot: z.boolean(),
+  gpuSettings: z.boolean(),
+});
+export type AgentPermissions = z.infer<typeof AgentPermissions>;
+
+/** A program of the agent's own configuration, for GET /api/miningsoftware. */
+export const OwnSoftware = z.object({
+  id: text,
+  name: text,
+  api: text.nullable().describe("driver that reads it, null for none"),
+  algorithms: z.array(text).max(500),
+});
+export type OwnSoftware = z.infer<typeof OwnSoftware>;
+
+export const FromAgent = z.discriminatedUnion("t", [
+  /** The first message. */
+  z.object({
+    t: z.literal("hello"),
+    version: text,
+    permissions: AgentPermissions,
+    software: z.array(OwnSoftware).max(100),
+    host: HostReport,
+    programs: z.array(ProgramState).max(100),
+  }),
+  z.object({ t: z.literal("host"), host: HostReport }),
+  z.object({ t: z.literal("program"), program: ProgramState }),
+  /** The answer to request `n`: what the agent did, or why it did not. */
+  z.object({
+    t: z.literal("done"),
+    n: z.int(),
+    message: words.optional(),
+    error: z.object({ code: text, message: words }).optional(),
+    /** The reply to `command`, redacted. */
+    command: z.array(words).max(500).optional(),
+  }),
+  /** A connection to a program's API ended, or could not be opened. */
+  z.object({ t: z.literal("closed"), channel: z.int(), error: words.optional() }),
+]);
+export type FromAgent = z.infer<typeof FromAgent>;
+
+export const ToAgent = z.discriminatedUnion("t", [
+  /** All programs of this host, after `hello` and after each change; others are ended and forgotten. */
+  z.object({ t: z.literal("programs"), programs: z.array(Program).max(100) }),
+  /** Requests; each is answered by `done`. A start or restart also begins anew after `failed`. */
+  z.object({ t: z.literal("start"), n: z.int(), id }),
+  z.object({ t: z.literal("stop"), n: z.int(), id }),
+  z.object({ t: z.literal("restart"), n: z.int(), id }),
+  z.object({ t: z.literal("reboot"), n: z.int() }),
+  /** The command line that this program would be started with. */
+  z.object({ t: z.literal("command"), n: z.int(), program: Program }),
+  /** Confirms a download by its sum. */
+  z.object({ t: z.literal("confirm"), n: z.int(), id, sha256: text }),
+  /** Opens a connection to the API of a program that runs; `channel` is chosen by the service. */
+  z.object({ t: z.literal("open"), channel: z.int(), id }),
+  z.object({ t: z.literal("close"), channel: z.int() }),
+]);
+export type ToAgent = z.infer<typeof ToAgent>;
+
+/** A binary message: the number of the channel (4 bytes, big-endian), then bytes as they came. */
+export const frameOf = (channel: number, bytes: Uint8Array): Buffer => {
+  const head = Buffer.allocUnsafe(4);
+  head.writeUInt32BE(channel);
+  return Buffer.concat([head, bytes]);
+};
+
+export const parseFrame = (frame: Buffer): { readonly channel: number; readonly bytes: Buffer } | null =>
+  frame.length < 4 ? null : { channel: frame.readUInt32BE(), bytes: frame.subarray(4) };
