@@ -23,7 +23,8 @@ export function shapeOf(state: RigState): Shape {
     ...{ uid, driver, identity, software, controls, layout, reason, records, trouble, restarting },
     ...(reading === null ? {} : rareOf(reading)),
     algorithm: reading?.readings.algorithm ?? null,
-    pools: reading?.pools.map(({ url, worker, active, dual }) => ({ url, worker, active, ...(dual ? { dual } : {}) })) ?? [],
+    pools:
+      reading?.pools.map(({ url, worker, active, dual }) => ({ url, worker, active, ...(dual ? { dual } : {}) })) ?? [],
     devices: reading?.devices.map(({ kind }) => ({ kind })) ?? [],
   };
 }

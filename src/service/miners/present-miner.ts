@@ -24,7 +24,14 @@ import type { PoolReading, Reading } from "../../link/driver.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coin, Coins } from "../money/coins.ts";
-import { daysPerMonth, type Earnings, earningsOf, type Prices, type PricesFor, unknownEarnings } from "../money/earnings.ts";
+import {
+  daysPerMonth,
+  type Earnings,
+  earningsOf,
+  type Prices,
+  type PricesFor,
+  unknownEarnings,
+} from "../money/earnings.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { presentDevices, whole } from "./present-devices.ts";
 
@@ -260,7 +267,13 @@ function worthOf(
   const second =
     brief === null || dual === null
       ? null
-      : workOf(dual, brief.pools.find((pool) => pool.dual === true), { power: 0 }, prices, to);
+      : workOf(
+          dual,
+          brief.pools.find((pool) => pool.dual === true),
+          { power: 0 },
+          prices,
+          to,
+        );
   const { coin } = first;
   const both = second && { hashrate: dual?.hashrate ?? null, coin: second.coin };
   const earnings =

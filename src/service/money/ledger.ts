@@ -134,19 +134,16 @@ export class Ledger {
     const { revenue, revenueBtc } = earned(before, read);
     const { groupId, second = null } = read;
     const keyOf = ({ coin, algorithm }: Revenue): MoneyKey => ({ date, minerId, groupId, coin, algorithm, currency });
-    this.#sum(
-      keyOf(read),
-      {
-        seconds: isGap ? 0 : seconds,
-        energy: drawn,
-        cost,
-        costBtc: cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate,
-        revenue,
-        revenueBtc,
-        uncosted: cost === null ? seconds : 0,
-        unearned: revenue === null && !isGap ? seconds : 0,
-      },
-    );
+    this.#sum(keyOf(read), {
+      seconds: isGap ? 0 : seconds,
+      energy: drawn,
+      cost,
+      costBtc: cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate,
+      revenue,
+      revenueBtc,
+      uncosted: cost === null ? seconds : 0,
+      unearned: revenue === null && !isGap ? seconds : 0,
+    });
     if (second !== null) this.#sum(keyOf(second), { ...nothingCounted, ...earned(before.second ?? null, second) });
     if (cost !== null) this.#costs.set(minerId, (this.costOf(minerId) ?? 0) + cost);
   }

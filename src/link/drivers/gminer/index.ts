@@ -2,7 +2,13 @@ import type { DeviceReading, Driver } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { total } from "../shared/figures.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import { type ProgramPage, type ProgramReport, programPool, ReadOnlyProgram, recognisePage } from "../shared/program.ts";
+import {
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
 
 /** GMiner's HTTP API (--api), which can only be read. Source: GMiner's documents, 3.44. */
 export const gminer: Driver = {
@@ -35,7 +41,11 @@ function report(stat: TolerantReader): ProgramReport {
     readings: {
       algorithm: algorithm || null,
       dual: isDual
-        ? dualWork({ algorithm: second ?? stat.text("algorithm2"), hashrate: total(speeds2), shares: sharesOf(stat, "2") })
+        ? dualWork({
+            algorithm: second ?? stat.text("algorithm2"),
+            hashrate: total(speeds2),
+            shares: sharesOf(stat, "2"),
+          })
         : null,
       uptime: stat.number("uptime"),
       shares: sharesOf(stat, ""),

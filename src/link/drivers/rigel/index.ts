@@ -1,7 +1,14 @@
 import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import { loginOf, type ProgramPage, type ProgramReport, programPool, ReadOnlyProgram, recognisePage } from "../shared/program.ts";
+import {
+  loginOf,
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
 
 /** Rigel's HTTP API (--api-bind), which can only be read. Source: Rigel's documents, 1.23. */
 export const rigel: Driver = {
@@ -64,17 +71,17 @@ function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: bo
   const pools = stat.object("pools").list(algorithm, 16);
   const inUse = pools.find((pool) => !isDead(pool));
   return pools.flatMap((pool, priority) => {
-      const at = pool.object("connection_details");
-      const [host, port] = [at.text("hostname", 200), at.integer("port", { min: 1, max: 65_535 })];
-      return programPool({
-        url: host === null || port === null ? null : `${host}:${port}`,
-        tls: at.boolean("ssl"),
-        worker: loginOf(at.text("username", 255), at.text("worker", 255)),
-        priority,
-        status: isDead(pool) ? "dead" : "enabled",
-        ...(pool === inUse ? { second, accepted, rejected } : { active: false }),
-      });
+    const at = pool.object("connection_details");
+    const [host, port] = [at.text("hostname", 200), at.integer("port", { min: 1, max: 65_535 })];
+    return programPool({
+      url: host === null || port === null ? null : `${host}:${port}`,
+      tls: at.boolean("ssl"),
+      worker: loginOf(at.text("username", 255), at.text("worker", 255)),
+      priority,
+      status: isDead(pool) ? "dead" : "enabled",
+      ...(pool === inUse ? { second, accepted, rejected } : { active: false }),
     });
+  });
 }
 
 const isDead = (pool: TolerantReader): boolean => /disconnect|fail|error|dead/i.test(pool.text("state") ?? "");

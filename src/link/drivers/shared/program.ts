@@ -1,7 +1,17 @@
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
-import type { DeviceReading, Halt, HttpSign, PoolControls, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
+import type {
+  DeviceReading,
+  Halt,
+  HttpSign,
+  PoolControls,
+  PoolReading,
+  Question,
+  Reading,
+  Rig,
+  Signs,
+} from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
 import { noPoolAnswers } from "../../reason.ts";

@@ -83,5 +83,6 @@ const processor = (device: TolerantReader, position: number, algorithm: Tolerant
   ...unknownDevice,
   kind: "cpu",
   name: device.text("model") ?? `CPU ${position}`,
-  hashrate: position === 0 ? (algorithm?.object("hashrate").object("cpu").number("total", { absent: 0 }) ?? null) : null,
+  hashrate:
+    position === 0 ? (algorithm?.object("hashrate").object("cpu").number("total", { absent: 0 }) ?? null) : null,
 });

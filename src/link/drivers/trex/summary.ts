@@ -67,7 +67,9 @@ function poolOf(stat: TolerantReader, second: boolean): PoolReading[] {
 
 /** The number by which T-Rex takes commands for a card. */
 export const cardNumber = (gpu: TolerantReader): number | null =>
-  gpu.integer("gpu_user_id", { max: 99 }) ?? gpu.integer("gpu_id", { max: 99 }) ?? gpu.integer("device_id", { max: 99 });
+  gpu.integer("gpu_user_id", { max: 99 }) ??
+  gpu.integer("gpu_id", { max: 99 }) ??
+  gpu.integer("device_id", { max: 99 });
 
 /** `earlier`: where its shares stood before version 0.20. */
 function card(gpu: TolerantReader, position: number, earlier: TolerantReader | undefined): DeviceReading {
