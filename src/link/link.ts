@@ -3,6 +3,7 @@ import type { RigAddress } from "./address.ts";
 import { RigFirmware } from "./firmware.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
+import { type LineTransport, lineTransport } from "./transports/lines.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
 
 /** Never logged, never in an error. */
@@ -23,6 +24,7 @@ export interface Link {
   readonly http: HttpTransport;
   readonly rpc: RpcTransport;
   readonly frames: FrameTransport;
+  readonly lines: LineTransport;
   readonly credentials: Credentials;
   /** The controls as last offered, also by an earlier connection or run: for ranges that the device does not report. */
   readonly knownControls: readonly Control[];
@@ -40,7 +42,7 @@ export const hasLogin = ({ username, password, token }: Credentials): boolean =>
 
 /**
  * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
- * it first, which most do with one of the three. Opens no connection.
+ * it first, which most do with one of them. Opens no connection.
  */
 export function openLink(
   { host, port, tls }: RigAddress,
@@ -53,6 +55,7 @@ export function openLink(
   let http: HttpTransport | undefined;
   let rpc: RpcTransport | undefined;
   let frames: FrameTransport | undefined;
+  let lines: LineTransport | undefined;
   return {
     get http() {
       http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls);
@@ -65,6 +68,10 @@ export function openLink(
     get frames() {
       frames ??= frameTransport(host, port ?? 4433);
       return frames;
+    },
+    get lines() {
+      lines ??= lineTransport(host, port ?? 3333);
+      return lines;
     },
     credentials,
     knownControls,

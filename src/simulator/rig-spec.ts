@@ -37,6 +37,8 @@ export interface CgminerSpec extends CommonSpec {
   readonly privileged?: boolean;
   /** Instead of `privileged`: the commands that every client may use besides reports, as an `api-groups` setting. */
   readonly grants?: readonly string[];
+  /** A second algorithm of TeamRedMiner, mined at the same time; none by default. */
+  readonly dualAlgorithm?: string;
 }
 
 export interface AxeosSpec extends CommonSpec {
@@ -172,6 +174,9 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   nanominer: [9090],
   miniz: [20_000],
   "xmrig-proxy": [8081],
+  ccminer: [4068],
+  claymore: [3333],
+  ethminer: [3333],
 };
 
 const isKind = (word: string): word is RigKind => Object.hasOwn(standardPorts, word);
@@ -181,6 +186,8 @@ const dialectHardware = {
   cgminer: "boards",
   bfgminer: "boards",
   bmminer: "antminer",
+  sgminer: "amdCards",
+  teamredminer: "amdCards",
 } as const satisfies Record<DialectName, HardwareName>;
 
 const avalonHardware = {

@@ -61,6 +61,16 @@ export const specimens: readonly Specimen[] = [
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
   { driver: "axeos", rigs: "Bitaxe and its forks (AxeOS)", spec: { kind: "axeos" } },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
+  { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" } },
+  {
+    driver: "cgminer",
+    rigs: "TeamRedMiner",
+    spec: { kind: "cgminer", dialect: "teamredminer", dualAlgorithm: "kaspa" },
+  },
+  { driver: "ccminer", rigs: "ccminer and its descendants for cards", spec: { kind: "ccminer" } },
+  { driver: "ccminer", rigs: "cpuminer-opt", spec: { kind: "ccminer", hardware: "processor" } },
+  { driver: "claymore", rigs: "PhoenixMiner", spec: { kind: "claymore", dualAlgorithm: "blake256r14" } },
+  { driver: "ethminer", rigs: "ethminer and its forks", spec: { kind: "ethminer" } },
   {
     driver: "xmrig",
     rigs: "XMRig",

@@ -9,7 +9,7 @@ import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/t
 import { decode, parseStrict } from "../../src/link/transports/json.ts";
 import { type DeviceReply, replyOf } from "../../src/link/transports/rpc.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask } from "../simulator/ask.ts";
+import { ask, askUntil } from "../simulator/ask.ts";
 
 /** What a rig in good health answers to each question, byte for byte; over HTTP the body alone. */
 export interface Base {
@@ -44,6 +44,12 @@ const rigs: readonly RigSpec[] = [
   // Without the head over HTTP, which the transport takes off.
   { kind: "miniz", name: "miniz", warm: true, older: true },
   { kind: "xmrig-proxy", name: "xmrig-proxy", warm: true, password: token },
+  { kind: "cgminer", name: "sgminer", dialect: "sgminer", warm: true },
+  { kind: "cgminer", name: "teamredminer", dialect: "teamredminer", dualAlgorithm: "kaspa", warm: true },
+  { kind: "claymore", name: "claymore", dualAlgorithm: "blake256r14", warm: true },
+  { kind: "ethminer", name: "ethminer", warm: true },
+  { kind: "ccminer", name: "ccminer", warm: true },
+  { kind: "ccminer", name: "cpuminer", hardware: "processor", warm: true },
 ];
 
 /** The replies of every dialect that the simulator has. */
@@ -56,12 +62,19 @@ export async function bases(): Promise<Base[]> {
   }
 }
 
-const commands = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
 const paths = [
   ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
   ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
   ...["/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
 ];
+const reports = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
+const commands = [...reports, "devdetails", "summary2+pools2"];
+/** What the drivers of mining programs send, in lines of JSON and in plain text. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  claymore: ["miner_getstat1", "miner_getstat2"],
+  ethminer: ["miner_getstatdetail", "miner_getconnections", "miner_pausegpu"],
+};
+const texts = ["summary", "threads", "help", "pool", "pool|0", "pool|1"];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {
   const replies = new Map<string, { status: number; body: Buffer }>();
@@ -75,6 +88,13 @@ async function baseOf(rig: SimulatedRig): Promise<Base> {
   } else if (rig.kind === "miniz") {
     const reply = await ask(rig, '{"method":"getstat"}');
     replies.set("getstat", { status: 200, body: Buffer.from(reply, "latin1") });
+  } else if (rig.kind === "ccminer") {
+    for (const text of texts) replies.set(text, { status: 200, body: Buffer.from(await ask(rig, text), "latin1") });
+  } else if (methods[rig.kind] !== undefined) {
+    for (const method of methods[rig.kind] ?? []) {
+      const request = `${JSON.stringify({ id: 1, jsonrpc: "2.0", method })}\n`;
+      replies.set(method, { status: 200, body: Buffer.from(await askUntil(rig, request, "\n"), "latin1") });
+    }
   } else {
     for (const path of paths) {
       const headers = { authorization: `Bearer ${token}` };
@@ -234,6 +254,13 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
       at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),
       ask: async ({ command, method }) => rpcReply(replyTo(String(command ?? method)).body),
+      close,
+    },
+    lines: {
+      at: "rig:3333",
+      ask: async (requests) =>
+        requests.map((request) => replyOf("rig:3333", replyTo(String(Reflect.get(request, "method"))).body)),
+      text: async (command) => decode(replyTo(command).body).text.replace(/\0$/, ""),
       close,
     },
     frames: {

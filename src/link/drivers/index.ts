@@ -4,7 +4,10 @@ import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
 import { braiins } from "./braiins/index.ts";
 import { bzminer } from "./bzminer/index.ts";
+import { ccminer } from "./ccminer/index.ts";
 import { cgminer } from "./cgminer/index.ts";
+import { claymore } from "./claymore/index.ts";
+import { ethminer } from "./ethminer/index.ts";
 import { gminer } from "./gminer/index.ts";
 import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
@@ -48,5 +51,9 @@ export const drivers: readonly Driver[] = [
   teamblack,
   miniz,
   xmrigProxy,
+  // These ask in other protocols, after HTTP has shown nothing.
+  ethminer,
+  claymore,
+  ccminer,
   cgminer,
 ];

@@ -1,5 +1,8 @@
 import type { HardwareName } from "../hardware.ts";
 import { bzminer } from "./bzminer.ts";
+import { ccminer } from "./ccminer.ts";
+import { claymore } from "./claymore.ts";
+import { ethminer } from "./ethminer.ts";
 import { gminer } from "./gminer.ts";
 import { lolminer } from "./lolminer.ts";
 import { miniz } from "./miniz.ts";
@@ -25,6 +28,9 @@ interface ProgramFacts {
 
 /** The mining programs, one line for each; their ports stand with those of the other kinds of rigs. */
 export const programs = {
+  ccminer: { answer: ccminer, hardware: "nvidiaCards", algorithm: "lyra2v2" },
+  claymore: { answer: claymore, hardware: "nvidiaCards", algorithm: "etchash" },
+  ethminer: { answer: ethminer, hardware: "nvidiaCards", algorithm: "ethash" },
   trex: { answer: trex, hardware: "nvidiaCards", algorithm: "etchash" },
   zenemy: { answer: zenemy, hardware: "nvidiaCards", algorithm: "kawpow" },
   gminer: { answer: gminer, hardware: "nvidiaCards", algorithm: "Etchash" },

@@ -3,7 +3,10 @@ import { test } from "vitest";
 import type { Driver } from "../../../src/link/driver.ts";
 import { axeos } from "../../../src/link/drivers/axeos/index.ts";
 import { bzminer } from "../../../src/link/drivers/bzminer/index.ts";
+import { ccminer } from "../../../src/link/drivers/ccminer/index.ts";
 import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
+import { claymore } from "../../../src/link/drivers/claymore/index.ts";
+import { ethminer } from "../../../src/link/drivers/ethminer/index.ts";
 import { gminer } from "../../../src/link/drivers/gminer/index.ts";
 import { nbminer } from "../../../src/link/drivers/nbminer/index.ts";
 import { rigel } from "../../../src/link/drivers/rigel/index.ts";
@@ -193,6 +196,73 @@ const programAnswer = some({
     }),
   ),
 });
+const oddText = fc.oneof(
+  fc.constantFrom(
+    "off",
+    "",
+    ";",
+    "1;2;3",
+    "60;50;61;51",
+    "off;off",
+    "-1;nan",
+    "30150;30200",
+    "1e308;\u202e",
+    "a.b:1;c.d:2",
+  ),
+  fc.string(),
+);
+const statistics = fc.record({
+  result: fc.array(fc.oneof(oddText, oddText, oddText, plain), { minLength: 6, maxLength: 20 }),
+});
+const numbers = fc.array(fc.oneof(fc.integer({ min: -1, max: 300 }), plain), { maxLength: 4 });
+const detail = some({
+  result: fc.oneof(
+    some({
+      host: some(plains("version", "runtime", "name")),
+      connection: some(plains("uri", "connected")),
+      mining: some({ hashrate: plain, shares: numbers }),
+      devices: listOf(
+        some({
+          _index: plain,
+          hardware: some({ ...plains("name", "pci", "type"), sensors: numbers }),
+          mining: some({ ...plains("hashrate", "paused", "pause_reason"), shares: numbers }),
+        }),
+      ),
+    }),
+    listOf(some(plains("index", "active", "uri"))),
+  ),
+  error: some(plains("code", "message")),
+  jsonrpc: plain,
+});
+const keys = [
+  "NAME",
+  "VER",
+  "ALGO",
+  "KHS",
+  "HS",
+  "GPUS",
+  "CPUS",
+  "POOLS",
+  "UPTIME",
+  "URL",
+  "USER",
+  "CARD",
+  "BUS",
+  "TEMP",
+];
+const record = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(...keys, "POWER", "FAN", "GPUF", "__proto__"),
+      fc.oneof(oddText, fc.integer().map(String)),
+    ),
+  )
+  .map((fields) => fields.map(([key, value]) => `${key}=${value}`).join(";"));
+const records = fc.oneof(
+  fc.array(record, { maxLength: 3 }).map((some) => `ALGO=x;KHS=1;${some.join("|")}|`),
+  fc.constantFrom("help\npool\nswitchpool\n|", "|", "ok|"),
+  oddText,
+);
 
 /** A link whose device says these things, one after the other, and the first again when they run out. */
 function linkSaying(answers: readonly unknown[]): Link {
@@ -209,6 +279,12 @@ function linkSaying(answers: readonly unknown[]): Link {
     rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
     frames: { at: "rig:4433", ask: reply, close: () => {} },
     http: { at: "rig:80", getJson: reply, send: http, call: http, close: () => {} },
+    lines: {
+      at: "rig:3333",
+      ask: async (requests) => requests.map(() => ({ value: next(), notes: [] })),
+      text: async () => String(next()),
+      close: () => {},
+    },
   };
 }
 
@@ -219,6 +295,9 @@ test.each<[string, Driver, fc.Arbitrary<unknown>]>([
   ...[trex, zenemy, gminer, nbminer, rigel, bzminer, srbminer].map(
     (driver): [string, Driver, fc.Arbitrary<unknown>] => [driver.id, driver, programAnswer],
   ),
+  ["claymore", claymore, statistics],
+  ["ethminer", ethminer, detail],
+  ["ccminer", ccminer, records],
 ])("whatever a device answers, %s reads what fits the contract or fails as documented", async (_, driver, answer) => {
   const answers = fc.array(answer, { minLength: 1, maxLength: 4 });
   await expectContractReads(answers, (said) => driver.connect(linkSaying(said)), 500);

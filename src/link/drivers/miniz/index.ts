@@ -18,7 +18,7 @@ export const miniz: Driver = {
   id: "miniz",
   name: "miniZ",
   evidence: { readings: "other source", controls: "other source" },
-  ports: [],
+  ports: [20_000],
   recognise: (signs) => recognise(signs),
   connect: (link) => new MinizRig(link),
 };

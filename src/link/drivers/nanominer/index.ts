@@ -24,7 +24,7 @@ export const nanominer: Driver = {
   id: "nanominer",
   name: "nanominer",
   evidence: { readings: "other source", controls: "vendor document" },
-  ports: [],
+  ports: [9090],
   recognise: (signs) => recognisePage(signs, page),
   connect: (link) => new ReadOnlyProgram(link, page),
 };

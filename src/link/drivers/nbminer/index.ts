@@ -15,7 +15,7 @@ export const nbminer: Driver = {
   id: "nbminer",
   name: "NBMiner",
   evidence: { readings: "vendor document", controls: "vendor document" },
-  ports: [],
+  ports: [22_333],
   recognise: (signs) =>
     recognisePage(
       signs,

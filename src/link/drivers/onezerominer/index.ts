@@ -20,7 +20,7 @@ export const onezerominer: Driver = {
   id: "onezerominer",
   name: "OneZeroMiner",
   evidence: { readings: "other source", controls: "other source" },
-  ports: [],
+  ports: [3001],
   recognise: (signs) => recognisePage(signs, page),
   connect: (link) => new ReadOnlyProgram(link, page),
 };

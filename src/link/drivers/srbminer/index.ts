@@ -15,7 +15,7 @@ export const srbminer: Driver = {
   id: "srbminer",
   name: "SRBMiner-MULTI",
   evidence: { readings: "vendor document", controls: "vendor document" },
-  ports: [],
+  ports: [21_550],
   login: { keys: ["token"], adds: "restarted" },
   recognise: (signs) => recognisePage(signs, page),
   connect: (link) => new SrbminerRig(link),

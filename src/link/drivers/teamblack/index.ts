@@ -24,7 +24,7 @@ export const teamblack: Driver = {
   id: "teamblack",
   name: "Team Black Miner",
   evidence: { readings: "vendor document", controls: "vendor document" },
-  ports: [],
+  ports: [4068],
   recognise: (signs) => recognisePage(signs, summary) ?? recognisePage(signs, miner),
   connect: (link) => new TeamBlackRig(link),
 };

@@ -20,7 +20,7 @@ export const trex: Driver = {
   id: "trex",
   name: "T-Rex",
   evidence: { readings: "vendor document", controls: "vendor document" },
-  ports: [],
+  ports: [4067],
   login: { keys: ["password"], adds: "controlled" },
   recognise: (signs) => recognisePage(signs, page),
   connect: (link) => new TrexRig(link),
