@@ -197,5 +197,5 @@ function poolsOf(
         });
   if (dual === null || second === "") return used;
   const { accepted, rejected } = dual.shares;
-  return [...used, ...programPool({ ...poolPartsOf(second), index: 1, priority: 1, dual: true, accepted, rejected })];
+  return [...used, ...programPool({ ...poolPartsOf(second), second: true, accepted, rejected })];
 }
