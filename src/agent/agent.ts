@@ -112,9 +112,7 @@ export class Agent {
 
   /** Adopts what runs, and starts what is to run. */
   async start(): Promise<void> {
-    for (const saved of this.#state.read()) this.#add(saved);
-    const all = [...this.#supervisors.values()];
-    await Promise.all(all.map((each) => each.adopt()));
+    const all = await this.#adopt();
     const running = all.flatMap(({ group, program }) => (group === null ? [] : [program.id]));
     await this.#options.gpuTuner.recover(new Set(running)).catch((error: unknown) => {
       this.#options.log.error({ err: error }, "GPU settings of earlier runs could not be restored");
@@ -148,9 +146,15 @@ export class Agent {
     };
   }
 
-  /** Ends all programs, until the agent starts again. */
+  /** Instead of `start`: ends the programs that run. The next agent starts them again. */
   async endPrograms(): Promise<void> {
-    await Promise.all([...this.#supervisors.values()].map((each) => each.suspend()));
+    await Promise.all((await this.#adopt()).map((each) => each.suspend()));
+  }
+
+  async #adopt(): Promise<Supervisor[]> {
+    const all = this.#state.read().map((saved) => this.#add(saved));
+    await Promise.all(all.map((each) => each.adopt()));
+    return all;
   }
 
   /** Programs run on where they can. */

@@ -156,7 +156,7 @@ export class Supervisor {
   /** Ends the program, which stays as it is wanted: the next agent starts it. */
   async suspend(): Promise<void> {
     this.#isForgotten = true;
-    this.#notify();
+    this.begin();
     await this.#ended();
   }
 

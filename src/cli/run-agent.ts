@@ -41,7 +41,6 @@ export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOp
   });
   shutdown.add("agent", () => agent.close());
   if (endPrograms) {
-    await agent.start({ adoptOnly: true });
     await agent.endPrograms();
     await shutdown.close(log);
     return;
