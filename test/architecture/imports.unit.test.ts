@@ -22,7 +22,9 @@ const layers: Arrows = {
   http: ["async", "config", "contract"],
   mqtt: ["async", "catalogue", "config", "contract", "farm", "http"],
   simulator: ["async", "catalogue", "contract", "link", "units"],
+  agent: ["async", "catalogue", "config", "contract", "store"],
   cli: [
+    "agent",
     "async",
     "client",
     "config",
