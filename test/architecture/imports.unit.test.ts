@@ -53,6 +53,7 @@ const rooms: Arrows = {
   events: ["miners", "users"],
   discovery: ["miners", "notifications", "users"],
   commands: ["miners", "money", "notifications", "users"],
+  hosts: ["commands", "miners", "money", "notifications", "users"],
   power: ["commands", "miners", "money", "notifications", "users"],
   automation: ["commands", "events", "history", "miners", "money", "notifications", "power", "users"],
 };
