@@ -9,6 +9,7 @@ import {
   type Severity,
 } from "../contract/resources.ts";
 import { Steps, TemplateSteps } from "../contract/steps.ts";
+import { BenchmarkEntry } from "../contract/switching.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -114,6 +115,10 @@ export const StoredHeating = z.object({
   setAt: z.number().nullable().describe("epoch ms when a user set it; null = as in the file"),
 });
 export type StoredHeating = z.infer<typeof StoredHeating>;
+
+/** What one card (or processor) of a model does with a program and an algorithm. */
+export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });
+export type StoredBenchmark = z.infer<typeof StoredBenchmark>;
 
 export const StoredUser = z.object({
   name: text,
