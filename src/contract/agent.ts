@@ -52,6 +52,10 @@ export const ProgramFiles = z.discriminatedUnion("from", [
 ]);
 export type ProgramFiles = z.infer<typeof ProgramFiles>;
 
+/** A program does not run while one of these processes does, or while others load the processor more than this (%). */
+export const IdleRule = z.object({ processes: z.array(text).max(50), load: measured });
+export type IdleRule = z.infer<typeof IdleRule>;
+
 /** A program that a host is to run: the fields of a managed miner with its pools. */
 export const Program = z.object({
   /** That of the managed miner. */
@@ -67,8 +71,7 @@ export const Program = z.object({
   /** Whether it is to run. It is then restarted after its end, also while the service is away. */
   running: z.boolean(),
   gpuSettings: z.array(GpuSettings).max(64),
-  /** It does not run while one of these processes does, or while others load the processor more than this (%). */
-  idle: z.object({ processes: z.array(text).max(50), load: measured }).nullable(),
+  idle: IdleRule.nullable(),
 });
 export type Program = z.infer<typeof Program>;
 

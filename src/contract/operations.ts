@@ -3,6 +3,7 @@ import { historyTable, moneyTable, type Table } from "./csv.ts";
 import { ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
+  AgentBody,
   AllNotificationsQuery,
   BulkBody,
   ChangeGroupBody,
@@ -11,6 +12,7 @@ import {
   CoinQuery,
   CommandsQuery,
   DiscoveryBody,
+  DownloadBody,
   EventsQuery,
   GroupBody,
   HistoryQuery,
@@ -34,13 +36,16 @@ import {
 import {
   ActionReply,
   AddPoolEntry,
+  AgentEntry,
+  AgentToken,
   BulkAction,
   BulkJob,
   CatalogueEntry,
   ChannelState,
+  CommandLineReply,
   CommandList,
+  DownloadReply,
   Discovery,
-  GpuStatus,
   Group,
   History,
   Host,
@@ -58,6 +63,7 @@ import {
   PriceList,
   type Privilege,
   Summary,
+  SystemInfo,
   User,
 } from "./resources.ts";
 import {
@@ -184,7 +190,7 @@ export const operations = {
   getHostSystemInfo: get("/api/hosts/:id/systeminfo", viewers, {
     summary: "The GPUs of a host",
     params: byIdOf("host"),
-    reply: z.object({ gpuStatusList: z.array(GpuStatus) }),
+    reply: SystemInfo,
   }),
   listManagedMiners: get("/api/managedminers", viewers, {
     summary: "All managed miners",
@@ -536,6 +542,44 @@ export const operations = {
   testChannel: post("/api/channels/:key/test", closed, {
     summary: "Sends a test message to a channel, and answers with what the channel answers",
     params: { key: parameter(Key, "key of the channel", "phone") },
+    reply: ActionReply,
+    extension,
+  }),
+
+  listAgents: get("/api/agents", closed, {
+    summary: "The tokens of host agents, without the tokens themselves",
+    reply: z.array(AgentEntry),
+    extension,
+  }),
+  addAgent: post("/api/agents", closed, {
+    summary: "Makes the token with which the agent of a host connects; it is shown only in this reply",
+    body: AgentBody,
+    reply: AgentToken,
+    status: 201,
+    extension,
+  }),
+  deleteAgent: remove("/api/agents/:id", closed, {
+    summary: "Revokes a token and ends the connection of its agent",
+    params: byIdOf("token"),
+    reply: ActionReply,
+    extension,
+  }),
+  getManagedMinerCommand: get("/api/managedminers/:id/command", closed, {
+    summary: "The command line of a managed miner, as its host would start it; secrets are redacted",
+    params: byIdOf("managed miner"),
+    reply: CommandLineReply,
+    extension,
+  }),
+  getManagedMinerDownload: get("/api/managedminers/:id/download", closed, {
+    summary: "The download of a managed miner's software: its address, size and sum",
+    params: byIdOf("managed miner"),
+    reply: DownloadReply,
+    extension,
+  }),
+  confirmManagedMinerDownload: post("/api/managedminers/:id/download", closed, {
+    summary: "Confirms a download by its sum, which then holds for every host",
+    params: byIdOf("managed miner"),
+    body: DownloadBody,
     reply: ActionReply,
     extension,
   }),

@@ -19,6 +19,8 @@ export const problems = {
   "owned.by-file": { status: 409, title: "Declared by the configuration file" },
   "address.known": { status: 409, title: "Address already known" },
   "control.absent": { status: 409, title: "This rig cannot do that" },
+  "host.no.agent": { status: 409, title: "The host has no agent" },
+  "no.download": { status: 409, title: "No download is known" },
   "pool.last": { status: 409, title: "The last pool cannot be removed" },
   "rig.other": { status: 409, title: "Another rig answers at this address" },
   "body.too-large": { status: 413, title: "Body too large" },
@@ -39,6 +41,7 @@ export const problems = {
   "service.garbled": { status: 502, title: "The server is not a mining service" },
   "service.not-ready": { status: 503, title: "Not ready" },
   "service.unreachable": { status: 504, title: "The service cannot be reached" },
+  "host.away": { status: 504, title: "The agent of the host is not connected" },
   "rig.unreachable": { status: 504, title: "The rig cannot be reached" },
   "rig.timeout": { status: 504, title: "The rig did not answer in time" },
   "rig.unconfirmed": { status: 504, title: "The rig does not confirm the change" },
@@ -87,12 +90,6 @@ export class RigbridgeError extends Error {
 
 export const notFound = (what: string, id: string | number): RigbridgeError =>
   new RigbridgeError("not.found", `There is no ${what} ${id}`);
-
-export const notYet = (what: string): RigbridgeError =>
-  new RigbridgeError("not.yet", `${what} is not supported yet in this version; nothing was done`);
-
-/** The note of a managed miner, which is stored for the agent that will run it. */
-export const notRunYet = "This version only stores managed miners and does not run them yet";
 
 /** The most mistakes in one error. With the longest path and message, in characters, it bounds the size of an error. */
 export const namedMistakes = 20;

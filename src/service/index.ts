@@ -106,6 +106,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     hookDigest: (name) => base.hooks.digestOf(name),
     receiveHook: (name, payload) => base.hooks.receive(name, payload),
     workers: () => registry.workers(),
+    knowsAgent: (digest) => base.agents.knows(digest),
+    takeAgent: (digest, connection) => base.agents.take(digest, connection),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
@@ -125,6 +127,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);
       await registry.close();
       await commandsEnded;
+      base.agents.close();
       await ending;
       await rules.closeRules();
       ledgers.close();

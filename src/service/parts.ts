@@ -22,6 +22,10 @@ import { presentCommand } from "./commands/commands.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
+import { HostAgents } from "./hosts/host-agents.ts";
+import { ManagedMiners } from "./hosts/managed-miners.ts";
+import { managedSteps } from "./hosts/managed-steps.ts";
+import { nameHosts } from "./hosts/uids.ts";
 import { Market } from "./market/market.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
@@ -128,6 +132,8 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
+  const agents = new HostAgents(store, log, now);
+  await nameHosts(store.hosts);
   const notices = new FarmNotices({
     log,
     notifications: store.notifications,
@@ -148,6 +154,8 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     events,
     notices,
     hooks: new Hooks(config.hooks),
+    agents,
+    managed: new ManagedMiners({ store, agents, coins, notices, log }),
   };
 }
 
@@ -188,6 +196,7 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 /** The miners, and the power that each can be set to. */
 export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
   const { config, store, log, now, format, prices, coins, book, events, notices, rates, tariffs } = base;
+  const { managed } = base;
   const { demoStore, recorderOf } = base.records;
   const closing = new AbortController();
   const market: Market = new Market(config, {
@@ -220,6 +229,7 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     monotonicNow,
     log,
     messages: messages ?? null,
+    managed,
     ledgerOf: ledgers.of,
     presentation: {
       ...{ format, coins, pools: book, prices, startedAt: now() },
@@ -229,6 +239,7 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     notices,
   });
   notices.useMiners((id) => registry.noticeMiner(id));
+  managed.useRegistry(registry);
   const economics = economicsOf({
     ...{ tariffs, prices },
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
@@ -287,7 +298,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const { config, store, log, now, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
   const executor = new CommandExecutor(registry.fleet, store, log);
-  const stepsOf = actionSteps(book, power);
+  const stepsOf = actionSteps(book, power, managedSteps(store, base.coins, base.managed));
   const holds = new PowerHolds({ store, power, now });
   const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
   const loops = new Loops({

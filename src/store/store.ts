@@ -14,7 +14,9 @@ import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
+  StoredAgent,
   StoredCoin,
+  StoredDownload,
   StoredGroup,
   StoredBenchmark,
   StoredHeating,
@@ -69,6 +71,8 @@ export interface Store {
   readonly poolGroups: Collection<StoredPoolGroup>;
   readonly hosts: Collection<StoredHost>;
   readonly managedMiners: Collection<StoredManagedMiner>;
+  readonly agents: Collection<StoredAgent>;
+  readonly downloads: Collection<StoredDownload>;
   readonly templates: Collection<StoredTemplate>;
   readonly rules: Collection<StoredRule>;
   readonly schedules: Collection<StoredSchedule>;
@@ -173,6 +177,8 @@ const assemble = async (
     poolGroups: await collection("pool group", StoredPoolGroup),
     hosts: await collection("host", StoredHost),
     managedMiners: await collection("managed miner", StoredManagedMiner),
+    agents: await collection("agent", StoredAgent),
+    downloads: await collection("download", StoredDownload),
     templates: await collection("template", StoredTemplate),
     rules: await collection("rule", StoredRule),
     schedules: await collection("schedule", StoredSchedule),

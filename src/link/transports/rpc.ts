@@ -1,5 +1,5 @@
 import { hostAndPort } from "../address.ts";
-import { Exchange, OpenExchanges, type Target } from "./exchange.ts";
+import { type Dial, Exchange, OpenExchanges, type Target } from "./exchange.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
 import { garbled, garbledText, isReset, limits, socketError, tooLarge } from "./limits.ts";
 
@@ -24,8 +24,8 @@ export interface RpcTransport {
   close(): void;
 }
 
-export function rpcTransport(host: string, port: number): RpcTransport {
-  const target = { host, port, at: hostAndPort(host, port) };
+export function rpcTransport(host: string, port: number, dial?: Dial): RpcTransport {
+  const target = { host, port, dial, at: hostAndPort(host, port) };
   const open = new OpenExchanges();
   const ask: RpcTransport["ask"] = (request, signal) => exchange(target, JSON.stringify(request), signal, open);
   return {

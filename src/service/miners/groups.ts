@@ -64,6 +64,10 @@ export function groupOperations(
         );
       }
       for (const miner of members) await move(miner.id, group.parentId);
+      for (const host of enabled(store.hosts))
+        if (host.groupId === id) await store.hosts.change(host.id, { groupId: group.parentId });
+      for (const miner of enabled(store.managedMiners))
+        if (miner.groupId === id) await store.managedMiners.change(miner.id, { groupId: group.parentId });
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
       await forgetFor(store, "groups", id);

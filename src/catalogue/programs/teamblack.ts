@@ -1,0 +1,32 @@
+import { always, type MiningProgram, named, when } from "../mining-program.ts";
+
+export const teamBlack: MiningProgram = {
+  id: "TeamBlackMiner",
+  name: "Team Black Miner",
+  api: "teamblack",
+  devices: ["nvidia", "amd", "intel"],
+  executable: { linux: "TBMiner", windows: "TBMiner.exe", macos: null },
+  command: {
+    start: [always("--algo", "{algorithm}")],
+    pool: [
+      always("--hostname", "{host}"),
+      when("noTls", "--port", "{port}"),
+      when("tls", "--ssl", "--ssl-port", "{port}"),
+      always("--wallet", "{user}", "--server-passwd", "{password}"),
+      when("worker", "--worker-name", "{worker}"),
+    ],
+    spare: null,
+    dual: null,
+    api: [always("--api", "--api-port", "{apiPort}")],
+    supervised: [always("--no-ansi")],
+    schemes: { plain: "", tls: "" },
+  },
+  algorithms: named("etchash ethash ethashb3 evrprogpow firopow kawpow meowpow verthash"),
+  dual: {},
+  options: "getopt",
+  reserved: ["--api-ip", "--config", "--log", "--log-file"],
+  tuning: {},
+  quit: null,
+  badConfigurationExits: [],
+  download: null,
+};
