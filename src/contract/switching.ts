@@ -1,37 +1,47 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
-import { Line } from "./inputs.ts";
 
 /** Profit switching of a managed miner, as the API takes it and answers. */
 
 const figure = z.number().nullable();
-
-const Choice = z.strictObject({
-  algorithm: Line(100).min(1).describe("id of GET /api/algorithms"),
-  poolId: z.int().min(1).describe("the pool or pool group for it; its coin says what it earns"),
-  isPoolGroup: z.boolean().default(false),
-  softwareType: Line(100).default("").describe("id of GET /api/miningsoftware; empty = the miner's own"),
-});
+const id = z.string().max(100);
+const mode = z
+  .enum(["profit", "heat"])
+  .describe("profit: what earns most after electricity; heat: what draws most power, whatever it earns");
+const algorithm = id.min(1).describe("id of GET /api/algorithms");
+const poolId = z.int().min(1).describe("the pool or pool group for it; its coin says what it earns");
+const softwareType = id.describe("id of GET /api/miningsoftware; empty = the miner's own");
+const hysteresis = z
+  .number()
+  .min(0)
+  .max(100)
+  .describe("% of the highest revenue (or power) by which another choice must be better");
 
 /** What a managed miner chooses among. */
-export const Switching = z.strictObject({
-  mode: z
-    .enum(["profit", "heat"])
-    .default("profit")
-    .describe("profit: what earns most after electricity; heat: what draws most power, whatever it earns"),
-  choices: z.array(Choice).min(2).max(20),
-  hysteresis: z
-    .number()
-    .min(0)
-    .max(100)
-    .default(5)
-    .describe("% of the highest revenue (or power) by which another choice must be better"),
-  minimumStay: Duration(60, 7 * 86_400)
-    .default(1800)
-    .describe("how long it mines a choice at least, like 30m; in seconds in replies"),
+export const Switching = z.object({
+  mode,
+  choices: z.array(z.object({ algorithm, poolId, isPoolGroup: z.boolean(), softwareType })),
+  hysteresis,
+  minimumStay: z.number().describe("s that it mines a choice at least"),
 });
-export type Switching = z.output<typeof Switching>;
-export type Choice = z.output<typeof Choice>;
+export type Switching = z.infer<typeof Switching>;
+export type Choice = Switching["choices"][number];
+
+export const SwitchingBody = z.strictObject({
+  mode: mode.default("profit"),
+  choices: z
+    .array(
+      z.strictObject({
+        ...{ algorithm, poolId },
+        isPoolGroup: z.boolean().default(false),
+        softwareType: softwareType.default(""),
+      }),
+    )
+    .min(2)
+    .max(20),
+  hysteresis: hysteresis.default(5),
+  minimumStay: Duration(60, 7 * 86_400).default(1800).describe("how long it mines a choice at least, like 30m"),
+});
 
 /** What GET /api/managedminers/{id}/switching answers. */
 export const SwitchingState = z.object({

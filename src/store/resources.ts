@@ -12,7 +12,7 @@ import {
   Uid,
 } from "../contract/resources.ts";
 import { Steps, TemplateSteps } from "../contract/steps.ts";
-import { BenchmarkEntry } from "../contract/switching.ts";
+import { BenchmarkEntry, Switching } from "../contract/switching.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -92,6 +92,8 @@ export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true, uid:
   addedPools: ids.default([]),
   gpuSettings: z.array(GpuTuning).default([]),
   idle: IdleRule.nullable().default(null),
+  switching: Switching.nullable().default(null),
+  switchedAt: z.number().nullable().default(null).describe("epoch ms of its last switch to another choice"),
 });
 export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 

@@ -24,6 +24,10 @@ export function withHostGpus(reading: Reading, gpus: readonly HostGpu[]): Readin
   };
 }
 
+/** Which model a device is: the host knows the name of a card, some programs only its number. */
+export const modelOf = ({ bus, name }: Pick<DeviceReading, "bus" | "name">, gpus: readonly HostGpu[]): string =>
+  (bus === null ? undefined : gpus.find(({ pciBusId }) => pciBusId === bus)?.name) ?? name;
+
 /** null if one of them is unknown: the sum would be too low. */
 function sumOf(devices: readonly DeviceReading[]): number | null {
   let sum = 0;

@@ -43,6 +43,8 @@ export class ManagedRig implements Rig {
   readonly #options: ManagedRigOptions;
   /** The connection to the API of the program that runs now. */
   #api: { readonly rig: Rig; readonly key: string } | null = null;
+  /** Reads in a row to which its API has not answered. */
+  #silent = 0;
   /** Pools are changed with the managed miner, not with its program, which would forget them. */
   readonly pools: PoolControls = {};
 
@@ -63,7 +65,9 @@ export class ManagedRig implements Rig {
     const api = this.#connection(report);
     if (api === null) return this.#without(report, { hashrate: null, on: true });
     try {
-      return withHostGpus(this.#managed(await api.read(signal), report), gpus);
+      const reading = this.#managed(await api.read(signal), report);
+      this.#silent = 0;
+      return withHostGpus(reading, gpus);
     } catch (error) {
       // Until it has opened its port, and once it is told to end, an API need not answer.
       const { report: now } = this.#program;
