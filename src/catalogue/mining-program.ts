@@ -31,10 +31,11 @@ export interface MiningProgram {
 }
 
 export type MiningDevice = "cpu" | "nvidia" | "amd" | "intel" | "asic";
+export type DownloadTarget = "linux-x64" | "windows-x64" | "macos-x64" | "macos-arm64";
 export type Platform = "linux" | "windows" | "macos";
 
 /**
- * Its argv, built in this order. Placeholders: `{algorithm}`, `{algorithm2}` (the second one), `{apiPort}`,
+ * Its argv, built in the order `api`, `supervised`, `start`, `pool`, `spare`, `dual`. Placeholders: `{algorithm}`, `{algorithm2}` (the second one), `{apiPort}`,
  * `{apiToken}`; in the groups of a pool also `{scheme}` (with `://`), `{host}`, `{port}`, `{user}` (wallet, or the
  * worker's name where no wallet is set), `{worker}`, `{login}` (`wallet.worker`), `{password}` (`x` if empty),
  * `{n}` (1 for the second pool, 2 for the third one), and `{loginUrl}`, `{passwordUrl}` (percent-encoded).
@@ -83,19 +84,22 @@ export type OptionStyle = "getopt" | "single-dash";
 /** Of one GPU: what a flag sets. `powerLimit` in W, clocks in MHz (locked), `fan` in %. */
 export type TuningKey = "powerLimit" | "coreClock" | "memoryClock" | "fan";
 
-/** The flag takes one value for each GPU, joined by `separator`; `keep` leaves a GPU as it is. */
+/**
+ * The flag takes one value for each GPU; `keep` leaves one as it is. `separator` joins the values; a space makes them
+ * words of their own.
+ */
 export interface TuningFlag {
   readonly flag: string;
-  readonly separator: string;
+  readonly separator: "," | " ";
   readonly keep: string;
 }
 export type TuningFlags = Readonly<Partial<Record<TuningKey, TuningFlag>>>;
 
-/** The release that these facts were checked with. */
+/** The release that these facts are of. */
 export interface Download {
   readonly version: string;
-  /** Address of the archive; null where it is not known for sure. */
-  readonly url: Readonly<Record<Platform, string | null>>;
+  /** Address of the archive; absent where there is none, or it is not known for sure. */
+  readonly url: Readonly<Partial<Record<DownloadTarget, string>>>;
   /** Text file of SHA-256 sums that the maker publishes beside it; null if none. */
   readonly sums: string | null;
 }

@@ -9,6 +9,7 @@ const commands = {
   act: async () => (await import("./act.ts")).actCommand(),
   notify: async () => (await import("./notify.ts")).notifyCommand(),
   simulate: async () => (await import("./simulate.ts")).simulateCommand(),
+  agent: async () => (await import("./agent.ts")).agentCommand(),
   mqtt: async () => (await import("./mqtt.ts")).mqttCommand(),
   config: async () => (await import("./config.ts")).configCommand(),
 };

@@ -66,6 +66,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "addSchedule takes .onEnd[].headers[]",
     "changeSchedule takes .do[].headers[]",
     "changeSchedule takes .onEnd[].headers[]",
+    "addAgent answers .token",
     "config .http.key",
     "config .miners[].password",
     "config .miners[].token",

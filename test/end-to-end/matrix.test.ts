@@ -313,6 +313,18 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getMoney: "/api/money",
   getPrices: `/api/prices?miner=${ant}`,
   getMarket: "/api/market",
+  listAgents: "/api/agents",
+  addAgent: async () => {
+    const { id } = await service.saveHost({ id: 0, hostname: "new", description: "" }, asService);
+    return { path: "/api/agents", body: { hostId: id } };
+  },
+  deleteAgent: async () => {
+    const { id: hostId } = await service.saveHost({ id: 0, hostname: "new", description: "" }, asService);
+    return { path: `/api/agents/${(await service.addAgent({ hostId }, asService)).id}` };
+  },
+  getManagedMinerCommand: "/api/managedminers/1/command",
+  getManagedMinerDownload: "/api/managedminers/1/download",
+  confirmManagedMinerDownload: { path: "/api/managedminers/1/download", body: { sha256: "a".repeat(64) } },
 };
 
 /**
@@ -404,6 +416,12 @@ testChannel            401  401   404  403  403  404  403  403  404
 getMoney               401  401   200  200  200  200  200  200  404
 getPrices              401  401   200  200  404  200  404  200  404
 getMarket              401  401   200  200  200  200  200  200  404
+listAgents             401  401   200  403  403  200  403  403  404
+addAgent               401  401   201  403  403  201  403  403  404
+deleteAgent            401  401   200  403  403  200  403  403  404
+getManagedMinerCommand 401  401   409  403  403  409  403  403  404
+getManagedMinerDownload 401 401   409  403  403  409  403  403  404
+confirmManagedMinerDownload 401 401 409 403 403  409  403  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);
@@ -461,7 +479,7 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
 /** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
-    (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners"] as const).map(
+    (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners", "agents"] as const).map(
       (name) => [name, store[name].all()],
     ),
   ),

@@ -79,6 +79,16 @@ const requests: Record<CallName, [string, object, string?]> = {
   cancelBulkAction: ["/api/actions/1", { id: 1 }],
   cancelCommand: ["/api/commands/1", { id: 1 }],
   listChannels: ["/api/channels", {}],
+  listAgents: ["/api/agents", {}],
+  addAgent: ["/api/agents", { hostId: 4 }, '{"hostId":4}'],
+  deleteAgent: ["/api/agents/2", { id: 2 }],
+  getManagedMinerCommand: ["/api/managedminers/5/command", { id: 5 }],
+  getManagedMinerDownload: ["/api/managedminers/5/download", { id: 5 }],
+  confirmManagedMinerDownload: [
+    "/api/managedminers/5/download",
+    { id: 5, sha256: "ab".repeat(32) },
+    JSON.stringify({ sha256: "AB".repeat(32) }),
+  ],
   testChannel: ["/api/channels/phone/test", { key: "phone" }],
   getHistory: [
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",

@@ -9,10 +9,12 @@ export const bzMiner: MiningProgram = {
   command: {
     start: [always("-a", "{algorithm}")],
     pool: [
-      always("-p", "{scheme}{host}:{port}", "-w", "{user}", "--pool_password", "{password}"),
+      always("-w", "{user}", "--pool_password", "{password}"),
       when("worker", "-r", "{worker}"),
+      always("-p", "{scheme}{host}:{port}"),
     ],
-    spare: null,
+    // One option with several addresses; all of them get the first one's login.
+    spare: [always("{scheme}{host}:{port}")],
     dual: [
       always("--a2", "{algorithm2}", "--p2", "{scheme}{host}:{port}", "--w2", "{user}"),
       always("--pool_password2", "{password}"),
@@ -35,9 +37,15 @@ export const bzMiner: MiningProgram = {
   },
   options: "getopt",
   // -o is its log file.
-  reserved: ["-c", "-o", "--nc", "--hung_gpu_reboot", "--reboot_minutes"],
-  tuning: {},
+  reserved: ["-c", "-o"],
+  tuning: { powerLimit: { flag: "--oc_power_limit", separator: " ", keep: "0" }, fan: { flag: "--oc_fan_speed", separator: " ", keep: "-1" } },
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "24.0.2",
+    url: {
+      "linux-x64": "https://github.com/bzminer/bzminer/releases/download/v24.0.2/bzminer_v24.0.2_linux.tar.gz",
+    },
+    sums: null,
+  },
 };

@@ -28,22 +28,10 @@ export const ccMiner: MiningProgram = {
   dual: {},
   options: "getopt",
   reserved: [
-    "--api-bind",
-    "--api-allow",
-    "--api-remote",
-    "--api-mcast",
-    "--api-mcast-addr",
-    "--api-mcast-code",
-    "--api-mcast-port",
-    "--api-mcast-des",
     "-c",
     "--config",
     "-B",
-    "--background",
     "-S",
-    "--syslog",
-    "--cert",
-    "--cookies-file",
   ],
   tuning: {},
   quit: null,
@@ -70,6 +58,7 @@ export const cpuMinerOpt: MiningProgram = {
     yespowerarwn=yespowerARWN yespoweric=yespowerIC yespoweriots=yespowerIOTS yespowerlitb=yespowerLITB
     yespowerltncg=yespowerLTNCG yespowermgpc=yespowerMGPC yespowerr16 yespowersugar=yespowerSUGAR
     yespowertide=yespowerTIDE yespowerurx=yespowerURX zr5`),
+  badConfigurationExits: [],
 };
 
 export const cryptoDredge: MiningProgram = {
@@ -88,7 +77,7 @@ export const cryptoDredge: MiningProgram = {
     cryptonight-gpu=cngpu cryptonight-half=cnfast2 cryptonight-haven=cnhaven cryptonight-heavy=cnheavy
     cryptonight-tlo=cntlo cryptonight-turtle=cnturtle cryptonight-upx2=cnupx2 cryptonight-zls=cnzls kawpow mtp
     mtptcr=mtp-tcr`),
-  reserved: [...ccMiner.reserved, "--api-type", "--log"],
+  reserved: [...ccMiner.reserved, "--log"],
   badConfigurationExits: [],
 };
 
@@ -109,6 +98,6 @@ export const zEnemy: MiningProgram = {
   algorithms: named(`
     aeriumx=aergo bcd bitcore c11 hex hsr kawpow phi phi2 polytimos=poly skunk sonoa timetravel tribus x16r x16rv2 x16s
     x17 xevan`),
-  reserved: [...ccMiner.reserved, "-b", "-l", "--log", "--log-path"],
+  reserved: [...ccMiner.reserved, "-b", "-l", "--log"],
   badConfigurationExits: [],
 };

@@ -29,23 +29,13 @@ export const cgMiner: MiningProgram = {
   dual: {},
   options: "getopt",
   reserved: [
-    "--api-description",
-    "--api-host",
-    "--api-mcast",
-    "--api-mcast-addr",
-    "--api-mcast-code",
-    "--api-mcast-des",
-    "--api-mcast-port",
-    "--api-network",
     "-c",
     "--config",
     "--default-config",
+    // Runs a program with what cgminer prints.
     "-m",
     "--monitor",
     "--sharelog",
-    "--syslog",
-    "--sched-start",
-    "--sched-stop",
   ],
   tuning: {},
   quit: '{"command":"quit"}',
@@ -60,7 +50,7 @@ export const bfgMiner: MiningProgram = {
   executable: { linux: "bfgminer", windows: "bfgminer.exe", macos: null },
   command: { ...cgMiner.command, api: apiWith("devenable:devdisable:pgaenable:pgadisable") },
   algorithms: { ...byArguments("sha256"), ...byArguments("scrypt", "--scrypt") },
-  reserved: [...cgMiner.reserved, "--cmd-idle", "--cmd-sick", "--cmd-dead", "--http-port", "--stratum-port", "--chroot-dir", "--setuid", "-L", "--log-file"],
+  reserved: [...cgMiner.reserved, "--chroot-dir", "--setuid", "-L"],
 };
 
 export const sgMiner: MiningProgram = {
@@ -77,5 +67,5 @@ export const sgMiner: MiningProgram = {
   algorithms: named(`
     bitcore blake blake2s blake3-decred=decred blakevanilla=vanilla cryptonight groestl=groestlcoin keccak=maxcoin lbry
     lyra2rev2 myriadgroestl=myriadcoin-groestl neoscrypt nist5 pascal sib=sibcoin-mod skein=skeincoin yescrypt`),
-  reserved: [...cgMiner.reserved, "--kernel-path", "-K", "--log-file", "--incognito", "--remote-config-retry", "--event-on", "--event-runcmd"],
+  reserved: [...cgMiner.reserved, "--kernel-path", "-K", "--event-runcmd"],
 };

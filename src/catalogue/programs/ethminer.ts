@@ -21,7 +21,7 @@ export const ethMiner: MiningProgram = {
   algorithms: byArguments("ethash"),
   dual: {},
   options: "getopt",
-  reserved: ["--api-port", "--syslog"],
+  reserved: [],
   tuning: {},
   quit: null,
   badConfigurationExits: [],

@@ -40,5 +40,12 @@ export const gMiner: MiningProgram = {
   tuning: { coreClock: { flag: "--lock_cclock", separator: " ", keep: "0" } },
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "3.44",
+    url: {
+      "linux-x64": "https://github.com/develsoftware/GMinerRelease/releases/download/3.44/gminer_3_44_linux64.tar.xz",
+      "windows-x64": "https://github.com/develsoftware/GMinerRelease/releases/download/3.44/gminer_3_44_windows64.zip",
+    },
+    sums: null,
+  },
 };

@@ -48,9 +48,6 @@ export const lolMiner: MiningProgram = {
     "--json",
     "--profile",
     "--log",
-    "--logfile",
-    "--watchdog",
-    "--watchdogscript",
     "--no-oc-reset",
   ],
   tuning: {
@@ -61,5 +58,12 @@ export const lolMiner: MiningProgram = {
   },
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "1.98a",
+    url: {
+      "linux-x64": "https://github.com/Lolliedieb/lolMiner-releases/releases/download/1.98a/lolMiner_v1.98a_Lin64.tar.gz",
+      "windows-x64": "https://github.com/Lolliedieb/lolMiner-releases/releases/download/1.98a/lolMiner_v1.98a_Win64.zip",
+    },
+    sums: null,
+  },
 };

@@ -11,12 +11,14 @@ export const nanoMiner: MiningProgram = {
     pool: [
       always("-pool1", "{host}:{port}", "-wallet", "{user}", "-rigPassword", "{password}"),
       when("worker", "-rigName", "{worker}"),
+      // With TLS, which it tries first, there is nothing to say.
+      when("noTls", "-useSSL", "false"),
     ],
     spare: null,
     dual: null,
     // Port 0: its other API, which could restart the host, is off. Without a password, the web one only answers reads.
     api: [always("-webPort", "{apiPort}", "-mport", "0")],
-    supervised: [always("-watchdog", "false", "-noLog", "true", "-checkForUpdates", "false")],
+    supervised: [always("-watchdog", "false", "-noLog", "true", "-noColor", "true", "-checkForUpdates", "false")],
     schemes: { plain: "", tls: "" },
   },
   algorithms: named(`
@@ -29,5 +31,11 @@ export const nanoMiner: MiningProgram = {
   tuning: {},
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "3.10.0",
+    url: {
+      "linux-x64": "https://github.com/nanopool/nanominer/releases/download/v3.10.0/nanominer-linux-3.10.0.tar.gz",
+    },
+    sums: null,
+  },
 };

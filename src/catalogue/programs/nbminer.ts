@@ -20,9 +20,15 @@ export const nbMiner: MiningProgram = {
     tensority`),
   dual: {},
   options: "getopt",
-  reserved: ["-c", "--config", "--log", "--log-file", "--reboot-times"],
+  reserved: ["-c", "--config", "--log", "--generate-config", "--driver"],
   tuning: {},
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "42.3",
+    url: {
+      "linux-x64": "https://github.com/NebuTech/NBMiner/releases/download/v42.3/NBMiner_42.3_Linux.tgz",
+    },
+    sums: null,
+  },
 };

@@ -47,5 +47,12 @@ export const rigel: MiningProgram = {
   },
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "1.23.2",
+    url: {
+      "linux-x64": "https://github.com/rigelminer/rigel/releases/download/1.23.2/rigel-1.23.2-linux.tar.gz",
+      "windows-x64": "https://github.com/rigelminer/rigel/releases/download/1.23.2/rigel-1.23.2-win.zip",
+    },
+    sums: null,
+  },
 };

@@ -62,14 +62,6 @@ export const srbMiner: MiningProgram = {
   },
   options: "getopt",
   reserved: [
-    "--api-rig-restart-url",
-    "--api-miner-restart-url",
-    "--api-rig-shutdown-url",
-    "--background",
-    "--log-file",
-    "--log-file-mode",
-    "--startup-script",
-    "--reboot-script-gpu-watchdog",
     "--shutdown-temperature",
     "--gpu-manual-tuning",
     "--setup",
@@ -77,5 +69,12 @@ export const srbMiner: MiningProgram = {
   tuning: {},
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "3.4.6",
+    url: {
+      "linux-x64": "https://github.com/doktor83/SRBMiner-Multi/releases/download/3.4.6/SRBMiner-Multi-3-4-6-Linux.tar.gz",
+      "windows-x64": "https://github.com/doktor83/SRBMiner-Multi/releases/download/3.4.6/SRBMiner-Multi-3-4-6-win64.zip",
+    },
+    sums: null,
+  },
 };

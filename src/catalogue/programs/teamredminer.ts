@@ -27,9 +27,16 @@ export const teamRedMiner: MiningProgram = {
     mtp phi2 pyrinhash=pyrin sha256ton=ton verthash x16r x16rt x16rv2 x16s`),
   dual: {},
   options: "getopt",
-  reserved: ["--api2_listen", "--api3_listen", "--cm_api_listen", "--cm_api_password", "--watchdog_script", "--log_file"],
+  reserved: ["--nimiq_proxy"],
   tuning: {},
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "0.10.21",
+    url: {
+      "linux-x64": "https://github.com/todxx/teamredminer/releases/download/v0.10.21/teamredminer-v0.10.21-linux.tgz",
+      "windows-x64": "https://github.com/todxx/teamredminer/releases/download/v0.10.21/teamredminer-v0.10.21-win.zip",
+    },
+    sums: null,
+  },
 };

@@ -1,9 +1,6 @@
-import { always, type MiningProgram, named, when } from "../mining-program.ts";
+import { always, type MiningProgram, named } from "../mining-program.ts";
 
-const pool = [
-  always("-o", "{scheme}{host}:{port}", "-u", "{user}", "-p", "{password}"),
-  when("worker", "-w", "{worker}"),
-];
+const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}")];
 
 export const wildRig: MiningProgram = {
   id: "WildRigMulti",
@@ -27,9 +24,15 @@ export const wildRig: MiningProgram = {
     timetravel tribus x11k x16r x16rt x16rv2 x16s x17 x18 x20r x21s x22i x25x x33`),
   dual: {},
   options: "getopt",
-  reserved: ["--api-access-token", "--api-worker-id", "-c", "--config", "-l", "--log-file", "-B", "--background"],
+  reserved: ["-c", "--config", "-l", "-B", "--scratchpad-file"],
   tuning: {},
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "0.49.2",
+    url: {
+      "linux-x64": "https://github.com/andru-kun/wildrig-multi/releases/download/0.49.2/wildrig-multi-linux-0.49.2.tar.gz",
+    },
+    sums: null,
+  },
 };

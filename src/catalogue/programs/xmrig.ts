@@ -20,20 +20,12 @@ const command: Command = {
 };
 
 const reserved = [
-  "--api-port",
-  "--api-access-token",
-  "--http-enabled",
-  "--http-no-restricted",
   "-c",
   "--config",
   "-d",
   "--data-dir",
   "-l",
-  "--log-file",
   "-B",
-  "--background",
-  "--opencl-loader",
-  "--cuda-loader",
   "--nvml-path",
   "--export-topology",
   "--tls-gen",
@@ -71,9 +63,10 @@ export const xmrig: MiningProgram = {
   download: {
     version: "6.26.0",
     url: {
-      linux: "https://github.com/xmrig/xmrig/releases/download/v6.26.0/xmrig-6.26.0-linux-static-x64.tar.gz",
-      windows: "https://github.com/xmrig/xmrig/releases/download/v6.26.0/xmrig-6.26.0-windows-x64.zip",
-      macos: null,
+      "linux-x64": "https://github.com/xmrig/xmrig/releases/download/v6.26.0/xmrig-6.26.0-linux-static-x64.tar.gz",
+      "windows-x64": "https://github.com/xmrig/xmrig/releases/download/v6.26.0/xmrig-6.26.0-windows-x64.zip",
+      "macos-x64": "https://github.com/xmrig/xmrig/releases/download/v6.26.0/xmrig-6.26.0-macos-x64.tar.gz",
+      "macos-arm64": "https://github.com/xmrig/xmrig/releases/download/v6.26.0/xmrig-6.26.0-macos-arm64.tar.gz",
     },
     sums: "https://github.com/xmrig/xmrig/releases/download/v6.26.0/SHA256SUMS",
   },
@@ -109,9 +102,13 @@ export const xmrigProxy: MiningProgram = {
   algorithms: byArguments("randomx"),
   dual: {},
   options: "getopt",
-  reserved: [...reserved, "-A", "--access-log-file"],
+  reserved: [...reserved, "-A"],
   tuning: {},
   quit: null,
   badConfigurationExits: [],
-  download: null,
+  download: {
+    version: "6.26.0",
+    url: { "linux-x64": "https://github.com/xmrig/xmrig-proxy/releases/download/v6.26.0/xmrig-proxy-6.26.0-linux-static-x64.tar.gz" },
+    sums: null,
+  },
 };

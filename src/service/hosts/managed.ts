@@ -201,14 +201,13 @@ function mistakesIn(
     add("softwareType", `"${softwareType}" is not among GET /api/miningsoftware`);
   for (const path of ["algorithm", "dualAlgorithm"] as const) {
     const name = body[path];
-    const isOwn = name !== undefined && software?.algorithms?.includes(name) === true;
+    const isOwn = name !== undefined && software?.algorithms.includes(name) === true;
     if (name !== undefined && !isNone(name) && !isOwn) mistakes.push(...coins.algorithmMistakes(path, name));
   }
   if (mistakes.length > 0) return mistakes;
   const pools = poolsOf(miner, store);
   const { first, second } = algorithmsOf(miner, pools, coins);
-  const known = software?.algorithms ?? null;
-  if (software !== undefined && !isNone(algorithm) && known !== null && !known.includes(first))
+  if (software !== undefined && !isNone(algorithm) && !software.algorithms.includes(first))
     add("algorithm", `${software.name} does not mine ${algorithm}`);
   if (software !== undefined && second !== null && software.dualsOf(first)?.includes(second) === false)
     add("dualAlgorithm", `${software.name} does not mine ${dualAlgorithm} beside ${first || "an unknown algorithm"}`);

@@ -1,4 +1,5 @@
-import { miningSoftware } from "../../catalogue/mining-software.ts";
+import type { Platform } from "../../catalogue/mining-program.ts";
+import { miningSoftware, programOf } from "../../catalogue/mining-software.ts";
 import type { OwnSoftware } from "../../contract/agent.ts";
 
 /** What the service needs to know of mining software; the rest is the agent's matter. */
@@ -7,8 +8,8 @@ export interface Software {
   readonly name: string;
   /** The driver that reads its API; null for none. */
   readonly api: string | null;
-  /** Ids of algorithms; null = not known. */
-  readonly algorithms: readonly string[] | null;
+  /** Ids of the algorithms that it mines. */
+  readonly algorithms: readonly string[];
   /** The second algorithms that it can mine beside one of them; null = not known. */
   dualsOf(algorithm: string): readonly string[] | null;
 }
@@ -17,14 +18,24 @@ export interface Software {
 export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | undefined {
   const ofHost = own.find((each) => each.id === id);
   if (ofHost !== undefined) return { ...ofHost, dualsOf: () => null };
-  const known = miningSoftware.find((each) => each.id === id);
+  const known = programOf(id);
   if (known === undefined) return undefined;
-  return { ...known, api: known.id === "XmrigMiner" ? "xmrig" : null, algorithms: null, dualsOf: () => null };
+  return {
+    ...{ id, name: known.name, api: known.api },
+    algorithms: Object.keys(known.algorithms),
+    dualsOf: (algorithm) => Object.keys(known.dual[algorithm] ?? {}),
+  };
 }
 
-/** Where its files come from; null where no address is known. */
-export function downloadOf(_id: string, _system: string): { readonly url: string; readonly sha256: string | null } | null {
-  return null;
+/** Where its files come from; null where no address is known. `system`: as the host's agent reports it. */
+export function downloadOf(id: string, system: string): { readonly url: string; readonly sha256: string | null } | null {
+  const url = programOf(id)?.download?.url[platformIn(system)] ?? null;
+  return url === null ? null : { url, sha256: null };
+}
+
+function platformIn(system: string): Platform {
+  if (/windows/i.test(system)) return "windows";
+  return /mac ?os|darwin/i.test(system) ? "macos" : "linux";
 }
 
 /** GET /api/miningsoftware: the catalogue, and the programs of agents' own configurations. */

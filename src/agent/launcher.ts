@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import type { MiningProgram } from "../catalogue/mining-program.ts";
+import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
+import { invalidAll, RigbridgeError } from "../contract/problems.ts";
+import { commandLine } from "./command-line.ts";
+import { freePort } from "./free-port.ts";
+import { splitSettings } from "./gpus/settings.ts";
+import { allowedExecutable, executable, forbidden } from "./permissions.ts";
+import type { Preparing, PreparedLaunch } from "./supervisor.ts";
+
+/** A program of the agent's own configuration, with the path that is declared there. */
+export interface OwnProgram {
+  readonly entry: MiningProgram;
+  readonly path: string;
+}
+
+export interface LauncherOptions {
+  readonly permissions: AgentPermissions;
+  readonly catalogue: (id: string) => MiningProgram | undefined;
+  readonly own: readonly OwnProgram[];
+  readonly readGpus: () => Promise<HostGpu[]>;
+  /** Ports of the APIs of programs that run. */
+  readonly usedPorts: () => ReadonlySet<number>;
+  /** The executable of a download; null where downloads are not possible. */
+  readonly download: Download;
+}
+
+export type Download = (
+  program: Program,
+  entry: MiningProgram,
+  report: (step: Preparing) => void,
+  signal: AbortSignal,
+) => Promise<string>;
+
+/**
+ * Decides what a program is started with. The service names it and its settings; what is run, where it comes from and
+ * how its command line looks is decided here.
+ */
+export class Launcher {
+  readonly #options: LauncherOptions;
+
+  constructor(options: LauncherOptions) {
+    this.#options = options;
+  }
+
+  async prepare(program: Program, report: (step: Preparing) => void, signal: AbortSignal): Promise<PreparedLaunch> {
+    const { permissions, readGpus, usedPorts } = this.#options;
+    const entry = this.#entry(program);
+    if (program.gpuSettings.length > 0 && !permissions.gpuSettings) throw forbidden("settings of GPUs", "allow.gpuSettings");
+    const file = await this.#file(program, entry, report, signal);
+    const apiPort = entry.api === null ? null : await freePort(usedPorts());
+    const apiToken = randomBytes(18).toString("base64url");
+    const gpus = program.gpuSettings.length === 0 ? [] : await readGpus();
+    const { tuning, host } = splitSettings(program.gpuSettings, gpus, entry);
+    const line = lineOf(entry, program, { apiPort, apiToken, ...(tuning === undefined ? {} : { tuning }) });
+    return {
+      argv: [file, ...line.argv],
+      shown: [file, ...line.shown],
+      environment: line.environment,
+      apiPort,
+      apiToken: apiPort === null ? null : apiToken,
+      quit: entry.quit,
+      badConfiguration: [...entry.badConfigurationExits],
+      secrets: secretsIn(program, line.argv, line.shown, apiToken),
+      gpuSettings: host,
+    };
+  }
+
+  /** The command line as people may see it. */
+  shown(program: Program, apiPort: number | null): string[] {
+    const entry = this.#entry(program);
+    const own = this.#options.own.find((each) => each.entry.id === program.software);
+    const file = own?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+    const port = entry.api === null ? null : (apiPort ?? examplePort);
+    return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
+  }
+
+  #entry({ software }: Program): MiningProgram {
+    const entry =
+      this.#options.own.find((each) => each.entry.id === software)?.entry ?? this.#options.catalogue(software);
+    if (entry !== undefined) return entry;
+    throw new RigbridgeError(
+      "software.unknown",
+      `This host's agent knows no mining software ${software}; update it, or declare that program in its configuration`,
+    );
+  }
+
+  async #file(
+    program: Program,
+    entry: MiningProgram,
+    report: (step: Preparing) => void,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { own, permissions, download } = this.#options;
+    const declared = own.find((each) => each.entry.id === program.software);
+    if (declared !== undefined) return executable(declared.path);
+    if (program.files.from === "path") return allowedExecutable(program.files.path, permissions.folders);
+    if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    return download(program, entry, report, signal);
+  }
+}
+
+const system = process.platform === "win32" ? "windows" : process.platform === "darwin" ? "macos" : "linux";
+/** Shown where the program does not run; each start gets a free one. */
+const examplePort = 20_000;
+
+function lineOf(...[entry, program, options]: Parameters<typeof commandLine>) {
+  const line = commandLine(entry, program, options);
+  if ("mistakes" in line) throw invalidAll(line.mistakes);
+  return line;
+}
+
+/** Passwords, and each word of the command line that people do not see. */
+function secretsIn(
+  { pools, dualPools }: Program,
+  argv: readonly string[],
+  shown: readonly string[],
+  apiToken: string,
+): string[] {
+  const passwords = [...pools, ...dualPools].map(({ password }) => password);
+  const hidden = argv.filter((word, index) => word !== shown[index]);
+  return [...new Set([apiToken, ...passwords, ...hidden])].filter((each) => each !== "" && each !== "x");
+}
