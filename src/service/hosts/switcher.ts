@@ -108,9 +108,11 @@ export class Switcher {
       await this.#use(turn, next, "it is measured");
       return;
     }
+    // What could not be measured is no place to stay.
+    const isMeasured = turn.options[turn.present]?.hashrate != null;
     const { key, why } = decide({
       ...{ mode: switching.mode, options: turn.options, hysteresis: switching.hysteresis / 100 },
-      present: turn.present < 0 ? null : String(turn.present),
+      present: isMeasured ? String(turn.present) : null,
       since: miner.switchedAt ?? 0,
       now: this.#options.now(),
       minimumStayMs: switching.minimumStay * 1000,
