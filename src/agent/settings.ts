@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { AllowSettings, rebootCommand } from "../config/own-agent.ts";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
@@ -10,17 +11,6 @@ import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
 
 const path = z.string().min(1).max(1_000);
-
-const AllowSettings = z.strictObject({
-  folders: z
-    .array(path)
-    .max(50)
-    .optional()
-    .describe("folders from which programs may run; by default only `programs` in the agent's own folder"),
-  downloads: z.boolean().default(false).describe("the service may have programs downloaded"),
-  reboot: z.boolean().default(false).describe("the service may reboot this host"),
-  gpuSettings: z.boolean().default(false).describe("the service may set power limits, clocks and fans of GPUs"),
-});
 
 /** The configuration file of `rigbridge agent`. It alone decides what the service may ask of this host. */
 export const AgentSettings = z.strictObject({
@@ -35,12 +25,7 @@ export const AgentSettings = z.strictObject({
   insecure: z.boolean().default(false).describe("send the token unencrypted, or to a service that cannot prove its name"),
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
-  rebootCommand: z
-    .array(z.string().min(1).max(1_000))
-    .min(1)
-    .max(20)
-    .optional()
-    .describe("program and arguments that reboot this host; by default that of the system"),
+  rebootCommand,
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 

@@ -100,6 +100,8 @@ export interface Download {
   readonly version: string;
   /** Address of the archive; absent where there is none, or it is not known for sure. */
   readonly url: Readonly<Partial<Record<DownloadTarget, string>>>;
+  /** SHA-256 in hex, for those that are pinned. */
+  readonly sha256?: Readonly<Partial<Record<DownloadTarget, string>>>;
   /** Text file of SHA-256 sums that the maker publishes beside it; null if none. */
   readonly sums: string | null;
 }

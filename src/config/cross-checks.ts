@@ -61,6 +61,9 @@ export function crossChecks(value: unknown): Finding[] {
     ...loops(config, miners, groupNames),
     ...unknownCoins(config),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
+    ...(isRecord(config.agent)
+      ? unknownNames({ path: ["agent"], fields: config.agent }, "group", "group", groupNames)
+      : []),
     ...users.flatMap((user) => unknownNames(user, "groups", "group", groupNames)),
     ...users.flatMap((user) => unknownNames(user, "pools", "pool", poolNames)),
     ...poolGroups.flatMap((group) => unknownNames(group, "pools", "pool", poolNames)),

@@ -19,7 +19,7 @@ export interface ReadConfig {
 }
 
 /**
- * Reads the configuration file. A relative `store.url` is relative to the file's folder.
+ * Reads the configuration file. Relative paths in it are relative to the file's folder.
  * Throws `config.invalid` with every mistake, each at `rigbridge.yaml:12: miners[1].address`.
  */
 export async function readConfig(file: string, env: Environment = process.env): Promise<ReadConfig> {
@@ -30,7 +30,11 @@ export async function readConfig(file: string, env: Environment = process.env): 
     holdsSecret && (await readableByOthers(file))
       ? [`${file} contains secrets that every user of this machine can read; run chmod 600 on it`]
       : [];
-  return { config: { ...config, store: { ...config.store, url } }, warnings };
+  const data = config.agent.data === undefined ? {} : { data: resolve(dirname(file), config.agent.data) };
+  const folders = config.agent.allow.folders?.map((folder) => resolve(dirname(file), folder));
+  const allow = { ...config.agent.allow, ...(folders === undefined ? {} : { folders }) };
+  const agent = { ...config.agent, ...data, allow };
+  return { config: { ...config, store: { ...config.store, url }, agent }, warnings };
 }
 
 /** The configuration from YAML text; `name` names the file in the mistakes. */

@@ -14,6 +14,7 @@ import type { Environment } from "./environment.ts";
 import { Follows, Heatings } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
+import { OwnAgentSettings } from "./own-agent.ts";
 
 /**
  * The configuration, as in `additions` of the API ("Config keys"). Every key is optional; a key without effect in this
@@ -274,6 +275,7 @@ export const Config = z.strictObject({
   follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
   channels: Channels.describe("where notifications are sent, such as a phone"),
   hooks: z.array(HookSettings).max(100).default([]).describe("web hooks that come in and trigger rules"),
+  agent: OwnAgentSettings.prefault({}).describe("mining programs on the service's own machine"),
   scan: ScanSettings.optional().describe("searching networks for rigs; absent = only on request"),
   mqtt: MqttSettings.optional().describe("the MQTT bridge; absent = none"),
   history: z

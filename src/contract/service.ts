@@ -103,6 +103,8 @@ export type MiningService = {
   knowsAgent?(digest: string): boolean;
   /** Takes the connection of the agent with this token; undefined if it was revoked meanwhile. */
   takeAgent?(digest: string, connection: AgentConnection): AgentReceiver | undefined;
+  /** Takes the agent of the service's own machine; undefined unless the configuration enables it. */
+  takeOwnAgent?(connection: AgentConnection): AgentReceiver | undefined;
   /** Of each worker thread that reads rigs, as of the last second. */
   workers?(): readonly WorkerHealth[];
   close(): Promise<void>;

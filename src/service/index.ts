@@ -109,6 +109,10 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     receiveHook: (name, payload) => base.hooks.receive(name, payload),
     workers: () => registry.workers(),
     knowsAgent: (digest) => base.agents.knows(digest),
+    takeOwnAgent: (connection) => {
+      const own = base.store.hosts.all().find(({ owner, disabled }) => owner === "file" && !disabled);
+      return own === undefined ? undefined : base.agents.takeOwn(own.id, connection);
+    },
     takeAgent: (digest, connection) => base.agents.take(digest, connection),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
