@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
-import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
 import type { DeclaredProgram } from "../config/software.ts";
+import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
 import { invalidAll, RigbridgeError } from "../contract/problems.ts";
 import { commandLine } from "./command-line.ts";
 import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
 import { allowedExecutable, executable, forbidden } from "./permissions.ts";
-import type { Preparing, PreparedLaunch } from "./supervisor.ts";
+import type { PreparedLaunch, Preparing } from "./supervisor.ts";
 
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
@@ -33,9 +33,9 @@ export class Launcher {
   }
 
   async prepare(program: Program, report: (step: Preparing) => void, signal: AbortSignal): Promise<PreparedLaunch> {
-    const { permissions, readGpus, usedPorts } = this.#options;
+    const { readGpus, usedPorts } = this.#options;
     const entry = this.#entry(program);
-    if (program.gpuSettings.length > 0 && !permissions.gpuSettings) throw forbidden("settings of GPUs", "allow.gpuSettings");
+    this.#checkGpuSettings(program);
     const file = await this.#file(program, entry, report, signal);
     const apiPort = entry.api === null ? null : await freePort(usedPorts());
     const apiToken = randomBytes(18).toString("base64url");
@@ -55,13 +55,24 @@ export class Launcher {
     };
   }
 
-  /** The command line as people may see it. */
-  shown(program: Program, apiPort: number | null): string[] {
+  /** The command line as people may see it. Throws what would keep the program from being started. */
+  async shown(program: Program, apiPort: number | null): Promise<string[]> {
+    const { permissions } = this.#options;
     const entry = this.#entry(program);
-    const file =
-      this.#declared(program)?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+    this.#checkGpuSettings(program);
+    const declared = this.#declared(program)?.path ?? null;
     const port = entry.api === null ? null : (apiPort ?? examplePort);
-    return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
+    const line = lineOf(entry, program, { apiPort: port, apiToken: "token" });
+    if (declared !== null) return [await executable(declared), ...line.shown];
+    if (program.files.from === "path")
+      return [await allowedExecutable(program.files.path, permissions.folders), ...line.shown];
+    if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    return [entry.executable[system] ?? entry.id, ...line.shown];
+  }
+
+  #checkGpuSettings({ gpuSettings }: Program): void {
+    if (gpuSettings.length > 0 && !this.#options.permissions.gpuSettings)
+      throw forbidden("settings of GPUs", "allow.gpuSettings");
   }
 
   #entry(program: Program): MiningProgram {

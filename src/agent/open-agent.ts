@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { Agent, type AgentOptions } from "./agent.ts";
 import type { DownloadTarget } from "../catalogue/mining-program.ts";
+import { Agent, type AgentOptions } from "./agent.ts";
 import { Downloads } from "./downloads/index.ts";
 import { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { GpuReader } from "./gpus/gpu-reader.ts";
@@ -41,7 +41,10 @@ export function openAgent({ allow, rebootCommand, mirror, ...options }: HostSett
 }
 
 /** null where no maker has releases for this kind of machine. */
-export function downloadTarget(system: string = process.platform, processor: string = process.arch): DownloadTarget | null {
+export function downloadTarget(
+  system: string = process.platform,
+  processor: string = process.arch,
+): DownloadTarget | null {
   const targets: Readonly<Record<string, DownloadTarget>> = {
     "linux x64": "linux-x64",
     "win32 x64": "windows-x64",

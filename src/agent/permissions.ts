@@ -34,7 +34,8 @@ export async function executable(path: string): Promise<string> {
     throw new RigbridgeError("program.missing", `There is no file ${path} on this host, or the agent may not see it`);
   if (!(await stat(real)).isFile()) throw notExecutable(path, "is not a file");
   // Windows runs batch files by a shell.
-  if (process.platform === "win32" && extname(real).toLowerCase() !== ".exe") throw notExecutable(path, "is not an .exe");
+  if (process.platform === "win32" && extname(real).toLowerCase() !== ".exe")
+    throw notExecutable(path, "is not an .exe");
   const may = await access(real, constants.X_OK).then(
     () => true,
     () => false,

@@ -24,7 +24,10 @@ test("a program runs in a folder, group and environment of its own, and its API 
   expect(environment).toContain("CUDA_DEVICE_ORDER=PCI_BUS_ID");
   expect(environment).not.toContain("the-token-of-this-agent");
   const summary = (token: string | null) =>
-    fetch(`http://127.0.0.1:${apiPort}/2/summary`, token === null ? {} : { headers: { authorization: `Bearer ${token}` } });
+    fetch(
+      `http://127.0.0.1:${apiPort}/2/summary`,
+      token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
+    );
   expect((await summary(null)).status).toBe(401);
   expect((await summary(apiToken)).status).toBe(200);
   for (const each of host.messages) FromAgent.parse(each);
@@ -105,9 +108,9 @@ test("a program that rejects its configuration is not started again until somebo
   host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters })] });
   const { error } = await host.ask({ t: "start", id: 1 });
   expect(error?.message).toContain("rejects its configuration");
-  expect(host.state()?.starts).toBe(2);
+  expect(host.state()?.starts).toBe(1);
   host.send({ t: "programs", programs: [doubleProgram(host.path)] });
-  expect(await host.untilStatus("running")).toMatchObject({ starts: 3, message: null, lastLines: [] });
+  expect(await host.untilStatus("running")).toMatchObject({ starts: 1, message: null, lastLines: [] });
 });
 
 test("a program whose port another process has taken gets another port", async () => {
@@ -132,7 +135,11 @@ test("repeated and crossing messages never start a program twice", async () => {
   for (const { message } of await Promise.all(starts)) expect(message).toBe("Double (XmrigMiner) is running");
   expect(host.state()?.starts).toBe(1);
   expect(await processesIn(host.folder)).toHaveLength(1);
-  await Promise.all([host.ask({ t: "restart", id: 1 }), host.ask({ t: "stop", id: 1 }), host.ask({ t: "start", id: 1 })]);
+  await Promise.all([
+    host.ask({ t: "restart", id: 1 }),
+    host.ask({ t: "stop", id: 1 }),
+    host.ask({ t: "start", id: 1 }),
+  ]);
   await host.untilStatus("running");
   expect(await processesIn(host.folder)).toEqual([host.state()?.pid]);
 });
@@ -156,7 +163,7 @@ test("another command line restarts the program, another name does not", async (
   expect(host.state()?.pid).toBe(pid);
   const pools = [{ ...pool, url: "stratum+tcp://other.example:4444" }];
   host.send({ t: "programs", programs: [doubleProgram(host.path, { pools })] });
-  await until(() => host.state()?.starts === 2, "the second start");
+  await until(() => ![null, pid].includes(host.state()?.pid ?? null), "the second start");
   await host.untilStatus("running");
   expect(await logOf(host.folder)).toContain("pools stratum+tcp://other.example:4444");
   expect(await processesIn(host.folder)).toHaveLength(1);
@@ -170,6 +177,9 @@ test("programs that are no longer listed are ended and forgotten", async () => {
   host.send({ t: "programs", programs: [doubleProgram(host.path, { id: 2 })] });
   await until(async () => (await processesIn(host.folder)).length === 1, "the first program to end");
   expect(await processesIn(host.folder)).toEqual([kept.pid]);
-  await until(async () => !(await readFile(join(host.folder, "state.json"), "utf8")).includes('"id":1,'), "its state to go");
+  await until(
+    async () => !(await readFile(join(host.folder, "state.json"), "utf8")).includes('"id":1,'),
+    "its state to go",
+  );
   expect((await host.ask({ t: "start", id: 1 })).error).toMatchObject({ code: "not.found" });
 });
