@@ -178,6 +178,7 @@ export class Supervisor {
 
   async start(): Promise<string> {
     if (this.#status === "running") return `${this.#name} is running`;
+    if (this.#status === "starting" && this.#run !== null) return this.#started();
     this.want({ ...this.#program, running: true });
     this.#outcome.beginAnew();
     this.#notify();
