@@ -3,14 +3,16 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
 import { programOf } from "../catalogue/mining-software.ts";
+import type { DeclaredProgram } from "../config/software.ts";
 import type { AgentPermissions, FromAgent, Program, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { lock } from "../store/lock.ts";
+import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import type { GpuReader } from "./gpus/gpu-reader.ts";
 import type { GpuTuner } from "./gpus/gpu-tuner.ts";
 import { HostReporter } from "./host-report.ts";
 import { ActivityReader, type Occupation, occupation, unoccupied } from "./idle.ts";
-import { type Download, Launcher, type OwnProgram } from "./launcher.ts";
+import { Launcher } from "./launcher.ts";
 import { logLimits } from "./log-file.ts";
 import { forbidden } from "./permissions.ts";
 import { type Platform, platformOf } from "./platform/index.ts";
@@ -27,8 +29,8 @@ export interface AgentOptions {
   readonly version: string;
   readonly permissions: AgentPermissions;
   readonly rebootCommand: readonly string[];
-  readonly own: readonly OwnProgram[];
-  readonly download: Download;
+  readonly own: readonly DeclaredProgram[];
+  readonly downloads: Pick<ProgramDownloads, "obtain" | "confirm">;
   readonly gpuReader: Pick<GpuReader, "read">;
   readonly gpuTuner: Pick<GpuTuner, "apply" | "restore" | "recover">;
   readonly log: Logger;
@@ -247,7 +249,8 @@ export class Agent {
     try {
       link.send({ t: "done", n, ...(await this.#fulfil(request)) });
     } catch (error) {
-      if (!(error instanceof RigbridgeError)) this.#options.log.error({ err: error }, `Internal error with ${request.t}`);
+      if (!(error instanceof RigbridgeError))
+        this.#options.log.error({ err: error }, `Internal error with ${request.t}`);
       const { code, message } =
         error instanceof RigbridgeError ? error : { code: "internal", message: "Internal error of the host's agent" };
       link.send({ t: "done", n, error: { code, message: message.slice(0, 4_000).toWellFormed() } });
@@ -270,7 +273,7 @@ export class Agent {
         return { command: this.#launcher.shown(request.program, port) };
       }
       case "confirm":
-        throw new RigbridgeError("not.possible", "No download of this program waits for a confirmation");
+        return { message: await this.#options.downloads.confirm(request.id, request.sha256) };
     }
   }
 

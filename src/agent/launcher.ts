@@ -1,36 +1,24 @@
 import { randomBytes } from "node:crypto";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
+import type { DeclaredProgram } from "../config/software.ts";
 import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
 import { invalidAll, RigbridgeError } from "../contract/problems.ts";
 import { commandLine } from "./command-line.ts";
+import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
-import { allowedExecutable, executable, forbidden } from "./permissions.ts";
-import type { Preparing, PreparedLaunch } from "./supervisor.ts";
-
-/** A program of the agent's own configuration, with the path that is declared there. */
-export interface OwnProgram {
-  readonly entry: MiningProgram;
-  readonly path: string;
-}
+import { allowedExecutable, checkName, executable, forbidden } from "./permissions.ts";
+import type { PreparedLaunch, Preparing } from "./supervisor.ts";
 
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
   readonly catalogue: (id: string) => MiningProgram | undefined;
-  readonly own: readonly OwnProgram[];
+  readonly own: readonly DeclaredProgram[];
   readonly readGpus: () => Promise<HostGpu[]>;
   /** Ports of the APIs of programs that run. */
   readonly usedPorts: () => ReadonlySet<number>;
-  /** The executable of a download; null where downloads are not possible. */
-  readonly download: Download;
+  readonly downloads: Pick<ProgramDownloads, "obtain">;
 }
-
-export type Download = (
-  program: Program,
-  entry: MiningProgram,
-  report: (step: Preparing) => void,
-  signal: AbortSignal,
-) => Promise<string>;
 
 /**
  * Decides what a program is started with. The service names it and its settings; what is run, where it comes from and
@@ -46,7 +34,8 @@ export class Launcher {
   async prepare(program: Program, report: (step: Preparing) => void, signal: AbortSignal): Promise<PreparedLaunch> {
     const { permissions, readGpus, usedPorts } = this.#options;
     const entry = this.#entry(program);
-    if (program.gpuSettings.length > 0 && !permissions.gpuSettings) throw forbidden("settings of GPUs", "allow.gpuSettings");
+    if (program.gpuSettings.length > 0 && !permissions.gpuSettings)
+      throw forbidden("settings of GPUs", "allow.gpuSettings");
     const file = await this.#file(program, entry, report, signal);
     const apiPort = entry.api === null ? null : await freePort(usedPorts());
     const apiToken = randomBytes(18).toString("base64url");
@@ -70,7 +59,8 @@ export class Launcher {
   shown(program: Program, apiPort: number | null): string[] {
     const entry = this.#entry(program);
     const own = this.#options.own.find((each) => each.entry.id === program.software);
-    const file = own?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+    const file =
+      own?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
     const port = entry.api === null ? null : (apiPort ?? examplePort);
     return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
   }
@@ -91,12 +81,17 @@ export class Launcher {
     report: (step: Preparing) => void,
     signal: AbortSignal,
   ): Promise<string> {
-    const { own, permissions, download } = this.#options;
+    const { own, permissions, downloads } = this.#options;
     const declared = own.find((each) => each.entry.id === program.software);
-    if (declared !== undefined) return executable(declared.path);
-    if (program.files.from === "path") return allowedExecutable(program.files.path, permissions.folders);
-    if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
-    return download(program, entry, report, signal);
+    if (declared !== undefined && declared.path !== null) return executable(declared.path);
+    if (program.files.from === "path") {
+      const file = await allowedExecutable(program.files.path, permissions.folders);
+      checkName(file, entry);
+      return file;
+    }
+    // A download that the host's own configuration names needs no permission from it.
+    if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    return downloads.obtain(program, entry, report, signal);
   }
 }
 

@@ -1,11 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { AllowSettings, rebootCommand } from "../config/own-agent.ts";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
+import { AllowSettings, mirror, rebootCommand } from "../config/own-agent.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
+import {
+  type DeclaredProgram,
+  declaredProgram,
+  Software,
+  SoftwareSettings,
+  softwareFindings,
+} from "../config/software.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
@@ -22,10 +29,15 @@ export const AgentSettings = z.strictObject({
     .optional()
     .describe("from `rigbridge agent token`; for this host only"),
   ca: path.optional().describe("file with the certificate of the authority that signed the service's"),
-  insecure: z.boolean().default(false).describe("send the token unencrypted, or to a service that cannot prove its name"),
+  insecure: z
+    .boolean()
+    .default(false)
+    .describe("send the token unencrypted, or to a service that cannot prove its name"),
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
+  mirror,
+  software: Software,
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 
@@ -44,6 +56,8 @@ export interface ReadySettings {
     readonly gpuSettings: boolean;
   };
   readonly rebootCommand: readonly string[] | null;
+  readonly mirror: string | null;
+  readonly own: readonly DeclaredProgram[];
   readonly warnings: readonly string[];
 }
 
@@ -62,7 +76,8 @@ export async function readAgentSettings(
   overrides: AgentOverrides,
   env: Environment = process.env,
 ): Promise<ReadySettings> {
-  const written = file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
+  const written =
+    file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
   const given = AgentSettings.partial().safeParse(overrides, { error: sentence });
   if (!given.success) {
     const errors = given.error.issues.map(({ path: [option], message }) => ({ path: `--${String(option)}`, message }));
@@ -83,7 +98,11 @@ export async function readAgentSettings(
     ca: ca === undefined ? null : await certificate(ca),
     permissions: { folders: folders?.map((each) => resolve(beside, each)) ?? [join(folder, "programs")], ...allowed },
     rebootCommand: written.rebootCommand ?? null,
-    warnings: isExposed ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`] : [],
+    mirror: written.mirror ?? null,
+    own: written.software.map(declaredProgram),
+    warnings: isExposed
+      ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`]
+      : [],
   };
 }
 
@@ -98,13 +117,15 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
   const filled = withEnvironment(document.value ?? {}, env);
   const parsed = AgentSettings.safeParse(filled.value, { error: sentence });
   const unknownKey = (at: Finding["path"], key: string): Finding => {
-    const keys = Object.keys((at[0] === "allow" ? AllowSettings : AgentSettings).shape);
+    const section = { allow: AllowSettings, software: SoftwareSettings }[String(at[0])] ?? AgentSettings;
+    const keys = Object.keys(section.shape);
     return { path: [...at, key], message: unknownKeySentence(key, keys) };
   };
   const findings = [
     ...document.findings,
     ...filled.findings,
     ...findingsIn(parsed.error?.issues ?? [], unknownKey),
+    ...softwareFindings(parsed.data?.software ?? []),
   ];
   if (parsed.data !== undefined && findings.length === 0) return parsed.data;
   throw invalidConfig(
@@ -116,7 +137,10 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
 function missing(found: Readonly<Record<string, string | undefined>>, file: string | null): RigbridgeError {
   const errors = Object.entries(found)
     .filter(([, value]) => value === undefined)
-    .map(([key]) => ({ path: key, message: `is missing; give it with --${key}${file === null ? "" : `, or in ${file}`}` }));
+    .map(([key]) => ({
+      path: key,
+      message: `is missing; give it with --${key}${file === null ? "" : `, or in ${file}`}`,
+    }));
   return new RigbridgeError("config.invalid", "The agent does not know its service yet", { errors });
 }
 

@@ -1,10 +1,11 @@
 import { dirname, join, resolve } from "node:path";
 import type { Logger } from "pino";
 import { Agent, type ServiceReceiver } from "../agent/agent.ts";
+import { programDownloads } from "../agent/downloads/program-downloads.ts";
 import { GpuReader } from "../agent/gpus/gpu-reader.ts";
 import { GpuTuner } from "../agent/gpus/gpu-tuner.ts";
 import { platformOf } from "../agent/platform/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, declaredProgram } from "../config/index.ts";
 import type { AgentConnection } from "../contract/agent-connection.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -13,7 +14,7 @@ import { version } from "../version.ts";
 /** The agent of the service's own machine, in this process: the same as elsewhere, without a socket. */
 export async function startOwnAgent(
   service: Pick<MiningService, "takeOwnAgent">,
-  { agent: settings, store }: Pick<Config, "agent" | "store">,
+  { agent: settings, store, software }: Pick<Config, "agent" | "store" | "software">,
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
   if (store.url === ":memory:" && settings.data === undefined)
@@ -22,18 +23,17 @@ export async function startOwnAgent(
   const platform = platformOf();
   const tell = (text: string): void => log.warn(text);
   const gpuReader = new GpuReader({ log: tell });
+  const mirror = settings.mirror ?? null;
   const { folders = [join(folder, "programs")], ...allowed } = settings.allow;
   const agent = new Agent({
-    ...{ version, platform, folder, gpuReader, log, own: [] },
+    ...{ version, platform, folder, gpuReader, log, own: software.map(declaredProgram) },
     gpuTuner: new GpuTuner({
       ...{ reader: gpuReader, env: process.env, root: "/", timeoutMs: 6_000, log: tell },
       journal: join(folder, "gpu-settings.json"),
     }),
     permissions: { folders, ...allowed },
     rebootCommand: settings.rebootCommand ?? platform.rebootCommand,
-    download: async () => {
-      throw new Error("not yet");
-    },
+    downloads: programDownloads({ folder, mirror }),
   });
   await agent.start();
   const end = pair(agent, (connection) => service.takeOwnAgent?.(connection));

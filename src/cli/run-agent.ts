@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "../agent/agent.ts";
 import { Connection } from "../agent/connection.ts";
+import { programDownloads } from "../agent/downloads/program-downloads.ts";
 import { GpuReader } from "../agent/gpus/gpu-reader.ts";
 import { GpuTuner } from "../agent/gpus/gpu-tuner.ts";
 import { platformOf } from "../agent/platform/index.ts";
@@ -23,6 +24,7 @@ export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOp
   const log = await openLog();
   for (const warning of settings.warnings) log.warn(warning);
   const shutdown = new Shutdown();
+  const { own, mirror } = settings;
   const platform = platformOf();
   const tell = (text: string) => log.warn(text);
   const gpuReader = new GpuReader({ log: tell });
@@ -31,13 +33,11 @@ export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOp
     journal: join(settings.folder, "gpu-settings.json"),
   });
   const agent = new Agent({
-    ...{ version, platform, gpuReader, gpuTuner, log, own: [] },
+    ...{ version, platform, gpuReader, gpuTuner, log, own },
     folder: settings.folder,
     permissions: settings.permissions,
     rebootCommand: settings.rebootCommand ?? platform.rebootCommand,
-    download: async () => {
-      throw new Error("not yet");
-    },
+    downloads: programDownloads({ folder: settings.folder, mirror }),
   });
   shutdown.add("agent", () => agent.close());
   if (endPrograms) {

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { z } from "zod";
 import {
   type AlgorithmName,
@@ -10,6 +11,7 @@ import {
 import { miningSoftware, programOf } from "../catalogue/mining-software.ts";
 import { Line } from "../contract/inputs.ts";
 import { drivers } from "../link/drivers/index.ts";
+import type { Finding } from "./document.ts";
 
 const word = z
   .string()
@@ -28,7 +30,12 @@ export const SoftwareSettings = z.strictObject({
     .enum(drivers.map(({ id }) => id))
     .optional()
     .describe("driver that reads its API; absent = it has none, and only its process is watched"),
-  path: z.string().min(1).max(1_000).optional().describe("its executable on this host"),
+  path: z
+    .string()
+    .max(1_000)
+    .refine(isAbsolute, "must be an absolute path")
+    .optional()
+    .describe("its executable on this host"),
   download: z
     .strictObject({
       url: z.url({ protocol: /^https$/, error: "must be an address that begins with https://" }),
@@ -37,8 +44,13 @@ export const SoftwareSettings = z.strictObject({
         .regex(/^[0-9a-f]{64}$/, "must be 64 digits of 0-9 and a-f")
         .optional()
         .describe("SHA-256 of the file; absent = it is asked once"),
-      version: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen"),
-      executable: z.string().regex(/^[^/\\]{1,255}$/, "must be a file name").optional(),
+      version: z
+        .string()
+        .regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen"),
+      executable: z
+        .string()
+        .regex(/^[^/\\]{1,255}$/, "must be a file name")
+        .optional(),
     })
     .optional()
     .describe("archive that holds it: tar.gz, tar.xz or zip"),
@@ -47,7 +59,9 @@ export const SoftwareSettings = z.strictObject({
     .describe("its arguments, with {algorithm} {scheme} {host} {port} {user} {worker} {login} {password}"),
   apiArguments: words
     .optional()
-    .describe("arguments that bind its API to the loopback, with {apiPort} and {apiToken}; parameters cannot repeat them"),
+    .describe(
+      "arguments that bind its API to the loopback, with {apiPort} and {apiToken}; parameters cannot repeat them",
+    ),
   reserved: words.optional().describe("further options that parameters cannot set"),
   algorithms: z
     .array(z.string().regex(/^[a-z0-9-]{1,64}(=\S{1,100})?$/, "must be an id of GET /api/algorithms, or id=name"))
@@ -57,6 +71,12 @@ export const SoftwareSettings = z.strictObject({
 });
 export type SoftwareSettings = z.infer<typeof SoftwareSettings>;
 
+export const Software = z
+  .array(SoftwareSettings)
+  .max(100)
+  .default([])
+  .describe("mining programs of this host beside those of the catalogue, or with other files; the API cannot add any");
+
 /** A program that is declared in a file. */
 export interface DeclaredProgram {
   readonly entry: MiningProgram;
@@ -64,12 +84,12 @@ export interface DeclaredProgram {
   readonly path: string | null;
 }
 
-/** What is wrong with a list of declared programs beyond its schema: `path` in the list, and a sentence. */
-export function softwareMistakes(list: readonly SoftwareSettings[]): { path: (string | number)[]; message: string }[] {
+/** What is wrong with the programs that a file declares, beyond their schema. */
+export function softwareFindings(list: readonly SoftwareSettings[]): Finding[] {
   return list.flatMap((settings, at) => {
     const { id, path, download, arguments: given, algorithms } = settings;
-    const mistakes: { path: (string | number)[]; message: string }[] = [];
-    const add = (key: string, message: string) => mistakes.push({ path: [at, key], message });
+    const mistakes: Finding[] = [];
+    const add = (key: string, message: string) => mistakes.push({ path: ["software", at, key], message });
     if (list.findIndex((each) => each.id === id) < at) add("id", `"${id}" is there twice`);
     if (path === undefined && download === undefined) add("path", "is missing; give path or download");
     if (programOf(id) !== undefined) {
@@ -123,7 +143,12 @@ export function declaredProgram(settings: SoftwareSettings): DeclaredProgram {
         api: api.length === 0 ? [] : [always(...api)],
         schemes: { plain: "stratum+tcp://", tls: "stratum+ssl://" },
       },
-      algorithms: Object.fromEntries(pairs((settings.algorithms ?? []).join(" ")).map(([id, name]): [string, AlgorithmName] => [id, { name, args: [] }])),
+      algorithms: Object.fromEntries(
+        pairs((settings.algorithms ?? []).join(" ")).map(([id, name]): [string, AlgorithmName] => [
+          id,
+          { name, args: [] },
+        ]),
+      ),
       dual: {},
       options: "getopt",
       reserved: settings.reserved ?? [],
@@ -140,7 +165,7 @@ type GivenDownload = NonNullable<SoftwareSettings["download"]>;
 
 /** For this host, whatever it is. */
 const downloadFrom = ({ url, sha256, version }: GivenDownload): Download => {
-  const targets = ["linux-x64", "windows-x64", "macos-x64", "macos-arm64"] as const;
+  const targets = ["linux-x64", "linux-arm64", "windows-x64", "macos-x64", "macos-arm64"] as const;
   return {
     version,
     url: Object.fromEntries(targets.map((target) => [target, url])),

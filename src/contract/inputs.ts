@@ -273,7 +273,8 @@ export const HostBody = z.object({
 
 export const AgentBody = z.object({ hostId: z.int().min(1).describe("the host that its agent runs on") });
 
-const figureIn = (min: number, max: number, what: string) => z.number().min(min).max(max).nullable().default(null).describe(what);
+const figureIn = (min: number, max: number, what: string) =>
+  z.number().min(min).max(max).nullable().default(null).describe(what);
 
 /** Ranges that no GPU exceeds; what a GPU takes, its driver says. */
 const GpuTuningBody = z.object({
@@ -311,7 +312,11 @@ export const ManagedMinerBody = z.object({
   algorithm: optionalLine(100),
   dualAlgorithm: optionalLine(100),
   groupId: GroupOf.nullish().describe("null or absent = the group of the host"),
-  gpuSettings: z.array(GpuTuningBody).max(64).optional().describe("settings of GPUs while it runs (Rigbridge extension)"),
+  gpuSettings: z
+    .array(GpuTuningBody)
+    .max(64)
+    .optional()
+    .describe("settings of GPUs while it runs (Rigbridge extension)"),
   idle: IdleBody.nullish().describe("it waits while other work runs; null = never (Rigbridge extension)"),
 });
 

@@ -23,12 +23,20 @@ export async function ownFolder(): Promise<string> {
 export async function installDouble(folder: string, name = "xmrig"): Promise<string> {
   const path = join(folder, name);
   await mkdir(folder, { recursive: true });
-  await writeFile(path, `#!${process.execPath} --disable-warning=ExperimentalWarning\nimport(${JSON.stringify(double)});\n`);
+  await writeFile(
+    path,
+    `#!${process.execPath} --disable-warning=ExperimentalWarning\nimport(${JSON.stringify(double)});\n`,
+  );
   await chmod(path, 0o755);
   return path;
 }
 
-export const pool = { url: "stratum+tcp://pool.example:3333", worker: "rig1", wallet: "wallet1", password: "pool-pass-1" };
+export const pool = {
+  url: "stratum+tcp://pool.example:3333",
+  worker: "rig1",
+  wallet: "wallet1",
+  password: "pool-pass-1",
+};
 
 export const doubleProgram = (path: string, changes: Partial<Program> = {}): Program => ({
   id: 1,
@@ -76,7 +84,9 @@ export interface TestHost {
   readonly service: ServiceReceiver;
   send(message: ToAgent): void;
   /** Sends a request and waits for its answer. */
-  ask(request: { readonly t: "start" | "stop" | "restart"; readonly id: number } | { readonly t: "reboot" }): Promise<Done>;
+  ask(
+    request: { readonly t: "start" | "stop" | "restart"; readonly id: number } | { readonly t: "reboot" },
+  ): Promise<Done>;
   command(program: Program): Promise<Done>;
   /** As it was last sent. */
   state(id?: number): ProgramState | undefined;
@@ -97,7 +107,10 @@ export async function startHost({ folder: given, limits, options, mode }: HostOp
     permissions: { folders: [join(folder, "programs")], downloads: false, reboot: false, gpuSettings: false },
     rebootCommand: ["/nonexistent"],
     own: [],
-    download: () => Promise.reject(new Error("no downloads in this test")),
+    downloads: {
+      obtain: () => Promise.reject(new Error("no downloads in this test")),
+      confirm: () => Promise.reject(new Error("no downloads in this test")),
+    },
     gpuReader: { read: async () => [] },
     gpuTuner: { apply: async () => [], restore: async () => undefined, recover: async () => undefined },
     log: pino({ level: "silent" }),

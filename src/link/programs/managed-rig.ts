@@ -147,7 +147,7 @@ export class ManagedRig implements Rig {
   #pools(runs: boolean): PoolReading[] {
     return this.#program.pools.map(({ url, worker }, index) => ({
       ...{ index, url, worker, priority: index, active: runs && index === 0 },
-      ...{ status: "enabled", devFee: false, quota: null, accepted: null, rejected: null, stale: null } as const,
+      ...({ status: "enabled", devFee: false, quota: null, accepted: null, rejected: null, stale: null } as const),
     }));
   }
 

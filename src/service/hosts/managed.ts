@@ -8,8 +8,8 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Coins } from "../money/coins.ts";
 import type { HostContext } from "./hosts.ts";
 import { mostPrograms } from "./managed-miners.ts";
-import { algorithmsOf, isNone, poolsOf, takes } from "./program-of.ts";
-import { softwareList } from "./software.ts";
+import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
+import { isNone, softwareList } from "./software.ts";
 import { minerUid } from "./uids.ts";
 
 type ManagedOperations = Pick<
@@ -134,7 +134,11 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       if ("message" in program) throw new RigbridgeError(program.code, program.message);
       if (program.files.from === "path") throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
       const state = managed.stateOf(miner);
-      return { ...pinned(program.files), ...(state?.download ?? {}), state: stateOf(state?.status, program.files.sha256) };
+      return {
+        ...pinned(program.files),
+        ...(state?.download ?? {}),
+        state: stateOf(state?.status, program.files.sha256),
+      };
     },
     confirmManagedMinerDownload: async ({ id, sha256 }, caller) => {
       const miner = findFor(id, caller);
