@@ -13,11 +13,12 @@ import type { PreparedLaunch, Preparing } from "./supervisor.ts";
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
   readonly catalogue: (id: string) => MiningProgram | undefined;
+  /** Programs that this host's own configuration declares. */
   readonly own: readonly DeclaredProgram[];
   readonly readGpus: () => Promise<HostGpu[]>;
   /** Ports of the APIs of programs that run. */
   readonly usedPorts: () => ReadonlySet<number>;
-  readonly downloads: Pick<ProgramDownloads, "obtain">;
+  readonly downloads: Pick<ProgramDownloads, "obtain" | "confirm">;
 }
 
 /**
@@ -58,16 +59,16 @@ export class Launcher {
   /** The command line as people may see it. */
   shown(program: Program, apiPort: number | null): string[] {
     const entry = this.#entry(program);
-    const own = this.#options.own.find((each) => each.entry.id === program.software);
     const file =
-      own?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+      this.#declared(program)?.path ??
+      (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
     const port = entry.api === null ? null : (apiPort ?? examplePort);
     return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
   }
 
-  #entry({ software }: Program): MiningProgram {
-    const entry =
-      this.#options.own.find((each) => each.entry.id === software)?.entry ?? this.#options.catalogue(software);
+  #entry(program: Program): MiningProgram {
+    const { software } = program;
+    const entry = this.#declared(program)?.entry ?? this.#options.catalogue(software);
     if (entry !== undefined) return entry;
     throw new RigbridgeError(
       "software.unknown",
@@ -81,17 +82,23 @@ export class Launcher {
     report: (step: Preparing) => void,
     signal: AbortSignal,
   ): Promise<string> {
-    const { own, permissions, downloads } = this.#options;
-    const declared = own.find((each) => each.entry.id === program.software);
-    if (declared !== undefined && declared.path !== null) return executable(declared.path);
-    if (program.files.from === "path") {
-      const file = await allowedExecutable(program.files.path, permissions.folders);
+    const { permissions, downloads } = this.#options;
+    const { files } = program;
+    const declared = this.#declared(program)?.path ?? null;
+    if (declared !== null) return executable(declared);
+    if (files.from === "path") {
+      const file = await allowedExecutable(files.path, permissions.folders);
       checkName(file, entry);
       return file;
     }
-    // A download that the host's own configuration names needs no permission from it.
-    if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    // What the host's own configuration declares needs no permission from it.
+    if (this.#declared(program) === undefined && !permissions.downloads)
+      throw forbidden("downloads of programs", "allow.downloads");
     return downloads.obtain(program, entry, report, signal);
+  }
+
+  #declared({ software }: Program): DeclaredProgram | undefined {
+    return this.#options.own.find(({ entry }) => entry.id === software);
   }
 }
 

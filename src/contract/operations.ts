@@ -83,6 +83,7 @@ import {
   Upcoming,
 } from "./rules.ts";
 import { Key } from "./steps.ts";
+import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -582,6 +583,24 @@ export const operations = {
     params: byIdOf("managed miner"),
     body: DownloadBody,
     reply: ActionReply,
+    extension,
+  }),
+
+  listBenchmarks: get("/api/benchmarks", viewers, {
+    summary: "What each model of graphics card or processor does with each program and algorithm, measured once",
+    reply: z.array(BenchmarkEntry),
+    extension,
+  }),
+  deleteBenchmark: remove("/api/benchmarks/:id", closed, {
+    summary: "Forgets a benchmark, which is then measured anew while a managed miner mines that",
+    params: byIdOf("benchmark"),
+    reply: ActionReply,
+    extension,
+  }),
+  getManagedMinerSwitching: get("/api/managedminers/:id/switching", viewers, {
+    summary: "What a managed miner chooses among, what each choice would earn, and why it mines what it does",
+    params: byIdOf("managed miner"),
+    reply: SwitchingState,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

@@ -105,7 +105,9 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...parts.ofMiners,
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
     ...hostOperations(hostContext),
-    ...managedOperations({ ...hostContext, coins, registry }),
+    ...managedOperations({ ...hostContext, coins, registry, switcher: parts.switcher }),
+    listBenchmarks: parts.benchmarks.listBenchmarks,
+    deleteBenchmark: parts.benchmarks.deleteBenchmark,
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
     ...channelOperations(parts.config.channels, store.outbox, parts.outbox),
     ...templateOperations(

@@ -90,7 +90,9 @@ describe("a download", () => {
     expect(statSync(join(path, "..", "README.md")).mode & 0o777).toBe(0o644);
     expect(await obtain({ sha256 })).toEqual(first);
     expect(asked).toEqual(["/miner.tar.gz"]);
-    expect(filesIn(folder).filter((file) => file.startsWith("downloads"))).toEqual([join("downloads", "downloads.json")]);
+    expect(filesIn(folder).filter((file) => file.startsWith("downloads"))).toEqual([
+      join("downloads", "downloads.json"),
+    ]);
   });
 
   test("with another sum is removed", async () => {
@@ -251,12 +253,24 @@ describe("an archive", () => {
     expect(outside).toEqual(["archive"]);
   });
 
-  const evil = ["../evil", "a/../../evil", "/tmp/rigbridge-evil", "..\\evil", "a\\..\\..\\evil", "C:\\evil", "a:stream", "a/..", "evil. "];
+  const evil = [
+    "../evil",
+    "a/../../evil",
+    "/tmp/rigbridge-evil",
+    "..\\evil",
+    "a\\..\\..\\evil",
+    "C:\\evil",
+    "a:stream",
+    "a/..",
+    "evil. ",
+  ];
 
-  test.each(evil.flatMap((path) => [
-    [path, "tar.gz", tarGz([{ path, content: "x" }])] as const,
-    [path, "zip", zip([{ path, content: "x" }])] as const,
-  ]))("with the path %s is refused: %s", async (_path, _kind, archive) => {
+  test.each(
+    evil.flatMap((path) => [
+      [path, "tar.gz", tarGz([{ path, content: "x" }])] as const,
+      [path, "zip", zip([{ path, content: "x" }])] as const,
+    ]),
+  )("with the path %s is refused: %s", async (_path, _kind, archive) => {
     expect((await failure(unpacked(archive))).code).toBe("download.archive");
     expect(existsSync("/tmp/rigbridge-evil")).toBe(false);
   });
@@ -264,14 +278,18 @@ describe("an archive", () => {
   test("with any path stays in its folder, or is refused", async () => {
     const part = fc.constantFrom("..", ".", "a", "b", "", "\\", "/", "C:", "~", " ", "\u0000");
     await fc.assert(
-      fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 5 }), fc.constantFrom("/", "\\", ""), async (parts, by) => {
-        const path = parts.join(by);
-        const made = [tarGz([{ path: `${path}x`, content: "x" }]), zip([{ path: `${path}x`, content: "x" }])];
-        for (const archive of made) {
-          const result = await unpacked(archive).catch((error: unknown) => error);
-          if (!(result instanceof RigbridgeError)) expect(result).toMatchObject({ outside: ["archive"] });
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(part, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom("/", "\\", ""),
+        async (parts, by) => {
+          const path = parts.join(by);
+          const made = [tarGz([{ path: `${path}x`, content: "x" }]), zip([{ path: `${path}x`, content: "x" }])];
+          for (const archive of made) {
+            const result = await unpacked(archive).catch((error: unknown) => error);
+            if (!(result instanceof RigbridgeError)) expect(result).toMatchObject({ outside: ["archive"] });
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -283,7 +301,10 @@ describe("an archive", () => {
     ["a FIFO", { path: "pipe", type: "FIFO" }],
   ])("with %s is refused", async (_, entry) => {
     const error = await failure(unpacked(tarGz([...program, entry])));
-    expect([error.code, error.message]).toEqual(["download.archive", expect.stringContaining("only files and folders")]);
+    expect([error.code, error.message]).toEqual([
+      "download.archive",
+      expect.stringContaining("only files and folders"),
+    ]);
   });
 
   test("with a link in a zip is refused", async () => {
@@ -296,7 +317,10 @@ describe("an archive", () => {
     ["tar.xz", tarXz([{ path: "zeros", content: Buffer.alloc(3_000_000) }])],
     ["zip", zip([{ path: "zeros", content: Buffer.alloc(3_000_000) }])],
     ["zip that claims less", zip([{ path: "zeros", content: Buffer.alloc(3_000_000) }], 10)],
-    ["tar.gz of many files", tarGz(Array.from({ length: 30 }, (_, at) => ({ path: `f${at}`, content: Buffer.alloc(100_000) })))],
+    [
+      "tar.gz of many files",
+      tarGz(Array.from({ length: 30 }, (_, at) => ({ path: `f${at}`, content: Buffer.alloc(100_000) }))),
+    ],
   ])("that unpacks to more than the limit is refused: %s", async (_, archive) => {
     expect((await failure(unpacked(archive, 1_000_000))).code).toBe("download.archive");
   });
@@ -307,7 +331,10 @@ describe("an archive", () => {
   });
 
   test("with an entry that is there twice is refused", async () => {
-    const twice = [{ path: "miner", content: "a" }, { path: "./miner", content: "b" }];
+    const twice = [
+      { path: "miner", content: "a" },
+      { path: "./miner", content: "b" },
+    ];
     expect((await failure(unpacked(tarGz(twice)))).code).toBe("download.archive");
     expect((await failure(unpacked(zip(twice)))).code).toBe("download.archive");
   });

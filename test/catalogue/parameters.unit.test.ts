@@ -77,7 +77,7 @@ describe("parameters are split like a shell splits words", () => {
 function quote(text: string, style: string): string {
   if (style === "'") return `'${text.replaceAll("'", `'\\''`)}'`;
   if (style === '"' || text === "" || text.includes("\n")) return `"${text.replace(/["\\$`]/g, "\\$&")}"`;
-  return text.replace(/[^]/gu, "\\$&");
+  return text.replace(/[\s\S]/gu, "\\$&");
 }
 
 /** The options of a program's API and those it reserves, as it spells them. */

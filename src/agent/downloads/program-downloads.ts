@@ -1,13 +1,8 @@
-import { machine, type } from "node:os";
-import { type DownloadTarget, downloadTargetFor, type MiningProgram } from "../../catalogue/mining-program.ts";
+import type { DownloadTarget, MiningProgram } from "../../catalogue/mining-program.ts";
 import type { Program } from "../../contract/agent.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Preparing } from "../supervisor.ts";
-import { type DownloadRequest, type DownloadSettings, Downloads, downloadOf } from "./index.ts";
-
-/** Those of this host. */
-export const programDownloads = (settings: DownloadSettings): ProgramDownloads =>
-  new ProgramDownloads(new Downloads(settings), downloadTargetFor(`${type()} (${machine()})`));
+import { type DownloadRequest, type Downloads, downloadOf } from "./index.ts";
 
 /** Downloads for the programs of a host. */
 export class ProgramDownloads {
