@@ -7,7 +7,7 @@ import { commandLine } from "./command-line.ts";
 import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
-import { allowedExecutable, executable, forbidden } from "./permissions.ts";
+import { allowedExecutable, checkName, executable, forbidden } from "./permissions.ts";
 import type { PreparedLaunch, Preparing } from "./supervisor.ts";
 
 export interface LauncherOptions {
@@ -36,7 +36,8 @@ export class Launcher {
     const { readGpus, usedPorts } = this.#options;
     const entry = this.#entry(program);
     this.#checkGpuSettings(program);
-    const file = await this.#file(program, entry, report, signal);
+    const present = await this.#presentFile(program, entry);
+    const file = present ?? (await this.#options.downloads.obtain(program, entry, report, signal));
     const apiPort = entry.api === null ? null : await freePort(usedPorts());
     const apiToken = randomBytes(18).toString("base64url");
     const gpus = program.gpuSettings.length === 0 ? [] : await readGpus();
@@ -57,17 +58,12 @@ export class Launcher {
 
   /** The command line as people may see it. Throws what would keep the program from being started. */
   async shown(program: Program, apiPort: number | null): Promise<string[]> {
-    const { permissions } = this.#options;
     const entry = this.#entry(program);
     this.#checkGpuSettings(program);
-    const declared = this.#declared(program)?.path ?? null;
     const port = entry.api === null ? null : (apiPort ?? examplePort);
     const line = lineOf(entry, program, { apiPort: port, apiToken: "token" });
-    if (declared !== null) return [await executable(declared), ...line.shown];
-    if (program.files.from === "path")
-      return [await allowedExecutable(program.files.path, permissions.folders), ...line.shown];
-    if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
-    return [entry.executable[system] ?? entry.id, ...line.shown];
+    const file = await this.#presentFile(program, entry);
+    return [file ?? entry.executable[system] ?? entry.id, ...line.shown];
   }
 
   #checkGpuSettings({ gpuSettings }: Program): void {
@@ -85,19 +81,19 @@ export class Launcher {
     );
   }
 
-  async #file(
-    program: Program,
-    entry: MiningProgram,
-    report: (step: Preparing) => void,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const { permissions, downloads } = this.#options;
-    const { files } = program;
-    const declared = this.#declared(program)?.path ?? null;
-    if (declared !== null) return executable(declared);
-    if (files.from === "path") return allowedExecutable(files.path, permissions.folders);
-    if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
-    return downloads.obtain(program, entry, report, signal);
+  /** The file of a program; null for one that is downloaded. Throws what this host does not allow. */
+  async #presentFile(program: Program, entry: MiningProgram): Promise<string | null> {
+    const { permissions } = this.#options;
+    const declared = this.#declared(program);
+    if (declared !== undefined && declared.path !== null) return executable(declared.path);
+    if (program.files.from === "path") {
+      const file = await allowedExecutable(program.files.path, permissions.folders);
+      checkName(file, entry);
+      return file;
+    }
+    // What the host's own configuration declares needs no permission from it.
+    if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    return null;
   }
 
   #declared({ software }: Program): DeclaredProgram | undefined {

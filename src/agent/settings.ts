@@ -4,9 +4,15 @@ import { z } from "zod";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
-import { AllowSettings, rebootCommand } from "../config/own-agent.ts";
+import { AllowSettings, mirror, rebootCommand } from "../config/own-agent.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
-import { type DeclaredProgram, declaredProgram, SoftwareSettings, softwareMistakes } from "../config/software.ts";
+import {
+  type DeclaredProgram,
+  declaredProgram,
+  Software,
+  SoftwareSettings,
+  softwareFindings,
+} from "../config/software.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
@@ -30,15 +36,8 @@ export const AgentSettings = z.strictObject({
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
-  software: z
-    .array(SoftwareSettings)
-    .max(100)
-    .default([])
-    .describe("programs of this host beside those of the catalogue"),
-  mirror: z
-    .url({ protocol: /^https$/, error: "must be an address like https://mirror.example" })
-    .optional()
-    .describe("copy of the makers' sites: programs are downloaded from <mirror>/<host>/<path>"),
+  software: Software,
+  mirror,
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 
@@ -121,10 +120,7 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
     ...document.findings,
     ...filled.findings,
     ...findingsIn(parsed.error?.issues ?? [], unknownKey),
-    ...softwareMistakes(parsed.data?.software ?? []).map(({ path: at, message }) => ({
-      path: ["software", ...at],
-      message,
-    })),
+    ...softwareFindings(parsed.data?.software ?? []),
   ];
   if (parsed.data !== undefined && findings.length === 0) return parsed.data;
   throw invalidConfig(

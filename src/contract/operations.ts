@@ -44,8 +44,8 @@ import {
   ChannelState,
   CommandLineReply,
   CommandList,
-  DownloadReply,
   Discovery,
+  DownloadReply,
   Group,
   History,
   Host,
@@ -55,6 +55,7 @@ import {
   MinerDetail,
   MinerList,
   MinerPool,
+  MiningSoftware,
   MoneyReport,
   NotificationList,
   Pool,
@@ -66,7 +67,6 @@ import {
   SystemInfo,
   User,
 } from "./resources.ts";
-import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import {
   MaintenanceSettings,
   MaintenanceWindow,
@@ -83,6 +83,7 @@ import {
   Upcoming,
 } from "./rules.ts";
 import { Key } from "./steps.ts";
+import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -209,7 +210,7 @@ export const operations = {
   }),
   listMiningSoftware: get("/api/miningsoftware", viewers, {
     summary: "The catalogue of mining software",
-    reply: z.array(CatalogueEntry),
+    reply: z.array(MiningSoftware),
   }),
   listAlgorithms: get("/api/algorithms", viewers, {
     summary: "The catalogue of algorithms",

@@ -8,8 +8,8 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Coins } from "../money/coins.ts";
 import type { HostContext } from "./hosts.ts";
 import { mostPrograms } from "./managed-miners.ts";
-import { algorithmsOf, isNone, poolsOf, takes } from "./program-of.ts";
-import { softwareList } from "./software.ts";
+import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
+import { isNone, softwareList } from "./software.ts";
 import type { Switcher } from "./switcher.ts";
 import { minerUid } from "./uids.ts";
 
@@ -117,7 +117,10 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
         // Those that were added belong to the pool that was chosen before.
         ...(choosesPool(body, before) ? { addedPools: [] } : {}),
       };
-      const mistakes = [...mistakesIn(miner, body, existing?.id, context), ...choiceMistakes(miner, existing?.id, context)];
+      const mistakes = [
+        ...mistakesIn(miner, body, existing?.id, context),
+        ...choiceMistakes(miner, existing?.id, context),
+      ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       await checkOnHost(miner, existing, commandOf, context);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
@@ -139,9 +142,14 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       const miner = findFor(id, caller);
       const program = managed.programOf(miner);
       if ("message" in program) throw new RigbridgeError(program.code, program.message);
-      if (program.files.from === "path") throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
+      if (program.files.from !== "download")
+        throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
       const state = managed.stateOf(miner);
-      return { ...pinned(program.files), ...(state?.download ?? {}), state: stateOf(state?.status, program.files.sha256) };
+      return {
+        ...pinned(program.files),
+        ...(state?.download ?? {}),
+        state: stateOf(state?.status, program.files.sha256),
+      };
     },
     confirmManagedMinerDownload: async ({ id, sha256 }, caller) => {
       const miner = findFor(id, caller);

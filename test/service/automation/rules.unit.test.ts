@@ -214,7 +214,9 @@ describe("a rule that acts again", () => {
     const bench = await openRuleBench({
       rules: [low],
       clocks,
-      maintenance: [{ name: "new fans", until, from: new Date(clocks.now() + 100_000).toISOString(), miners: ["rig 1"] }],
+      maintenance: [
+        { name: "new fans", until, from: new Date(clocks.now() + 100_000).toISOString(), miners: ["rig 1"] },
+      ],
     });
     await bench.pass(5 * 3_600, 10, () => bench.read(1, ill));
     expect(bench.runs.told).toEqual([restarted]);
