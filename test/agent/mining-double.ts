@@ -26,7 +26,7 @@ const { values } = parseArgs({
     "double-child": { type: "boolean" },
     /** Prints so many lines of 100 bytes a second. */
     "double-chatter": { type: "string" },
-    "double-no-api": { type: "boolean" },
+    "double-mute": { type: "boolean" },
   },
 });
 
@@ -63,7 +63,7 @@ if (endAfter === "0") end();
 else if (endAfter !== undefined) setTimeout(end, Number(endAfter));
 
 const port = Number(text("http-port") ?? 0);
-if (port > 0 && values["double-no-api"] !== true) {
+if (port > 0 && values["double-mute"] !== true) {
   const token = text("http-access-token");
   const farm = await startFarm({
     rigs: [

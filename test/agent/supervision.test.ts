@@ -115,7 +115,7 @@ test("a program that rejects its configuration is not started again until somebo
 
 test("a program whose port another process has taken gets another port", async () => {
   const host = await startHost();
-  host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters: "--double-no-api" })] });
+  host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters: "--double-mute" })] });
   await until(() => (host.state()?.apiPort ?? null) !== null, "the start");
   const taken = host.state()?.apiPort ?? 0;
   const thief = createServer((socket) => socket.destroy()).listen(taken, "127.0.0.1");
