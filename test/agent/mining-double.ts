@@ -46,7 +46,7 @@ say(`mining double, process ${process.pid}`);
 say(`algorithm ${text("algo") ?? "none"}, pools ${all("url").join(" ")}, password ${all("pass").join(" ")}`);
 
 const stop = (signal: NodeJS.Signals): void => {
-  say(`got ${signal}`);
+  say(`got ${signal} at ${Date.now()}`);
   if (values["double-stubborn"] !== true) process.exit(0);
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal));
