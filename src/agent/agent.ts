@@ -18,7 +18,8 @@ import { stopLimits } from "./process.ts";
 import { reboot } from "./reboot.ts";
 import { restartLimits } from "./restart-law.ts";
 import { type SavedProgram, StateFile } from "./state-file.ts";
-import { Supervisor, type SupervisorLimits, type SupervisorParts } from "./supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { SupervisorLimits, SupervisorParts } from "./supervisor-parts.ts";
 import { Tunnel } from "./tunnel.ts";
 
 export interface AgentOptions {

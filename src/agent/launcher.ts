@@ -8,7 +8,7 @@ import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
 import { allowedExecutable, checkName, executable, forbidden } from "./permissions.ts";
-import type { PreparedLaunch, Preparing } from "./supervisor.ts";
+import type { PreparedLaunch, Preparing } from "./supervisor-parts.ts";
 
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;

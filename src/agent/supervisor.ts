@@ -1,57 +1,15 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Logger } from "pino";
-import type { GpuSettings, Program, ProgramState, ProgramStatus } from "../contract/agent.ts";
+import type { Program, ProgramState, ProgramStatus } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Bell } from "./bell.ts";
-import type { GpuTuner } from "./gpus/gpu-tuner.ts";
-import { LogFile, type LogLimits } from "./log-file.ts";
+import { LogFile } from "./log-file.ts";
 import { exitText, Outcome } from "./outcome.ts";
-import type { Platform } from "./platform/index.ts";
 import type { Exit } from "./process.ts";
-import { adoptRun, type Launch, type ProgramRun, type RunLimits, startRun } from "./program-run.ts";
-import type { RestartLimits } from "./restart-law.ts";
+import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
-
-export interface SupervisorLimits extends RunLimits {
-  readonly restart: RestartLimits;
-  readonly log: LogLimits;
-}
-
-export interface SupervisorParts {
-  readonly platform: Platform;
-  readonly limits: SupervisorLimits;
-  /** The agent's folder. */
-  readonly folder: string;
-  readonly log: Logger;
-  /** Throws a `RigbridgeError` that says why the program cannot be started; reports what takes long. */
-  readonly prepare: (
-    program: Program,
-    report: (step: Preparing) => void,
-    signal: AbortSignal,
-  ) => Promise<PreparedLaunch>;
-  /** Sets the GPUs for a program before it starts, and restores them after its end. */
-  readonly gpus: Pick<GpuTuner, "apply" | "restore">;
-  /** Writes the state of all programs, or throws. */
-  readonly save: () => void;
-  /** The same where what runs has changed already. */
-  readonly saveOrLog: () => void;
-  /** The state may have changed. */
-  readonly changed: () => void;
-  readonly now: () => number;
-}
-
-export interface PreparedLaunch extends Omit<Launch, "fingerprint"> {
-  /** Those that the program does not make itself. */
-  readonly gpuSettings: readonly GpuSettings[];
-}
-
-export interface Preparing {
-  readonly status: "starting" | "downloading" | "confirming";
-  readonly download: ProgramState["download"];
-}
+import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
 /** Lines of its output that are sent when the agent gives up a program. */
 const sentLines = 50;
@@ -102,17 +60,19 @@ export class Supervisor {
   get state(): ProgramState {
     const { launch, process, startedAt } = this.#run ?? {};
     const { starts, exit, failed } = this.#outcome.saved;
+    const status = this.#status;
     const why = this.#outcome.message ?? (this.#run === null ? this.#busyWith : null);
+    const isExplained = why !== null && status !== "stopped";
     return {
       id: this.#program.id,
-      status: this.#status,
+      status,
       pid: process?.identity.pid ?? null,
       startedAt: startedAt ?? null,
       apiPort: launch?.apiPort ?? null,
       apiToken: launch?.apiToken ?? null,
       ...{ starts, exit },
-      message: why === null ? null : why.slice(0, 4_000).toWellFormed(),
-      lastLines: failed?.lastLines ?? [],
+      message: isExplained ? why.slice(0, 4_000).toWellFormed() : null,
+      lastLines: status === "failed" ? (failed?.lastLines ?? []) : [],
       download: this.#preparing?.download ?? null,
     };
   }
@@ -378,10 +338,3 @@ export class Supervisor {
     });
   }
 }
-
-/** Of everything that the command line and the settings of GPUs are made of. */
-const fingerprintOf = (program: Program): string => {
-  const { software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings } = program;
-  const parts = [software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-};
