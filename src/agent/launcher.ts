@@ -91,6 +91,8 @@ export class Launcher {
       checkName(file, entry);
       return file;
     }
+    if (program.files.from === "host" && declared === undefined)
+      throw new RigbridgeError("software.unknown", `This host's configuration declares no ${program.software}`);
     // What the host's own configuration declares needs no permission from it.
     if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
     return null;
