@@ -152,8 +152,17 @@ export class Agent {
     await Promise.all((await this.#adopt()).map((each) => each.suspend()));
   }
 
+  #readState(): SavedProgram[] {
+    try {
+      return this.#state.read();
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+  }
+
   async #adopt(): Promise<Supervisor[]> {
-    const all = this.#state.read().map((saved) => this.#add(saved));
+    const all = this.#readState().map((saved) => this.#add(saved));
     await Promise.all(all.map((each) => each.adopt()));
     return all;
   }

@@ -59,7 +59,7 @@ test("all mistakes of the file are named, each with its line, and none quotes th
     'agent.yaml:4: allow.reboots: is not a known key; did you mean "reboot"?',
     "agent.yaml:5: allow.folders: must be a list, is text",
     "agent.yaml:6: rebootCommand: needs at least 1 of them",
-    "agent.yaml:7: mirror: must be an address like https://mirror.example",
+    "agent.yaml:7: mirror: must be an address that begins with https://",
   ]);
 });
 
