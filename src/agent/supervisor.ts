@@ -123,7 +123,7 @@ export class Supervisor {
       starts: this.#starts,
       exit: this.#exit,
       message: why === null ? null : why.slice(0, 4_000).toWellFormed(),
-      lastLines: this.#failed?.lastLines ?? this.#linesBefore,
+      lastLines: [...(this.#failed?.lastLines ?? this.#linesBefore)],
       download: this.#preparing?.download ?? null,
     };
   }

@@ -78,16 +78,11 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-hashrate-is-low",
     name: "Watchdog: restart below the expected hash rate",
-    description:
-      "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; gives up after some restarts and tells you.",
+    description: "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; gives up after some restarts and tells you.",
     values: { share: "80%", warmUp: 300, low: "5m", times: 5, channel: "all" },
     rule: {
       when: {
-        all: [
-          on,
-          { reading: "hashrate", below: "$share", of: "hashrateExpected" },
-          { reading: "uptime", above: "$warmUp" },
-        ],
+        all: [on, { reading: "hashrate", below: "$share", of: "hashrateExpected" }, { reading: "uptime", above: "$warmUp" }],
         for: "$low",
         clearFor: "15m",
       },

@@ -16,7 +16,9 @@ export const CardStep = z.union([
   z.strictObject({
     file: z
       .string()
-      .regex(/^(?:power_dpm_force_performance_level|pp_od_clk_voltage|hwmon\/hwmon\d+\/(?:power1_cap|power1_max|pwm1(?:_enable)?))$/),
+      .regex(
+        /^(?:power_dpm_force_performance_level|pp_od_clk_voltage|hwmon\/hwmon\d+\/(?:power1_cap|power1_max|pwm1(?:_enable)?))$/,
+      ),
     value: z.string().regex(/^[a-z0-9_ ]{1,40}$/),
   }),
 ]);
@@ -48,7 +50,8 @@ export async function changeOf(
   const folder = await folderOf(card.slot, root);
   if (folder === null) return "the card is gone";
   const files = new CardFiles(folder);
-  if (setting === "powerLimit") return fileChange(files, card.vendor === "amd" ? "power1_cap" : "power1_max", value * 1e6);
+  if (setting === "powerLimit")
+    return fileChange(files, card.vendor === "amd" ? "power1_cap" : "power1_max", value * 1e6);
   if (card.vendor === "intel") return `the ${titleOf(setting)} of Intel cards cannot be set`;
   return setting === "fan" ? fanChange(files, value) : clockChange(files, setting === "coreClock" ? "s" : "m", value);
 }
@@ -128,7 +131,12 @@ async function clockChange(files: CardFiles, table: "s" | "m", value: number): P
 }
 
 /** Does a step; a text: why it failed. */
-export async function takeStep(slot: string, step: CardStep, root: string, options: RunOptions): Promise<string | null> {
+export async function takeStep(
+  slot: string,
+  step: CardStep,
+  root: string,
+  options: RunOptions,
+): Promise<string | null> {
   if ("option" in step) return setNvidia(slot, step.option, options);
   const folder = await folderOf(slot, root);
   if (folder === null) return "the card is gone";
@@ -149,7 +157,13 @@ async function setNvidia(slot: string, option: string, options: RunOptions): Pro
   // Some refusals are only warnings to nvidia-smi, which ends with 0.
   const refused = output.code !== 0 || /not supported|treating as warning/i.test(output.text);
   if (!refused) return null;
-  return output.text.split("\n").find((line) => line.trim() !== "")?.trim().slice(0, 300) ?? `nvidia-smi ended with ${output.code}`;
+  return (
+    output.text
+      .split("\n")
+      .find((line) => line.trim() !== "")
+      ?.trim()
+      .slice(0, 300) ?? `nvidia-smi ended with ${output.code}`
+  );
 }
 
 async function folderOf(slot: string, root: string): Promise<string | null> {

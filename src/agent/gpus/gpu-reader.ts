@@ -85,7 +85,8 @@ export class GpuReader {
   async #readCard(slot: string, vendor: "amd" | "intel", files: CardFiles): Promise<void> {
     const before = this.#known.get(slot);
     const name = before?.name ?? (await cardName(vendor, files, this.#options.root));
-    const read = this.#stuck.size < stuckCards && !this.#stuck.has(slot) ? this.#figures(slot, name, vendor, files) : null;
+    const read =
+      this.#stuck.size < stuckCards && !this.#stuck.has(slot) ? this.#figures(slot, name, vendor, files) : null;
     const card = read === null ? null : await this.#inTime(slot, read);
     // A card that died keeps what is known of it.
     const found = card ?? { ...(before ?? unreadCard({ slot, name, vendor })), lost: this.#stuck.has(slot) };

@@ -4,7 +4,15 @@ import { z } from "zod";
 import { Mutex } from "../../async/index.ts";
 import type { GpuSettings } from "../../contract/agent.ts";
 import { busOf, type Card } from "./card.ts";
-import { type CardChange, CardStep, changeOf, type SettingName, settingNames, takeStep, titleOf } from "./card-changes.ts";
+import {
+  type CardChange,
+  CardStep,
+  changeOf,
+  type SettingName,
+  settingNames,
+  takeStep,
+  titleOf,
+} from "./card-changes.ts";
 import type { GpuReader } from "./gpu-reader.ts";
 
 export interface GpuTunerOptions {
@@ -101,7 +109,12 @@ export class GpuTuner {
     const entries = await this.#load();
     const fresh = planned.filter((each) => !entries.some((entry) => isSame(entry, each)));
     const kept = entries.map((entry) => (planned.some((each) => isSame(entry, each)) ? { ...entry, program } : entry));
-    const added = fresh.map(({ card, setting, change }) => ({ slot: card.slot, setting, program, undo: [...change.undo] }));
+    const added = fresh.map(({ card, setting, change }) => ({
+      slot: card.slot,
+      setting,
+      program,
+      undo: [...change.undo],
+    }));
     await this.#save([...kept, ...added]);
   }
 
@@ -126,7 +139,9 @@ export class GpuTuner {
       for (const step of entry.undo) {
         const failure = await takeStep(entry.slot, step, this.#options.root, this.#options);
         if (failure === null) continue;
-        this.#options.log(`The ${titleOf(entry.setting)} of the graphics card at ${entry.slot} was not restored: ${failure}`);
+        this.#options.log(
+          `The ${titleOf(entry.setting)} of the graphics card at ${entry.slot} was not restored: ${failure}`,
+        );
         failed.push(entry);
         break;
       }
@@ -138,7 +153,8 @@ export class GpuTuner {
     if (this.#entries !== null) return this.#entries;
     const text = await readFile(this.#options.journal, "utf8").catch(() => null);
     const journal = text === null ? null : parsed(text);
-    if (text !== null && journal === null) this.#options.log(`${this.#options.journal} cannot be read; no card is restored`);
+    if (text !== null && journal === null)
+      this.#options.log(`${this.#options.journal} cannot be read; no card is restored`);
     this.#entries = journal !== null && journal.boot === (await this.#boot()) ? journal.entries : [];
     return this.#entries;
   }
@@ -171,13 +187,19 @@ export class GpuTuner {
 }
 
 /** Each setting of each card. An entry without a bus is for the cards that no other names. */
-function wantedOf(settings: readonly GpuSettings[], cards: readonly Card[]): { settings: Wanted[]; mistakes: string[] } {
+function wantedOf(
+  settings: readonly GpuSettings[],
+  cards: readonly Card[],
+): { settings: Wanted[]; mistakes: string[] } {
   const named = new Set(settings.flatMap(({ bus }) => bus ?? []));
   const found: Wanted[] = [];
   const mistakes: string[] = [];
   for (const each of settings) {
     const own = cards.filter(({ slot }) => (each.bus === null ? !named.has(busOf(slot)) : busOf(slot) === each.bus));
-    if (own.length === 0) mistakes.push(each.bus === null ? "There is no graphics card to set" : `There is no graphics card on bus ${each.bus}`);
+    if (own.length === 0)
+      mistakes.push(
+        each.bus === null ? "There is no graphics card to set" : `There is no graphics card on bus ${each.bus}`,
+      );
     for (const setting of settingNames) {
       const value = each[setting];
       if (value !== null) found.push(...own.map((card) => ({ card, setting, value, named: each.bus !== null })));
@@ -186,7 +208,8 @@ function wantedOf(settings: readonly GpuSettings[], cards: readonly Card[]): { s
   return { settings: found, mistakes };
 }
 
-const isSame = (entry: Entry, { card, setting }: Wanted): boolean => entry.slot === card.slot && entry.setting === setting;
+const isSame = (entry: Entry, { card, setting }: Wanted): boolean =>
+  entry.slot === card.slot && entry.setting === setting;
 
 const sentence = ({ card, setting }: Wanted, why: string): string =>
   `The ${titleOf(setting)} of ${card.name} on bus ${busOf(card.slot)} was not set: ${why}`;

@@ -8,7 +8,8 @@ export async function cardName(vendor: "amd" | "intel", files: CardFiles, root: 
   if (own !== null && own !== "") return own.slice(0, 200);
   const device = idIn(await files.fact("device"));
   const revision = idIn(await files.fact("revision"));
-  const listed = (vendor === "amd" ? await libdrmName(device, revision, root) : null) ?? (await pciName(vendor, device, root));
+  const listed =
+    (vendor === "amd" ? await libdrmName(device, revision, root) : null) ?? (await pciName(vendor, device, root));
   return listed?.slice(0, 200) ?? `${vendor === "amd" ? "AMD" : "Intel"} GPU ${device}`.trim();
 }
 

@@ -118,8 +118,7 @@ function rowOf(line: string, asked: readonly Field[]): Row | null {
 function cardOf({ slot, values }: Row): Card {
   const name = values.get("name") ?? "";
   const identity = { ...nameless(slot), ...(/^\[|^$/.test(name) ? {} : { name: name.slice(0, 200) }) };
-  if ([...values.values()].some((value) => /GPU is lost/i.test(value)))
-    return { ...unreadCard(identity), lost: true };
+  if ([...values.values()].some((value) => /GPU is lost/i.test(value))) return { ...unreadCard(identity), lost: true };
   const figure = (field: Field, times = 1): number | null => {
     const text = values.get(field) ?? "";
     return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) * times : null;
@@ -149,10 +148,18 @@ const noDriver = /couldn't communicate with the NVIDIA driver/i;
 
 /** "Unable to determine the device handle for GPU 0000:0A:00.0: GPU is lost." and its kin, one for each lost card. */
 const lostSlots = (text: string): string[] =>
-  [...text.matchAll(/device handle for GPU\d*:? *([0-9a-f:]+\.[0-7])/gi)].flatMap(([, address = ""]) => slotOf(address) ?? []);
+  [...text.matchAll(/device handle for GPU\d*:? *([0-9a-f:]+\.[0-7])/gi)].flatMap(
+    ([, address = ""]) => slotOf(address) ?? [],
+  );
 
 const firstLine = (text: string, code: number | null) =>
-  `nvidia-smi: ${text.split("\n").find((line) => line.trim() !== "")?.trim().slice(0, 300) ?? `it ended with code ${code}`}`;
+  `nvidia-smi: ${
+    text
+      .split("\n")
+      .find((line) => line.trim() !== "")
+      ?.trim()
+      .slice(0, 300) ?? `it ended with code ${code}`
+  }`;
 
 /** Where older drivers for Windows keep it, which is not in the PATH. */
 const oldWindowsPath = "C:\\Program Files\\NVIDIA Corporation\\NVSMI\\nvidia-smi.exe";

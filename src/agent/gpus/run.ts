@@ -18,7 +18,11 @@ const longestOutput = 1_000_000;
  * Runs a tool without a shell. "missing": there is no such command here. "hanging": it did not end in time; it is killed,
  * and not waited for, since a process that waits for a dead card cannot be killed.
  */
-export function run(command: string, args: readonly string[], options: RunOptions): Promise<Output | "missing" | "hanging"> {
+export function run(
+  command: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<Output | "missing" | "hanging"> {
   const { promise, resolve } = Promise.withResolvers<Output | "missing" | "hanging">();
   const ownGroup = process.platform !== "win32";
   const child = spawn(command, args, {

@@ -75,7 +75,8 @@ export async function drmCards(root: string): Promise<string[]> {
 }
 
 /** PCI_SLOT_NAME=0000:03:00.0 of its uevent. */
-export const slotName = (uevent: string | null): string | null => /^PCI_SLOT_NAME=(\S+)$/m.exec(uevent ?? "")?.[1] ?? null;
+export const slotName = (uevent: string | null): string | null =>
+  /^PCI_SLOT_NAME=(\S+)$/m.exec(uevent ?? "")?.[1] ?? null;
 
 /** The clock with the mark in lines such as "1: 800Mhz *", in Hz. */
 export const markedClock = (lines: string | null): number | null => {

@@ -57,7 +57,8 @@ export class BenchmarkMeter {
     this.#uptime = uptime;
     const hashing = devices.filter(({ status }) => status !== "disabled");
     // A card that does not hash now says nothing about its model.
-    const ready = hashing.length > 0 && hashing.every(({ status, hashrate }) => status === "enabled" && (hashrate ?? 0) > 0);
+    const ready =
+      hashing.length > 0 && hashing.every(({ status, hashrate }) => status === "enabled" && (hashrate ?? 0) > 0);
     if (uptime < this.#times.warmUpSeconds || !ready) {
       this.#begin(subject);
       this.#uptime = uptime;

@@ -63,16 +63,17 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   /** Parameters may contain what is in pools that a caller does not see. */
   const presentFor = (miner: Stored<StoredManagedMiner>, caller: Caller): ManagedMiner =>
     accessBook.of(caller).all ? present(miner) : { ...present(miner), commandLineParams: "" };
-  const present = ({ owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): ManagedMiner => {
-    const program = managed.programOf({ owner, key, disabled, ...miner });
-    const state = managed.stateOf(miner);
+  const present = (stored: Stored<StoredManagedMiner>): ManagedMiner => {
+    const { owner, key, disabled, switchedAt, ...miner } = stored;
+    const program = managed.programOf(stored);
+    const state = managed.stateOf(stored);
     const host = hosts.get(miner.hostId);
     return {
       ...miner,
-      groupId: groupOf(miner),
+      groupId: groupOf(stored),
       uid: host?.uid ? minerUid(host.uid, miner.id) : null,
       status: state?.status ?? null,
-      note: "message" in program ? program.message : (state?.message ?? absence(miner)),
+      note: "message" in program ? program.message : (state?.message ?? absence(stored)),
     };
   };
   const absence = ({ hostId }: StoredManagedMiner): string | null => {
@@ -175,14 +176,14 @@ function stateOf(status: string | undefined, sha256: string | null): DownloadRep
 }
 
 /** Whether a body chooses another pool than the miner has. */
-const choosesPool = ({ poolId, isPoolGroup }: Input<"saveManagedMiner">, before: StoredManagedMiner): boolean =>
+const choosesPool = ({ poolId, isPoolGroup }: Pick<Input<"saveManagedMiner">, "poolId" | "isPoolGroup">, before: StoredManagedMiner): boolean =>
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
 
 /** Every mistake that the service can see. What only the host knows, its agent checks. */
 function mistakesIn(
   miner: StoredManagedMiner,
-  body: Input<"saveManagedMiner">,
+  body: Pick<Input<"saveManagedMiner">, "algorithm" | "dualAlgorithm">,
   id: number | undefined,
   context: ManagedContext,
 ): Mistake[] {
@@ -219,13 +220,15 @@ function mistakesIn(
   return mistakes;
 }
 
+const noNames = { algorithm: undefined, dualAlgorithm: undefined };
+
 /** Each choice of its switching must be what the managed miner could be set to. */
 function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: ManagedContext): Mistake[] {
-  const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
+  const own = new Set(mistakesIn(miner, noNames, id, context).map(({ message }) => message));
   return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
     const software = softwareType === "" ? {} : { softwareType };
     const chosen = { ...miner, ...choice, ...software, addedPools: [] };
-    return mistakesIn(chosen, { id: 0, algorithm: choice.algorithm }, id, context)
+    return mistakesIn(chosen, { ...noNames, algorithm: choice.algorithm }, id, context)
       .filter(({ message }) => !own.has(message))
       .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
   });

@@ -48,7 +48,9 @@ export function decide({ mode, options, present, since, now, hysteresis, minimum
   const worth = worthOf(current);
   // Prices come and go: what cannot be compared is left alone.
   if (worth === null) return { key: present, why: "its own profit is not known now" };
-  const scale = Math.max(...judged.map(({ option }) => Math.abs((mode === "heat" ? option.power : option.revenue) ?? 0)));
+  const scale = Math.max(
+    ...judged.map(({ option }) => Math.abs((mode === "heat" ? option.power : option.revenue) ?? 0)),
+  );
   if (best.worth - worth <= hysteresis * scale) return { key: present, why: "no other choice is clearly better" };
   // A clock that was set back has not made the stay longer.
   const stayed = Math.max(0, now - since);

@@ -83,21 +83,24 @@ test("a restart of the program with other settings still restores what was there
   ]);
 });
 
-test.runIf(process.platform === "linux")("an AMD card is set by the kernel's files and gets back what it had", async () => {
-  const sysfs = new FakeSysfs();
-  sysfs.card(0, "0000:03:00.0", "0x1002", withClocks);
-  const { tuner } = tunerOf({ PATH: "/nowhere" }, sysfs.root);
-  expect(await tuner.apply(1, [{ ...none, bus: 3, powerLimit: 120, fan: 80, coreClock: 1_400e6 }])).toEqual([]);
-  expect(sysfs.read(0, "hwmon/hwmon3/power1_cap")).toBe("120000000");
-  expect(sysfs.read(0, "hwmon/hwmon3/pwm1_enable")).toBe("1");
-  expect(sysfs.read(0, "hwmon/hwmon3/pwm1")).toMatch(/^204/);
-  expect(sysfs.read(0, "power_dpm_force_performance_level")).toBe("manual");
-  expect(sysfs.read(0, "pp_od_clk_voltage")).toMatch(/^c/);
-  await tuner.restore(1);
-  expect(sysfs.read(0, "hwmon/hwmon3/power1_cap")).toBe("150000000");
-  expect(sysfs.read(0, "hwmon/hwmon3/pwm1_enable")).toMatch(/^2/);
-  expect(sysfs.read(0, "power_dpm_force_performance_level")).toMatch(/^auto/);
-});
+test.runIf(process.platform === "linux")(
+  "an AMD card is set by the kernel's files and gets back what it had",
+  async () => {
+    const sysfs = new FakeSysfs();
+    sysfs.card(0, "0000:03:00.0", "0x1002", withClocks);
+    const { tuner } = tunerOf({ PATH: "/nowhere" }, sysfs.root);
+    expect(await tuner.apply(1, [{ ...none, bus: 3, powerLimit: 120, fan: 80, coreClock: 1_400e6 }])).toEqual([]);
+    expect(sysfs.read(0, "hwmon/hwmon3/power1_cap")).toBe("120000000");
+    expect(sysfs.read(0, "hwmon/hwmon3/pwm1_enable")).toBe("1");
+    expect(sysfs.read(0, "hwmon/hwmon3/pwm1")).toMatch(/^204/);
+    expect(sysfs.read(0, "power_dpm_force_performance_level")).toBe("manual");
+    expect(sysfs.read(0, "pp_od_clk_voltage")).toMatch(/^c/);
+    await tuner.restore(1);
+    expect(sysfs.read(0, "hwmon/hwmon3/power1_cap")).toBe("150000000");
+    expect(sysfs.read(0, "hwmon/hwmon3/pwm1_enable")).toMatch(/^2/);
+    expect(sysfs.read(0, "power_dpm_force_performance_level")).toMatch(/^auto/);
+  },
+);
 
 test("settings that cannot be made are listed with their reasons, and nothing is set", async () => {
   const { smi, tuner, journal } = nvidia();
@@ -115,7 +118,8 @@ test("settings that cannot be made are listed with their reasons, and nothing is
 });
 
 test("what a card refuses is said in its words, and what was set before is restored", async () => {
-  const refusal = "Provided memory clocks are not supported for GPU 00000000:01:00.0. Treating as warning and moving on.";
+  const refusal =
+    "Provided memory clocks are not supported for GPU 00000000:01:00.0. Treating as warning and moving on.";
   const { smi, tuner } = nvidia({ refuses: { "--lock-memory-clocks": refusal } });
   expect(await tuner.apply(1, [{ ...none, bus: 1, powerLimit: 200, memoryClock: 9_000e6 }])).toEqual([
     `The memory clock of NVIDIA GeForce RTX 3080 on bus 1 was not set: ${refusal}`,
@@ -164,7 +168,9 @@ test("a card that cannot be restored is tried again later", async () => {
   await tuner.apply(1, [{ ...none, bus: 1, powerLimit: 200 }]);
   smi.now({ cards: [card("01")], refuses: { "--power-limit": "Insufficient permissions" } });
   await tuner.restore(1);
-  expect(logged).toEqual(["The power limit of the graphics card at 0000:01:00.0 was not restored: Insufficient permissions"]);
+  expect(logged).toEqual([
+    "The power limit of the graphics card at 0000:01:00.0 was not restored: Insufficient permissions",
+  ]);
   smi.now({ cards: [card("01")] });
   await again().recover(new Set());
   expect(settingCalls(smi).at(-1)).toBe("--id=0000:01:00.0 --power-limit=224");
@@ -184,7 +190,12 @@ test("a restart of the machine resets the cards: an older journal restores nothi
 
 test("a journal that cannot be read, or names other files, restores nothing and is reported", async () => {
   const { smi, tuner, journal, logged } = nvidia();
-  const entry = { slot: "0000:01:00.0", setting: "fan", program: 1, undo: [{ file: "../../../etc/passwd", value: "x" }] };
+  const entry = {
+    slot: "0000:01:00.0",
+    setting: "fan",
+    program: 1,
+    undo: [{ file: "../../../etc/passwd", value: "x" }],
+  };
   writeFileSync(journal, JSON.stringify({ boot: "", entries: [entry] }));
   await tuner.recover(new Set());
   expect(logged).toEqual([`${journal} cannot be read; no card is restored`]);

@@ -43,7 +43,13 @@ test("a card that does not hash, is sick or starts anew makes it begin again", (
 
 test("another algorithm, another start and an unknown uptime begin anew", () => {
   const good = [card("A", 10e6, 100)];
-  expect(measured(() => good, 1_000, (uptime) => (uptime < 200 ? "a" : "b"))?.uptime).toBe(390);
+  expect(
+    measured(
+      () => good,
+      1_000,
+      (uptime) => (uptime < 200 ? "a" : "b"),
+    )?.uptime,
+  ).toBe(390);
   const meter = new BenchmarkMeter();
   const take = (uptime: number | null, at: number) => meter.take({ subject: "a", uptime, devices: good, at });
   for (let at = 0; at < 170_000; at += 30_000) expect(take(1_000 + at / 1000, at)).toBeNull();

@@ -58,7 +58,12 @@ test("heat takes what draws most power, whatever it earns", () => {
 });
 
 const figure = fc.option(fc.double({ min: -1e6, max: 1e6, noNaN: true }));
-const someOption = fc.record({ key: fc.constantFrom("a", "b", "c", "d"), revenue: figure, cost: figure, power: figure });
+const someOption = fc.record({
+  key: fc.constantFrom("a", "b", "c", "d"),
+  revenue: figure,
+  cost: figure,
+  power: figure,
+});
 
 test("it never switches twice within its stay, and never to what is unknown", () => {
   fc.assert(
@@ -71,7 +76,9 @@ test("it never switches twice within its stay, and never to what is unknown", ()
         if (now < hour / 2) expect([options[0]?.key, null]).toContain(key);
         const found = options.find((each) => each.key === key);
         if (found === undefined || found === options[0]) return;
-        expect(mode === "heat" ? found.power : (found.revenue ?? Number.NaN) - (found.cost ?? Number.NaN)).not.toBeNaN();
+        expect(
+          mode === "heat" ? found.power : (found.revenue ?? Number.NaN) - (found.cost ?? Number.NaN),
+        ).not.toBeNaN();
         expect(mode === "heat" ? found.power : found.revenue).not.toBeNull();
       },
     ),

@@ -24,7 +24,11 @@ const switching = (more: object = {}): Body["switching"] => ({
 });
 
 /** XMRig's API, as far as the driver asks: it mines what its command line said, at a rate of its own for each algorithm. */
-async function miningProgram(rates: Readonly<Record<string, number>>, clock: () => number, agent: () => AgentDouble | undefined) {
+async function miningProgram(
+  rates: Readonly<Record<string, number>>,
+  clock: () => number,
+  agent: () => AgentDouble | undefined,
+) {
   let [starts, startedAt] = [0, 0];
   const server = createServer((request, response) => {
     const program = agent()?.programs[0];
@@ -36,7 +40,10 @@ async function miningProgram(rates: Readonly<Record<string, number>>, clock: () 
     const summary = {
       ...{ id: "1", worker_id: "rig", uptime: (clock() - startedAt) / 1000, restricted: true, kind: "miner", algo },
       ...{ version: "6.26.0", ua: "XMRig/6.26.0", paused: false, cpu: { brand: "Invented CPU", threads: 8, cores: 4 } },
-      ...{ hashrate: { total: hashrate, highest: rate }, results: { shares_good: 1, shares_total: 1, hashes_total: 1 } },
+      ...{
+        hashrate: { total: hashrate, highest: rate },
+        results: { shares_good: 1, shares_total: 1, hashes_total: 1 },
+      },
       connection: { pool: "xmr.example.com:3333", algo, accepted: 1, rejected: 0, uptime: 10 },
     };
     const backends = [{ type: "cpu", enabled: true, algo, hashrate, threads: [] }];
@@ -90,7 +97,10 @@ async function switched(rates: Readonly<Record<string, number>>, body: Partial<B
 }
 
 test("each choice is measured once, then the best is mined; a better one waits for the minimum stay", async () => {
-  const { bench, pass, earns, state, mines } = await switched({ randomx: 10_000, ghostrider: 2_000 }, { switching: switching() });
+  const { bench, pass, earns, state, mines } = await switched(
+    { randomx: 10_000, ghostrider: 2_000 },
+    { switching: switching() },
+  );
   await earns("XMR", 1e-3);
   await earns("RTM", 1e-2);
   await pass(6);

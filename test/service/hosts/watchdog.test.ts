@@ -28,7 +28,10 @@ async function watched(rules: readonly object[], maintenance: readonly object[] 
       await bench.poll(1);
       await turn();
       // What a rule has begun is sent before time goes on.
-      await until(async () => (await bench.commands(1)).every(({ state }) => state !== "queued" && state !== "sent"), "commands to end");
+      await until(
+        async () => (await bench.commands(1)).every(({ state }) => state !== "queued" && state !== "sent"),
+        "commands to end",
+      );
     }
   };
   await pass(1);
@@ -42,7 +45,10 @@ test("a program whose API does not answer is restarted, and mines again", async 
   bench.rig(0).fault = "off";
   await pass(1);
   const { readings, statusInfo } = await bench.get(1);
-  expect(readings).toMatchObject({ hashrate: null, reason: { code: "program", text: expect.stringContaining("its API") } });
+  expect(readings).toMatchObject({
+    hashrate: null,
+    reason: { code: "program", text: expect.stringContaining("its API") },
+  });
   expect(statusInfo.statusDisplay).not.toBe("Mining");
   expect(restarts()).toBe(0);
   await pass(2);
@@ -69,7 +75,10 @@ test("after some restarts that do not help the watchdog gives up and says so, on
 test("a host whose agent is away is left alone: its program may well be mining", async () => {
   const { bench, pass, restarts, agent } = await watched([silent]);
   agent.cut();
-  await until(async () => (await bench.service.getHost({ id: 1 }, caller)).agent?.connected === false, "the agent to be away");
+  await until(
+    async () => (await bench.service.getHost({ id: 1 }, caller)).agent?.connected === false,
+    "the agent to be away",
+  );
   await pass(10);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([0, "Disconnected"]);
 });

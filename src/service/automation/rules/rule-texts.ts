@@ -63,7 +63,10 @@ export const textsOf =
         miner:
           entry === undefined
             ? {}
-            : { ...minerNames(entry, groupName), lastOutput: name === lastOutput ? lastOutputOf(entry.facts.id) : null },
+            : {
+                ...minerNames(entry, groupName),
+                lastOutput: name === lastOutput ? lastOutputOf(entry.facts.id) : null,
+              },
         reading: entry === undefined ? farm?.reading : readingNames(entry),
         rule: { ...farm?.rule, ...rule },
       };
