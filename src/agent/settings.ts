@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
 import { AllowSettings, rebootCommand } from "../config/own-agent.ts";
 import { type Finding, parseYaml } from "../config/document.ts";
@@ -9,6 +9,7 @@ import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts"
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
+import type { OwnProgram } from "./launcher.ts";
 
 const path = z.string().min(1).max(1_000);
 
@@ -26,6 +27,10 @@ export const AgentSettings = z.strictObject({
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
+  mirror: z
+    .url({ protocol: /^https$/, error: "must be an address like https://mirror.example" })
+    .optional()
+    .describe("copy of the makers' sites: programs are downloaded from <mirror>/<host>/<path>"),
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 
@@ -37,13 +42,10 @@ export interface ReadySettings {
   readonly ca: string | null;
   readonly insecure: boolean;
   readonly folder: string;
-  readonly permissions: {
-    readonly folders: string[];
-    readonly downloads: boolean;
-    readonly reboot: boolean;
-    readonly gpuSettings: boolean;
-  };
-  readonly rebootCommand: readonly string[] | null;
+  readonly allow: AgentSettings["allow"];
+  readonly rebootCommand: AgentSettings["rebootCommand"];
+  readonly mirror: string | null;
+  readonly own: readonly OwnProgram[];
   readonly warnings: readonly string[];
 }
 
@@ -63,14 +65,14 @@ export async function readAgentSettings(
   env: Environment = process.env,
 ): Promise<ReadySettings> {
   const written = file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
-  const given = AgentSettings.partial().safeParse(overrides, { error: sentence });
+  const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
+  const given = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
   if (!given.success) {
     const errors = given.error.issues.map(({ path: [option], message }) => ({ path: `--${String(option)}`, message }));
     throw new RigbridgeError("config.invalid", "The options have mistakes", { errors });
   }
   const beside = file === null ? "" : dirname(file);
   const service = overrides.service ?? written.service;
-  const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
   if (service === undefined || token === undefined) throw missing({ service, token }, file);
   const folder = overrides.data === undefined ? resolve(beside, written.data) : resolve(overrides.data);
   const ca = overrides.ca === undefined ? written.ca && resolve(beside, written.ca) : resolve(overrides.ca);
@@ -81,8 +83,10 @@ export async function readAgentSettings(
   return {
     ...{ service: new URL(service), token, folder, insecure },
     ca: ca === undefined ? null : await certificate(ca),
-    permissions: { folders: folders?.map((each) => resolve(beside, each)) ?? [join(folder, "programs")], ...allowed },
-    rebootCommand: written.rebootCommand ?? null,
+    allow: { ...allowed, folders: folders?.map((each) => resolve(beside, each)) },
+    rebootCommand: written.rebootCommand,
+    mirror: written.mirror ?? null,
+    own: [],
     warnings: isExposed ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`] : [],
   };
 }

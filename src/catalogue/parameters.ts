@@ -36,7 +36,7 @@ export function splitWords(text: string): { readonly words: readonly string[] } 
 }
 
 /** Names of options that set a program's API, run or load something, or leave the process, whatever the program. */
-const suspicious = /(^|-)(api\d*|https?|telemetry|exec|execute|cmd|background|daemon(ized?)?|syslog|loader|reboot|autoupdate)(-|$)|script|log-?file|log-?path/;
+const suspicious = /(^|-)(api\d*|http|telemetry|exec|execute|cmd|background|daemon(ized?)?|syslog|loader|reboot|autoupdate)(-|$)|script|log-?file|log-?path/;
 
 interface Rules {
   readonly style: MiningProgram["options"];

@@ -6,6 +6,7 @@ import { quantityIn } from "./quantity.ts";
 import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, moneyPeriods, moneySubjects, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
+import { SwitchingBody } from "./switching.ts";
 import { switchWord } from "./triggers.ts";
 import { wording } from "./wording.ts";
 
@@ -312,6 +313,9 @@ export const ManagedMinerBody = z.object({
   dualAlgorithm: optionalLine(100),
   groupId: GroupOf.nullish().describe("null or absent = the group of the host"),
   gpuSettings: z.array(GpuTuningBody).max(64).optional().describe("settings of GPUs while it runs (Rigbridge extension)"),
+  switching: SwitchingBody.nullish().describe(
+    "choices among which the service switches it, by profit or heat; null = none (Rigbridge extension)",
+  ),
   idle: IdleBody.nullish().describe("it waits while other work runs; null = never (Rigbridge extension)"),
 });
 

@@ -66,6 +66,7 @@ import {
   SystemInfo,
   User,
 } from "./resources.ts";
+import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import {
   MaintenanceSettings,
   MaintenanceWindow,
@@ -581,6 +582,24 @@ export const operations = {
     params: byIdOf("managed miner"),
     body: DownloadBody,
     reply: ActionReply,
+    extension,
+  }),
+
+  listBenchmarks: get("/api/benchmarks", viewers, {
+    summary: "What each model of graphics card or processor does with each program and algorithm, measured once",
+    reply: z.array(BenchmarkEntry),
+    extension,
+  }),
+  deleteBenchmark: remove("/api/benchmarks/:id", closed, {
+    summary: "Forgets a benchmark, which is then measured anew while a managed miner mines that",
+    params: byIdOf("benchmark"),
+    reply: ActionReply,
+    extension,
+  }),
+  getManagedMinerSwitching: get("/api/managedminers/:id/switching", viewers, {
+    summary: "What a managed miner chooses among, what each choice would earn, and why it mines what it does",
+    params: byIdOf("managed miner"),
+    reply: SwitchingState,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

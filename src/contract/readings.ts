@@ -88,6 +88,7 @@ export const ReasonCode = z.enum([
   "no-power",
   "updating",
   "login",
+  "program",
   "unknown",
 ]);
 export type ReasonCode = z.infer<typeof ReasonCode>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
+import { Switching } from "./switching.ts";
 
 /**
  * The resources of the API document, part 2, with the fields that Awesome Miner sends beyond it (`decisions`) and those
@@ -355,6 +356,7 @@ export const ManagedMiner = z.object({
   addedPools: z.array(int).describe("Static IDs of pools for failover beside poolId (Rigbridge extension)"),
   gpuSettings: z.array(GpuTuning).describe("(Rigbridge extension)"),
   idle: IdleRule.nullable().describe("when it waits for other work on the host (Rigbridge extension)"),
+  switching: Switching.nullable().describe("choices among which the service switches it (Rigbridge extension)"),
 });
 export type ManagedMiner = z.infer<typeof ManagedMiner>;
 

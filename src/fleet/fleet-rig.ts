@@ -16,7 +16,7 @@ import type { DeclaredProgram, HostPrograms } from "../link/programs/host-progra
 import { ManagedRig } from "../link/programs/managed-rig.ts";
 import { same } from "../link/same.ts";
 import { sharedControl } from "../link/unchanged.ts";
-import { phaseOf } from "./schedule.ts";
+import { missesUntilDisconnected, phaseOf } from "./schedule.ts";
 import {
   afterMiss,
   afterRead,
@@ -310,7 +310,10 @@ export class FleetRig {
     const driver = drivers.find((each) => each.id === program.driver) ?? null;
     this.#state = { ...this.#state, driver: driver?.id ?? null };
     const { software } = program;
-    return new ManagedRig({ program: programs(id), software, driver, knownControls: this.#state.controls, now });
+    const isSilent = () =>
+      this.#state.missed >= missesUntilDisconnected - 1 || this.#state.reason?.code === "program";
+    const knownControls = this.#state.controls;
+    return new ManagedRig({ program: programs(id), software, driver, isSilent, knownControls, now });
   }
 
   /** The rig behind its plug; undefined when it has none. */

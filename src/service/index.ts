@@ -6,6 +6,7 @@ import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { reportDisabled } from "./automation/rights.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
+import { switchingTurnMs } from "./hosts/switcher.ts";
 import { marketTurnMs } from "./market/market.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
@@ -85,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   loops.start();
   rules.startRules();
   const { repeat = byTimer } = options;
+  const stopSwitching = repeat(() => miners.switcher.turn(), switchingTurnMs);
   const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
     ...guarded(calls, accessBook, withUserName(store)),
@@ -123,6 +125,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       stopMarket();
+      stopSwitching();
       stopSources();
       await discoveries.close();
       const ending = Promise.all([runs.close(), loops.close(), outbox.close()]);

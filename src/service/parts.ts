@@ -23,8 +23,10 @@ import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
 import { HostAgents } from "./hosts/host-agents.ts";
+import { Benchmarks } from "./hosts/benchmarks.ts";
 import { ManagedMiners } from "./hosts/managed-miners.ts";
 import { managedSteps } from "./hosts/managed-steps.ts";
+import { Switcher } from "./hosts/switcher.ts";
 import { nameHosts } from "./hosts/uids.ts";
 import { Market } from "./market/market.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
@@ -133,6 +135,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
   const agents = new HostAgents(store, log, now);
+  const benchmarks = new Benchmarks(store.benchmarks, now);
   await nameHosts(store.hosts);
   const notices = new FarmNotices({
     log,
@@ -155,7 +158,8 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     notices,
     hooks: new Hooks(config.hooks),
     agents,
-    managed: new ManagedMiners({ store, agents, coins, notices, log }),
+    benchmarks,
+    managed: new ManagedMiners({ store, agents, coins, notices, benchmarks, log }),
   };
 }
 
@@ -240,12 +244,17 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
   });
   notices.useMiners((id) => registry.noticeMiner(id));
   managed.useRegistry(registry);
+  const switcher = new Switcher({
+    ...{ store, managed, coins, prices, now, log, benchmarks: base.benchmarks },
+    monotonicNow: monotonicNow ?? (() => performance.now()),
+    stateOf: (id) => registry.find(id)?.rig.state,
+  });
   const economics = economicsOf({
     ...{ tariffs, prices },
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
-  return { power, registry, market, ledgers, localTime, economics, stopSources: () => closing.abort() };
+  return { power, registry, market, ledgers, localTime, economics, switcher, stopSources: () => closing.abort() };
 }
 
 /** So that the digits of a float do not pass for a change. */

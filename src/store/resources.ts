@@ -12,6 +12,7 @@ import {
   Uid,
 } from "../contract/resources.ts";
 import { Steps, TemplateSteps } from "../contract/steps.ts";
+import { BenchmarkEntry, Switching } from "../contract/switching.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -91,6 +92,8 @@ export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true, uid:
   addedPools: ids.default([]),
   gpuSettings: z.array(GpuTuning).default([]),
   idle: IdleRule.nullable().default(null),
+  switching: Switching.nullable().default(null),
+  switchedAt: z.number().nullable().default(null).describe("epoch ms of its last switch to another choice"),
 });
 export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 
@@ -142,6 +145,10 @@ export const StoredHeating = z.object({
   setAt: z.number().nullable().describe("epoch ms when a user set it; null = as in the file"),
 });
 export type StoredHeating = z.infer<typeof StoredHeating>;
+
+/** What one card (or processor) of a model does with a program and an algorithm. */
+export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });
+export type StoredBenchmark = z.infer<typeof StoredBenchmark>;
 
 export const StoredUser = z.object({
   name: text,

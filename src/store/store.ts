@@ -18,6 +18,7 @@ import {
   StoredCoin,
   StoredDownload,
   StoredGroup,
+  StoredBenchmark,
   StoredHeating,
   StoredHost,
   StoredMaintenance,
@@ -79,6 +80,7 @@ export interface Store {
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
+  readonly benchmarks: Collection<StoredBenchmark>;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
   readonly commands: CommandLog;
@@ -184,6 +186,7 @@ const assemble = async (
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
+    benchmarks: await collection("benchmark", StoredBenchmark),
   };
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
   const activePools = await openActivePools(fast);

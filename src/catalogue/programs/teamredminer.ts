@@ -1,4 +1,4 @@
-import { always, type MiningProgram, named } from "../mining-program.ts";
+import { always, dual, type MiningProgram, named } from "../mining-program.ts";
 
 const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}")];
 
@@ -12,7 +12,9 @@ export const teamRedMiner: MiningProgram = {
     start: [always("-a", "{algorithm}")],
     pool,
     spare: pool,
-    dual: null,
+    dual: [
+      always("--{algorithm2}", "-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}", "--{algorithm2}_end"),
+    ],
     api: [always("--api_listen=127.0.0.1:{apiPort}")],
     // Numbers GPUs by PCI bus.
     supervised: [always("--bus_reorder", "--watchdog_disabled")],
@@ -25,7 +27,10 @@ export const teamRedMiner: MiningProgram = {
     cryptonight-turtle=cnv8_trtl cryptonight-upx2=cnv8_upx2 cryptonight-v8=cnv8 cuckarood29=cuckarood29_grin
     cuckatoo31=cuckatoo31_grin etchash ethash firopow fishhash karlsenhash=karlsen kawpow kheavyhash=kas lyra2rev3 lyra2z
     mtp phi2 pyrinhash=pyrin sha256ton=ton verthash x16r x16rt x16rv2 x16s`),
-  dual: {},
+  dual: {
+    ...dual("abelian autolykos2", "blake3-alephium=alph karlsenhash=karlsen kheavyhash=kas pyrinhash=pyrin"),
+    ...dual("etchash ethash", "blake3-alephium=alph karlsenhash=karlsen kheavyhash=kas pyrinhash=pyrin sha256ton=ton"),
+  },
   options: "getopt",
   reserved: ["--nimiq_proxy"],
   tuning: {},

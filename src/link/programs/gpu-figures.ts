@@ -24,6 +24,19 @@ export function withHostGpus(reading: Reading, gpus: readonly HostGpu[]): Readin
   };
 }
 
+/** A device while its program does not report it. */
+export const unreadDevice = (device: DeviceReading): DeviceReading => ({
+  ...device,
+  status: "enabled",
+  ...{ hashrate: null, hashrateAverage: null, accepted: null, rejected: null, hardwareErrors: null, workUtility: null },
+  ...{ temperature: null, memoryTemperature: null, fanRpm: null, fanPercent: null, power: null },
+  ...{ clock: null, memoryClock: null, voltage: null, activity: null, powertune: null, intensity: null },
+});
+
+/** Which model a device is: the host knows the name of a card, some programs only its number. */
+export const modelOf = ({ bus, name }: Pick<DeviceReading, "bus" | "name">, gpus: readonly HostGpu[]): string =>
+  (bus === null ? undefined : gpus.find(({ pciBusId }) => pciBusId === bus)?.name) ?? name;
+
 /** null if one of them is unknown: the sum would be too low. */
 function sumOf(devices: readonly DeviceReading[]): number | null {
   let sum = 0;

@@ -24,6 +24,8 @@ export interface HostProgram {
   readonly canReboot: boolean;
   /** Those that it is started with, in order. */
   readonly pools: readonly { readonly url: string; readonly worker: string }[];
+  /** H/s that cards of these models are known to do with what it mines; null if that is not known of each. */
+  expected(models: readonly string[]): number | null;
   /** Opens a connection to its API, through the agent. */
   dial(): Duplex;
   /** Each resolves with what the agent did; throws `rig.refused` with its words, or `rig.unreachable`. */

@@ -2,11 +2,12 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { type Control, type ControlKey, type ControlValue, unknownReadings } from "../../contract/readings.ts";
 import { connect } from "../connect.ts";
 import { toggle, trigger } from "../controls.ts";
-import type { Driver, Halt, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
+import type { HostGpu } from "../../contract/agent.ts";
+import type { DeviceReading, Driver, Halt, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import { openLink } from "../link.ts";
 import { stopped } from "../reason.ts";
-import { withHostGpus } from "./gpu-figures.ts";
+import { modelOf, unreadDevice, withHostGpus } from "./gpu-figures.ts";
 import type { HostProgram, ProgramReport } from "./host-program.ts";
 
 export interface ManagedRigOptions {
@@ -14,6 +15,8 @@ export interface ManagedRigOptions {
   readonly software: string;
   /** Reads its API; null for a program without one. */
   readonly driver: Driver | null;
+  /** Whether its API has not answered the last reads either. */
+  readonly isSilent: () => boolean;
   /** The controls as last offered. */
   readonly knownControls: readonly Control[];
   /** Epoch ms. */
@@ -43,6 +46,8 @@ export class ManagedRig implements Rig {
   readonly #options: ManagedRigOptions;
   /** The connection to the API of the program that runs now. */
   #api: { readonly rig: Rig; readonly key: string } | null = null;
+  /** Its devices as its program reported them last, without their figures. */
+  #devices: readonly DeviceReading[] = [];
   /** Pools are changed with the managed miner, not with its program, which would forget them. */
   readonly pools: PoolControls = {};
 
@@ -63,12 +68,18 @@ export class ManagedRig implements Rig {
     const api = this.#connection(report);
     if (api === null) return this.#without(report, { hashrate: null, on: true });
     try {
-      return withHostGpus(this.#managed(await api.read(signal), report), gpus);
+      const reading = withHostGpus(this.#managed(await api.read(signal), report), gpus);
+      this.#devices = reading.devices.map(unreadDevice);
+      return this.#withExpected(reading, gpus);
     } catch (error) {
       // Until it has opened its port, and once it is told to end, an API need not answer.
       const { report: now } = this.#program;
-      if (!(error instanceof RigbridgeError) || now === null || now.status === "running") throw error;
-      return this.#without(now, { hashrate: 0, on: true });
+      if (!(error instanceof RigbridgeError) || now === null) throw error;
+      if (now.status !== "running") return this.#without(now, { hashrate: 0, on: true });
+      if (!this.#options.isSilent()) throw error;
+      // Whether it hashes is not known, but it can be restarted.
+      const text = `Its program runs, but its API does not answer: ${error.unquoted}`;
+      return this.#without(now, { hashrate: null, on: true, halt: { code: "program", text } });
     }
   }
 
@@ -123,16 +134,24 @@ export class ManagedRig implements Rig {
     };
   }
 
+  /** What its cards were measured to do, where the program does not say what it expects. */
+  #withExpected(reading: Reading, gpus: readonly HostGpu[]): Reading {
+    const { readings, devices } = reading;
+    const models = devices.filter(({ status }) => status !== "disabled").map((device) => modelOf(device, gpus));
+    const hashrateExpected = readings.hashrateExpected ?? this.#program.expected(models);
+    return { ...reading, readings: { ...readings, hashrateExpected } };
+  }
+
   #without(
     report: ProgramReport,
     { hashrate, on, halt }: { readonly hashrate: number | null; readonly on: boolean; readonly halt?: Halt },
   ): Reading {
     const runs = report.status === "running";
-    return {
+    const reading: Reading = {
       identity: unknownIdentity,
       readings: { ...unknownReadings(), hashrate, mining: on, uptime: runs ? this.#uptime(report) : null },
       pools: this.#pools(runs),
-      devices: [],
+      devices: this.#devices,
       controls: this.#controls(on),
       poolActions: ["add", "use"],
       software: this.#options.software,
@@ -141,6 +160,7 @@ export class ManagedRig implements Rig {
       halt,
       starting: report.status === "starting",
     };
+    return withHostGpus(reading, this.#program.gpus);
   }
 
   /** Those that it was started with, where it does not report any; it begins with the first. */

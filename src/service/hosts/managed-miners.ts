@@ -6,6 +6,7 @@ import { enabled } from "../crud.ts";
 import { blankMiner, type ManagedRow, type MinerRegistry } from "../miners/miner-registry.ts";
 import type { Coins } from "../money/coins.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
+import type { Benchmarks } from "./benchmarks.ts";
 import type { AgentListener, HostAgents } from "./host-agents.ts";
 import { ManagedProgram } from "./managed-program.ts";
 import { type Lack, programOf } from "./program-of.ts";
@@ -17,6 +18,7 @@ export interface ManagedMinersOptions {
   readonly agents: HostAgents;
   readonly coins: Coins;
   readonly notices: Pick<FarmNotices, "raise" | "close">;
+  readonly benchmarks: Benchmarks;
   readonly log: Logger;
 }
 

@@ -59,6 +59,12 @@ export class ManagedProgram implements HostProgram {
     }));
   }
 
+  expected(models: readonly string[]): number | null {
+    const program = this.#miners.programOf(this.#miner());
+    if ("message" in program || program.dualAlgorithm !== null) return null;
+    return this.#options.benchmarks.expected(models, program.software, program.algorithm)?.hashrate ?? null;
+  }
+
   dial(): Duplex {
     return this.#session?.dial(this.#id) ?? closedChannel();
   }

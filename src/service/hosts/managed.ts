@@ -10,6 +10,7 @@ import type { HostContext } from "./hosts.ts";
 import { mostPrograms } from "./managed-miners.ts";
 import { algorithmsOf, isNone, poolsOf, takes } from "./program-of.ts";
 import { softwareList } from "./software.ts";
+import type { Switcher } from "./switcher.ts";
 import { minerUid } from "./uids.ts";
 
 type ManagedOperations = Pick<
@@ -22,11 +23,13 @@ type ManagedOperations = Pick<
   | "getManagedMinerCommand"
   | "getManagedMinerDownload"
   | "confirmManagedMinerDownload"
+  | "getManagedMinerSwitching"
 >;
 
 interface ManagedContext extends HostContext {
   readonly coins: Coins;
   readonly registry: MinerRegistry;
+  readonly switcher: Pick<Switcher, "stateOf">;
 }
 
 const emptyMiner: StoredManagedMiner = {
@@ -45,6 +48,8 @@ const emptyMiner: StoredManagedMiner = {
   addedPools: [],
   gpuSettings: [],
   idle: null,
+  switching: null,
+  switchedAt: null,
 };
 
 /** ms for an agent to check a command line, or to confirm a download. */
@@ -52,7 +57,7 @@ const agentTimeoutMs = 10_000;
 
 /** Managed miners: mining software on hosts. */
 export function managedOperations(context: ManagedContext): ManagedOperations {
-  const { store, accessBook, agents, managed, registry } = context;
+  const { store, accessBook, agents, managed, registry, switcher } = context;
   const { hosts, managedMiners } = store;
   const groupOf = ({ groupId, hostId }: StoredManagedMiner): number => groupId ?? hosts.get(hostId)?.groupId ?? 0;
   /** Parameters may contain what is in pools that a caller does not see. */
@@ -101,17 +106,18 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       const existing = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
       const find = groupFinder(store.groups, accessBook.of(caller));
       const groupId = group === undefined || group === null ? group : find(group, "groupId");
-      const { idle, ...fields } = body;
+      const { idle, switching, ...fields } = body;
       const before = existing === undefined ? emptyMiner : stripped(existing);
       const miner: StoredManagedMiner = {
         ...before,
         ...given(fields),
         ...(groupId === undefined ? {} : { groupId }),
         ...(idle === undefined ? {} : { idle }),
+        ...(switching === undefined ? {} : { switching }),
         // Those that were added belong to the pool that was chosen before.
         ...(choosesPool(body, before) ? { addedPools: [] } : {}),
       };
-      const mistakes = mistakesIn(miner, body, existing?.id, context);
+      const mistakes = [...mistakesIn(miner, body, existing?.id, context), ...choiceMistakes(miner, existing?.id, context)];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       await checkOnHost(miner, existing, commandOf, context);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
@@ -126,6 +132,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       if (registry.find(id) !== undefined) await registry.remove(id);
       return done(`Managed miner ${id} removed`);
     },
+    getManagedMinerSwitching: async ({ id }, caller) => switcher.stateOf(findFor(id, caller).id),
     listMiningSoftware: async () => softwareList(agents.software()),
     getManagedMinerCommand: async ({ id }, caller) => ({ command: await commandOf(findFor(id, caller)) }),
     getManagedMinerDownload: async ({ id }, caller) => {
@@ -210,6 +217,18 @@ function mistakesIn(
   for (const { description, url, coinAlgorithm } of wrong)
     add("poolId", `the pool ${description || url} pays for ${coinAlgorithm}, not for ${first}`);
   return mistakes;
+}
+
+/** Each choice of its switching must be what the managed miner could be set to. */
+function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: ManagedContext): Mistake[] {
+  const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
+  return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
+    const software = softwareType === "" ? {} : { softwareType };
+    const chosen = { ...miner, ...choice, ...software, addedPools: [] };
+    return mistakesIn(chosen, { id: 0, algorithm: choice.algorithm }, id, context)
+      .filter(({ message }) => !own.has(message))
+      .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
+  });
 }
 
 /** The agent refuses, for example, a path that is no executable there. One that is away does so when it is started. */

@@ -294,7 +294,7 @@ class Past implements Surroundings, ExpressionNames {
 }
 
 /** What the history does not tell about this rule. */
-function notesOn({ when, guard, inhibitedBy }: ResolvedRule, isLong: boolean): string[] {
+function notesOn({ when, guard, inhibitedBy, again }: ResolvedRule, isLong: boolean): string[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {
     if ("reading" in condition) return inHistory.has(condition.reading) ? [] : [condition.reading];
@@ -306,6 +306,7 @@ function notesOn({ when, guard, inhibitedBy }: ResolvedRule, isLong: boolean): s
     ...(missing.length > 0
       ? [`the history does not hold ${[...new Set(missing)].join(", ")}: conditions on it are unknown`]
       : []),
+    ...(again === undefined ? [] : ["only the first action of each firing is listed, not those that `again` adds"]),
     ...(when?.where === undefined ? [] : ["the expression of `where` is unknown in the past"]),
     ...(isLong ? ["beyond the days of history.raw there are only hourly means"] : []),
     ...(guard !== undefined || inhibitedBy !== undefined ? ["guard, inhibition and maintenance are not tried"] : []),

@@ -10,7 +10,7 @@ import type { AccessBook } from "../../users/access.ts";
 import type { ExpressionNames } from "./compile.ts";
 import type { Input, Subject } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
-import { Cell, cellOf, isGuarded, type LiveRule, liveRule, nextDue, retryMs } from "./live-rule.ts";
+import { againDue, Cell, cellOf, isGuarded, type LiveRule, liveRule, nextDue, retryMs } from "./live-rule.ts";
 import { advance, type Instant } from "./machine.ts";
 import { RuleMembers, type Slot } from "./members.ts";
 import type { Moment, RuleSurroundings } from "./surroundings.ts";
@@ -35,6 +35,7 @@ export interface RuleEngineOptions {
 export interface FiringActs {
   fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  giveUp(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   turn(rules: readonly LiveRule[], now: Instant): void;
   /** The rule is gone. */
   closed(rule: LiveRule): void;
@@ -267,11 +268,15 @@ export class RuleEngine {
     const turn = advance(cell, truth, now, rule.delays);
     if (before === "idle" && cell.phase !== "idle") cell.began = now.monotonic;
     const mayRetry = now.monotonic >= (cell.retryAt ?? 0);
-    const fires = turn === "fire" || (truth === true && cell.phase === "firing" && cell.held !== null && mayRetry);
+    const isHeld = truth === true && cell.phase === "firing" && cell.held !== null && mayRetry;
+    const again = turn === null && truth === true && now.monotonic >= againDue(cell, rule);
+    const givesUp = again && cell.attempts === rule.settings.again?.times;
+    const fires = turn === "fire" || isHeld || (again && !givesUp);
     const clears = turn === "clear" || (truth === false && cell.phase === "idle" && cell.owesClear && mayRetry);
     if (fires) this.#firing?.fire(rule, minerId, cell, now);
+    if (givesUp) this.#firing?.giveUp(rule, minerId, cell, now);
     if (clears) this.#firing?.clear(rule, minerId, cell, now);
-    if (cell.phase !== before || fires || clears) this.#unwritten.changed(rule, minerId);
+    if (cell.phase !== before || fires || clears || givesUp) this.#unwritten.changed(rule, minerId);
     if (cell.isBlank) this.#forget(rule, minerId);
     else this.#schedule(rule, minerId, cell, dueOf(cell, rule, now));
   }
@@ -337,5 +342,5 @@ const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boole
 function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
   if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
     return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
-  return nextDue(cell, rule.delays);
+  return Math.min(nextDue(cell, rule.delays), againDue(cell, rule));
 }
