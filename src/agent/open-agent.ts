@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { Agent, type AgentOptions } from "./agent.ts";
+import type { DownloadTarget } from "../catalogue/mining-program.ts";
 import { Downloads } from "./downloads/index.ts";
+import { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { GpuReader } from "./gpus/gpu-reader.ts";
 import { GpuTuner } from "./gpus/gpu-tuner.ts";
 import { platformOf } from "./platform/index.ts";
@@ -32,8 +34,19 @@ export function openAgent({ allow, rebootCommand, mirror, ...options }: HostSett
     ...options,
     ...{ platform, gpuReader },
     gpuTuner: new GpuTuner({ ...common, reader: gpuReader, journal: join(folder, "gpu-settings.json") }),
-    downloads: new Downloads({ folder, mirror }),
+    downloads: new ProgramDownloads(new Downloads({ folder, mirror }), downloadTarget()),
     permissions: { folders: [...folders], ...allowed },
     rebootCommand: rebootCommand ?? platform.rebootCommand,
   });
+}
+
+/** null where no maker has releases for this kind of machine. */
+export function downloadTarget(system: string = process.platform, processor: string = process.arch): DownloadTarget | null {
+  const targets: Readonly<Record<string, DownloadTarget>> = {
+    "linux x64": "linux-x64",
+    "win32 x64": "windows-x64",
+    "darwin x64": "macos-x64",
+    "darwin arm64": "macos-arm64",
+  };
+  return targets[`${system} ${processor}`] ?? null;
 }

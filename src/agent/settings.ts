@@ -6,10 +6,10 @@ import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
+import { type DeclaredProgram, declaredProgram, SoftwareSettings, softwareMistakes } from "../config/software.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
-import type { OwnProgram } from "./launcher.ts";
 
 const path = z.string().min(1).max(1_000);
 
@@ -27,6 +27,7 @@ export const AgentSettings = z.strictObject({
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
+  software: z.array(SoftwareSettings).max(100).default([]).describe("programs of this host beside those of the catalogue"),
   mirror: z
     .url({ protocol: /^https$/, error: "must be an address like https://mirror.example" })
     .optional()
@@ -45,7 +46,7 @@ export interface ReadySettings {
   readonly allow: AgentSettings["allow"];
   readonly rebootCommand: AgentSettings["rebootCommand"];
   readonly mirror: string | null;
-  readonly own: readonly OwnProgram[];
+  readonly own: readonly DeclaredProgram[];
   readonly warnings: readonly string[];
 }
 
@@ -86,7 +87,7 @@ export async function readAgentSettings(
     allow: { ...allowed, folders: folders?.map((each) => resolve(beside, each)) },
     rebootCommand: written.rebootCommand,
     mirror: written.mirror ?? null,
-    own: [],
+    own: written.software.map(declaredProgram),
     warnings: isExposed ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`] : [],
   };
 }
@@ -102,13 +103,15 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
   const filled = withEnvironment(document.value ?? {}, env);
   const parsed = AgentSettings.safeParse(filled.value, { error: sentence });
   const unknownKey = (at: Finding["path"], key: string): Finding => {
-    const keys = Object.keys((at[0] === "allow" ? AllowSettings : AgentSettings).shape);
+    const section = { allow: AllowSettings, software: SoftwareSettings }[String(at[0])] ?? AgentSettings;
+    const keys = Object.keys(section.shape);
     return { path: [...at, key], message: unknownKeySentence(key, keys) };
   };
   const findings = [
     ...document.findings,
     ...filled.findings,
     ...findingsIn(parsed.error?.issues ?? [], unknownKey),
+    ...softwareMistakes(parsed.data?.software ?? []).map(({ path: at, message }) => ({ path: ["software", ...at], message })),
   ];
   if (parsed.data !== undefined && findings.length === 0) return parsed.data;
   throw invalidConfig(

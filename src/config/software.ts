@@ -7,15 +7,17 @@ import {
   type MiningProgram,
   pairs,
 } from "../catalogue/mining-program.ts";
-import { miningSoftware, programOf } from "../catalogue/mining-software.ts";
+import { miningPrograms, miningSoftware, programOf } from "../catalogue/mining-software.ts";
 import { Line } from "../contract/inputs.ts";
-import { drivers } from "../link/drivers/index.ts";
 
 const word = z
   .string()
   .max(1_000)
   .refine((text) => !/\p{Cc}/u.test(text), "contains control characters");
 const words = z.array(word).max(100);
+
+/** The drivers of mining programs; without importing them, as an agent reads no rigs. */
+const apis = [...new Set(miningPrograms.flatMap(({ api }) => api ?? []))];
 
 /** A program of one's own, or another download of one of the catalogue. */
 export const SoftwareSettings = z.strictObject({
@@ -25,7 +27,7 @@ export const SoftwareSettings = z.strictObject({
     .describe("id that managed miners name as softwareType; one of the catalogue changes only its download or path"),
   name: Line(100).min(1).optional().describe("name of the program"),
   api: z
-    .enum(drivers.map(({ id }) => id))
+    .enum(apis)
     .optional()
     .describe("driver that reads its API; absent = it has none, and only its process is watched"),
   path: z.string().min(1).max(1_000).optional().describe("its executable on this host"),
