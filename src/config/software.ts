@@ -39,8 +39,13 @@ export const SoftwareSettings = z.strictObject({
         .regex(/^[0-9a-f]{64}$/, "must be 64 digits of 0-9 and a-f")
         .optional()
         .describe("SHA-256 of the file; absent = it is asked once"),
-      version: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen"),
-      executable: z.string().regex(/^[^/\\]{1,255}$/, "must be a file name").optional(),
+      version: z
+        .string()
+        .regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen"),
+      executable: z
+        .string()
+        .regex(/^[^/\\]{1,255}$/, "must be a file name")
+        .optional(),
     })
     .optional()
     .describe("archive that holds it: tar.gz, tar.xz or zip"),
@@ -49,7 +54,9 @@ export const SoftwareSettings = z.strictObject({
     .describe("its arguments, with {algorithm} {scheme} {host} {port} {user} {worker} {login} {password}"),
   apiArguments: words
     .optional()
-    .describe("arguments that bind its API to the loopback, with {apiPort} and {apiToken}; parameters cannot repeat them"),
+    .describe(
+      "arguments that bind its API to the loopback, with {apiPort} and {apiToken}; parameters cannot repeat them",
+    ),
   reserved: words.optional().describe("further options that parameters cannot set"),
   algorithms: z
     .array(z.string().regex(/^[a-z0-9-]{1,64}(=\S{1,100})?$/, "must be an id of GET /api/algorithms, or id=name"))
@@ -125,7 +132,12 @@ export function declaredProgram(settings: SoftwareSettings): DeclaredProgram {
         api: api.length === 0 ? [] : [always(...api)],
         schemes: { plain: "stratum+tcp://", tls: "stratum+ssl://" },
       },
-      algorithms: Object.fromEntries(pairs((settings.algorithms ?? []).join(" ")).map(([id, name]): [string, AlgorithmName] => [id, { name, args: [] }])),
+      algorithms: Object.fromEntries(
+        pairs((settings.algorithms ?? []).join(" ")).map(([id, name]): [string, AlgorithmName] => [
+          id,
+          { name, args: [] },
+        ]),
+      ),
       dual: {},
       options: "getopt",
       reserved: settings.reserved ?? [],

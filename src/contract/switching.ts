@@ -40,7 +40,9 @@ export const SwitchingBody = z.strictObject({
     .min(2)
     .max(20),
   hysteresis: hysteresis.default(5),
-  minimumStay: Duration(60, 7 * 86_400).default(1800).describe("how long it mines a choice at least, like 30m"),
+  minimumStay: Duration(60, 7 * 86_400)
+    .default(1800)
+    .describe("how long it mines a choice at least, like 30m"),
 });
 
 /** What GET /api/managedminers/{id}/switching answers. */

@@ -310,8 +310,7 @@ export class FleetRig {
     const driver = drivers.find((each) => each.id === program.driver) ?? null;
     this.#state = { ...this.#state, driver: driver?.id ?? null };
     const { software } = program;
-    const isSilent = () =>
-      this.#state.missed >= missesUntilDisconnected - 1 || this.#state.reason?.code === "program";
+    const isSilent = () => this.#state.missed >= missesUntilDisconnected - 1 || this.#state.reason?.code === "program";
     const knownControls = this.#state.controls;
     return new ManagedRig({ program: programs(id), software, driver, isSilent, knownControls, now });
   }

@@ -35,7 +35,15 @@ beforeEach(async () => {
   const config = {
     http: { key, port, announce: false },
     poll: { interval: 1 },
-    pools: [{ name: "monero", url: "stratum+tcp://xmr.example.com:3333", coin: "XMR", wallet: "4Invented", password: "hidden-word" }],
+    pools: [
+      {
+        name: "monero",
+        url: "stratum+tcp://xmr.example.com:3333",
+        coin: "XMR",
+        wallet: "4Invented",
+        password: "hidden-word",
+      },
+    ],
   };
   await writeFile(join(folder, "rigbridge.yaml"), JSON.stringify(config), { mode: 0o600 });
   await startService();
@@ -128,7 +136,9 @@ test("a stop holds when the agent starts anew", async () => {
 
 test("a revoked token ends the connection, and the program mines on", async () => {
   const pid = await program();
-  const revoked = await rigbridge(["agent", "token", "rig-3", "--revoke", "--service", url], { env: { RIGBRIDGE_KEY: key } });
+  const revoked = await rigbridge(["agent", "token", "rig-3", "--revoke", "--service", url], {
+    env: { RIGBRIDGE_KEY: key },
+  });
   expect(revoked.stdout).toContain("The token of the host rig-3 is revoked");
   await shows("Disconnected");
   expect(await isRunning(pid)).toBe(true);

@@ -117,7 +117,10 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
         // Those that were added belong to the pool that was chosen before.
         ...(choosesPool(body, before) ? { addedPools: [] } : {}),
       };
-      const mistakes = [...mistakesIn(miner, body, existing?.id, context), ...choiceMistakes(miner, existing?.id, context)];
+      const mistakes = [
+        ...mistakesIn(miner, body, existing?.id, context),
+        ...choiceMistakes(miner, existing?.id, context),
+      ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       await checkOnHost(miner, existing, commandOf, context);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
@@ -141,7 +144,11 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       if ("message" in program) throw new RigbridgeError(program.code, program.message);
       if (program.files.from === "path") throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
       const state = managed.stateOf(miner);
-      return { ...pinned(program.files), ...(state?.download ?? {}), state: stateOf(state?.status, program.files.sha256) };
+      return {
+        ...pinned(program.files),
+        ...(state?.download ?? {}),
+        state: stateOf(state?.status, program.files.sha256),
+      };
     },
     confirmManagedMinerDownload: async ({ id, sha256 }, caller) => {
       const miner = findFor(id, caller);

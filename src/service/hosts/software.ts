@@ -28,7 +28,10 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
 }
 
 /** Where its files come from; null where no address is known. `system`: as the host's agent reports it. */
-export function downloadOf(id: string, system: string): { readonly url: string; readonly sha256: string | null } | null {
+export function downloadOf(
+  id: string,
+  system: string,
+): { readonly url: string; readonly sha256: string | null } | null {
   const target = downloadTargetFor(system);
   const download = programOf(id)?.download;
   const url = target === null ? undefined : download?.url[target];

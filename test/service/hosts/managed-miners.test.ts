@@ -46,7 +46,9 @@ describe("a managed miner", () => {
     const [program] = agent.programs;
     expect(program).toMatchObject({
       running: true,
-      pools: [{ url: "stratum+tcp://xmr.example.com:3333", wallet: "4Invented", worker: "rig", password: "hidden-word" }],
+      pools: [
+        { url: "stratum+tcp://xmr.example.com:3333", wallet: "4Invented", worker: "rig", password: "hidden-word" },
+      ],
       files: { from: "path", path: "/opt/xmrig" },
     } satisfies Partial<Program>);
     const { readings, softwareType, metaData } = await bench.get(1).then((miner) => ({ softwareType: null, ...miner }));
@@ -128,9 +130,16 @@ describe("a managed miner", () => {
 
   test("that was given up is notified of with its last lines, until it runs again", async () => {
     const { bench, agent } = await mining();
-    agent.change(1, { status: "failed", message: "It ended 5 times within 60 s", lastLines: ["CUDA error 999"], apiPort: null });
+    agent.change(1, {
+      status: "failed",
+      message: "It ended 5 times within 60 s",
+      lastLines: ["CUDA error 999"],
+      apiPort: null,
+    });
     await until(async () => (await bench.notifications()).length > 0, "a notification");
-    expect(await bench.notifications()).toEqual([expect.stringMatching(/^Given up: It ended 5 times[^]*CUDA error 999/)]);
+    expect(await bench.notifications()).toEqual([
+      expect.stringMatching(/^Given up: It ended 5 times[^]*CUDA error 999/),
+    ]);
     await shows(bench, "Stopped");
     expect((await bench.get(1)).readings.reason?.text).toBe("It ended 5 times within 60 s");
     await bench.act(1, { action: "start" });
@@ -256,12 +265,28 @@ describe("what cannot run", () => {
 
   test("without a known download names softwarePath", async () => {
     const { bench, manage, agent } = await openHosts();
-    await manage({ softwareType: "ClaymoreEthereum", algorithm: "ethash", poolId: 0, softwareAutoDownload: true, softwarePath: "" });
+    await manage({
+      softwareType: "ClaymoreEthereum",
+      algorithm: "ethash",
+      poolId: 0,
+      softwareAutoDownload: true,
+      softwarePath: "",
+    });
     await bench.service.savePool({ ...noPool, id: 0, url: "stratum+tcp://eth.example.com:1" }, caller);
-    await manage({ id: 1, softwareType: "ClaymoreEthereum", algorithm: "ethash", poolId: 4, softwareAutoDownload: true });
+    await manage({
+      id: 1,
+      softwareType: "ClaymoreEthereum",
+      algorithm: "ethash",
+      poolId: 4,
+      softwareAutoDownload: true,
+    });
     await agent();
     const started = await problem(bench.act(1, { action: "start" }));
-    expect([started.code, started.status, started.message]).toEqual(["no.download", 409, expect.stringContaining("softwarePath")]);
+    expect([started.code, started.status, started.message]).toEqual([
+      "no.download",
+      409,
+      expect.stringContaining("softwarePath"),
+    ]);
     expect(await refusal(bench.service.getManagedMinerCommand({ id: 1 }, caller))).toBe("no.download");
     expect((await managedMiner(bench)).running).toBe(false);
   });
@@ -317,7 +342,10 @@ describe("a download", () => {
 describe("groups", () => {
   test("show their hosts and managed miners to those who see them", async () => {
     const { bench, manage } = await openHosts({
-      config: { groups: [{ name: "attic" }, { name: "cellar" }], users: [{ name: "anna", groups: ["attic"], privilege: "control" }] },
+      config: {
+        groups: [{ name: "attic" }, { name: "cellar" }],
+        users: [{ name: "anna", groups: ["attic"], privilege: "control" }],
+      },
     });
     const anna = { ...caller, userId: (await bench.service.getUser({ username: "anna" }, caller)).userId };
     await manage({ poolId: 0, commandLineParams: "--secret" });
