@@ -59,7 +59,11 @@ test("after some restarts that do not help the watchdog gives up and says so, on
   await pass(60);
   expect(restarts()).toBe(2);
   const notices = (await bench.notifications()).filter((each) => each.includes("did not help"));
-  expect(notices).toEqual([expect.stringContaining("attic: its mining program does not answer, and restarts did not help")]);
+  expect(notices).toEqual([
+    expect.stringContaining(
+      "attic: its mining program does not answer, and restarts did not help. Its last output:\nGPU 0: CUDA error 999",
+    ),
+  ]);
 });
 
 test("a host whose agent is away is left alone: its program may well be mining", async () => {
