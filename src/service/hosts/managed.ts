@@ -104,8 +104,8 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
     getManagedMiner: async ({ id }, caller) => presentFor(findFor(id, caller), caller),
     saveManagedMiner: async ({ id, groupId: group, ...body }, caller) => {
       const existing = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
-      const find = groupFinder(store.groups, accessBook.of(caller));
-      const groupId = group === undefined || group === null ? group : find(group, "groupId");
+      const groupIn = groupFinder(store.groups, accessBook.of(caller));
+      const groupId = group === undefined || group === null ? group : groupIn(group, "groupId");
       const { idle, switching, ...fields } = body;
       const before = existing === undefined ? emptyMiner : stripped(existing);
       const miner: StoredManagedMiner = {
@@ -182,14 +182,14 @@ function stateOf(status: string | undefined, sha256: string | null): DownloadRep
 }
 
 /** Whether a body chooses another pool than the miner has. */
-const choosesPool = ({ poolId, isPoolGroup }: Input<"saveManagedMiner">, before: StoredManagedMiner): boolean =>
+const choosesPool = ({ poolId, isPoolGroup }: Partial<Input<"saveManagedMiner">>, before: StoredManagedMiner): boolean =>
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
 
 /** Every mistake that the service can see. What only the host knows, its agent checks. */
 function mistakesIn(
   miner: StoredManagedMiner,
-  body: Input<"saveManagedMiner">,
+  body: Partial<Input<"saveManagedMiner">>,
   id: number | undefined,
   context: ManagedContext,
 ): Mistake[] {
@@ -232,7 +232,7 @@ function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, conte
   return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
     const software = softwareType === "" ? {} : { softwareType };
     const chosen = { ...miner, ...choice, ...software, addedPools: [] };
-    return mistakesIn(chosen, { id: 0, algorithm: choice.algorithm }, id, context)
+    return mistakesIn(chosen, { algorithm: choice.algorithm }, id, context)
       .filter(({ message }) => !own.has(message))
       .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
   });
