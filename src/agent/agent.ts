@@ -10,7 +10,7 @@ import type { GpuReader } from "./gpus/gpu-reader.ts";
 import type { GpuTuner } from "./gpus/gpu-tuner.ts";
 import { HostReporter } from "./host-report.ts";
 import { ActivityReader, type Occupation, occupation, unoccupied } from "./idle.ts";
-import { type Download, Launcher, type OwnProgram } from "./launcher.ts";
+import { Launcher, type LauncherOptions } from "./launcher.ts";
 import { logLimits } from "./log-file.ts";
 import { forbidden } from "./permissions.ts";
 import { type Platform, platformOf } from "./platform/index.ts";
@@ -27,8 +27,8 @@ export interface AgentOptions {
   readonly version: string;
   readonly permissions: AgentPermissions;
   readonly rebootCommand: readonly string[];
-  readonly own: readonly OwnProgram[];
-  readonly download: Download;
+  readonly own: LauncherOptions["own"];
+  readonly downloads: LauncherOptions["downloads"];
   readonly gpuReader: Pick<GpuReader, "read">;
   readonly gpuTuner: Pick<GpuTuner, "apply" | "restore" | "recover">;
   readonly log: Logger;
@@ -270,7 +270,7 @@ export class Agent {
         return { command: this.#launcher.shown(request.program, port) };
       }
       case "confirm":
-        throw new RigbridgeError("not.possible", "No download of this program waits for a confirmation");
+        return { message: await this.#options.downloads.confirm(request.id, request.sha256) };
     }
   }
 

@@ -6,8 +6,8 @@ import { hidden, withoutSecretValues } from "./hidden-words.ts";
 import { type PoolAddress, poolAddress } from "./pool-address.ts";
 
 export interface CommandOptions {
-  /** A free port of the host's loopback. */
-  readonly apiPort: number;
+  /** A free port of the host's loopback; null for a program without an API. */
+  readonly apiPort: number | null;
   /** Random; programs whose API knows no token get none. */
   readonly apiToken: string;
   /** Settings of each GPU in the program's order, by its own flags; absent where none are wanted. */
@@ -46,7 +46,7 @@ export function commandLine(
   const values: Values = {
     algorithm: main.name,
     algorithm2: second,
-    apiPort: String(options.apiPort),
+    apiPort: options.apiPort === null ? null : String(options.apiPort),
     apiToken: { secret: options.apiToken },
   };
   const line = [

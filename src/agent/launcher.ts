@@ -1,36 +1,25 @@
 import { randomBytes } from "node:crypto";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
 import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
+import type { DeclaredProgram } from "../config/software.ts";
 import { invalidAll, RigbridgeError } from "../contract/problems.ts";
 import { commandLine } from "./command-line.ts";
+import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
 import { allowedExecutable, executable, forbidden } from "./permissions.ts";
 import type { Preparing, PreparedLaunch } from "./supervisor.ts";
 
-/** A program of the agent's own configuration, with the path that is declared there. */
-export interface OwnProgram {
-  readonly entry: MiningProgram;
-  readonly path: string;
-}
-
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
   readonly catalogue: (id: string) => MiningProgram | undefined;
-  readonly own: readonly OwnProgram[];
+  /** Programs that this host's own configuration declares. */
+  readonly own: readonly DeclaredProgram[];
   readonly readGpus: () => Promise<HostGpu[]>;
   /** Ports of the APIs of programs that run. */
   readonly usedPorts: () => ReadonlySet<number>;
-  /** The executable of a download; null where downloads are not possible. */
-  readonly download: Download;
+  readonly downloads: Pick<ProgramDownloads, "obtain" | "confirm">;
 }
-
-export type Download = (
-  program: Program,
-  entry: MiningProgram,
-  report: (step: Preparing) => void,
-  signal: AbortSignal,
-) => Promise<string>;
 
 /**
  * Decides what a program is started with. The service names it and its settings; what is run, where it comes from and
@@ -69,15 +58,15 @@ export class Launcher {
   /** The command line as people may see it. */
   shown(program: Program, apiPort: number | null): string[] {
     const entry = this.#entry(program);
-    const own = this.#options.own.find((each) => each.entry.id === program.software);
-    const file = own?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+    const file =
+      this.#declared(program)?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
     const port = entry.api === null ? null : (apiPort ?? examplePort);
     return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
   }
 
-  #entry({ software }: Program): MiningProgram {
-    const entry =
-      this.#options.own.find((each) => each.entry.id === software)?.entry ?? this.#options.catalogue(software);
+  #entry(program: Program): MiningProgram {
+    const { software } = program;
+    const entry = this.#declared(program)?.entry ?? this.#options.catalogue(software);
     if (entry !== undefined) return entry;
     throw new RigbridgeError(
       "software.unknown",
@@ -91,12 +80,17 @@ export class Launcher {
     report: (step: Preparing) => void,
     signal: AbortSignal,
   ): Promise<string> {
-    const { own, permissions, download } = this.#options;
-    const declared = own.find((each) => each.entry.id === program.software);
-    if (declared !== undefined) return executable(declared.path);
-    if (program.files.from === "path") return allowedExecutable(program.files.path, permissions.folders);
+    const { permissions, downloads } = this.#options;
+    const { files } = program;
+    const declared = this.#declared(program)?.path ?? null;
+    if (declared !== null) return executable(declared);
+    if (files.from === "path") return allowedExecutable(files.path, permissions.folders);
     if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
-    return download(program, entry, report, signal);
+    return downloads.obtain(program, entry, report, signal);
+  }
+
+  #declared({ software }: Program): DeclaredProgram | undefined {
+    return this.#options.own.find(({ entry }) => entry.id === software);
   }
 }
 

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
 import { AllowSettings, rebootCommand } from "../config/own-agent.ts";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
+import { type DeclaredProgram, declaredProgram, SoftwareSettings, softwareMistakes } from "../config/software.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
@@ -26,6 +27,11 @@ export const AgentSettings = z.strictObject({
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
+  software: z.array(SoftwareSettings).max(100).default([]).describe("programs of this host beside those of the catalogue"),
+  mirror: z
+    .url({ protocol: /^https$/, error: "must be an address like https://mirror.example" })
+    .optional()
+    .describe("copy of the makers' sites: programs are downloaded from <mirror>/<host>/<path>"),
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 
@@ -37,13 +43,10 @@ export interface ReadySettings {
   readonly ca: string | null;
   readonly insecure: boolean;
   readonly folder: string;
-  readonly permissions: {
-    readonly folders: string[];
-    readonly downloads: boolean;
-    readonly reboot: boolean;
-    readonly gpuSettings: boolean;
-  };
-  readonly rebootCommand: readonly string[] | null;
+  readonly allow: AgentSettings["allow"];
+  readonly rebootCommand: AgentSettings["rebootCommand"];
+  readonly mirror: string | null;
+  readonly own: readonly DeclaredProgram[];
   readonly warnings: readonly string[];
 }
 
@@ -63,14 +66,14 @@ export async function readAgentSettings(
   env: Environment = process.env,
 ): Promise<ReadySettings> {
   const written = file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
-  const given = AgentSettings.partial().safeParse(overrides, { error: sentence });
+  const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
+  const given = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
   if (!given.success) {
     const errors = given.error.issues.map(({ path: [option], message }) => ({ path: `--${String(option)}`, message }));
     throw new RigbridgeError("config.invalid", "The options have mistakes", { errors });
   }
   const beside = file === null ? "" : dirname(file);
   const service = overrides.service ?? written.service;
-  const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
   if (service === undefined || token === undefined) throw missing({ service, token }, file);
   const folder = overrides.data === undefined ? resolve(beside, written.data) : resolve(overrides.data);
   const ca = overrides.ca === undefined ? written.ca && resolve(beside, written.ca) : resolve(overrides.ca);
@@ -81,8 +84,10 @@ export async function readAgentSettings(
   return {
     ...{ service: new URL(service), token, folder, insecure },
     ca: ca === undefined ? null : await certificate(ca),
-    permissions: { folders: folders?.map((each) => resolve(beside, each)) ?? [join(folder, "programs")], ...allowed },
-    rebootCommand: written.rebootCommand ?? null,
+    allow: { ...allowed, folders: folders?.map((each) => resolve(beside, each)) },
+    rebootCommand: written.rebootCommand,
+    mirror: written.mirror ?? null,
+    own: written.software.map(declaredProgram),
     warnings: isExposed ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`] : [],
   };
 }
@@ -98,13 +103,15 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
   const filled = withEnvironment(document.value ?? {}, env);
   const parsed = AgentSettings.safeParse(filled.value, { error: sentence });
   const unknownKey = (at: Finding["path"], key: string): Finding => {
-    const keys = Object.keys((at[0] === "allow" ? AllowSettings : AgentSettings).shape);
+    const section = { allow: AllowSettings, software: SoftwareSettings }[String(at[0])] ?? AgentSettings;
+    const keys = Object.keys(section.shape);
     return { path: [...at, key], message: unknownKeySentence(key, keys) };
   };
   const findings = [
     ...document.findings,
     ...filled.findings,
     ...findingsIn(parsed.error?.issues ?? [], unknownKey),
+    ...softwareMistakes(parsed.data?.software ?? []).map(({ path: at, message }) => ({ path: ["software", ...at], message })),
   ];
   if (parsed.data !== undefined && findings.length === 0) return parsed.data;
   throw invalidConfig(

@@ -106,6 +106,18 @@ export interface Download {
   readonly sums: string | null;
 }
 
+/**
+ * Which download fits a host; null for one that no maker builds for. `system` is what the agent reports, such as
+ * "Linux 6.8.0 (x86_64)".
+ */
+export function downloadTargetFor(system: string): DownloadTarget | null {
+  const isArm = /\b(aarch64|arm64)\b/i.test(system);
+  if (!isArm && !/\b(x86_64|amd64|x64)\b/i.test(system)) return null;
+  if (/^darwin|mac ?os/i.test(system)) return isArm ? "macos-arm64" : "macos-x64";
+  if (isArm) return null;
+  return /^windows/i.test(system) ? "windows-x64" : "linux-x64";
+}
+
 export const always = (...args: string[]): Group => ({ args, when: [] });
 
 export const when = (condition: Condition, ...args: string[]): Group => ({ args, when: [condition] });
@@ -123,7 +135,7 @@ export const byArguments = (id: string, ...args: string[]): Record<string, Algor
 export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> =>
   Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
 
-const pairs = (list: string): [id: string, name: string][] =>
+export const pairs = (list: string): [id: string, name: string][] =>
   list
     .trim()
     .split(/\s+/)

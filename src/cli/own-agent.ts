@@ -1,9 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { Logger } from "pino";
-import { Agent, type ServiceReceiver } from "../agent/agent.ts";
-import { GpuReader } from "../agent/gpus/gpu-reader.ts";
-import { GpuTuner } from "../agent/gpus/gpu-tuner.ts";
-import { platformOf } from "../agent/platform/index.ts";
+import type { Agent, ServiceReceiver } from "../agent/agent.ts";
+import { openAgent } from "../agent/open-agent.ts";
 import type { Config } from "../config/index.ts";
 import type { AgentConnection } from "../contract/agent-connection.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -19,22 +17,8 @@ export async function startOwnAgent(
   if (store.url === ":memory:" && settings.data === undefined)
     throw new RigbridgeError("config.invalid", "agent.data is required where store.url is :memory:");
   const folder = resolve(settings.data ?? join(dirname(store.url), "agent"));
-  const platform = platformOf();
-  const tell = (text: string): void => log.warn(text);
-  const gpuReader = new GpuReader({ log: tell });
-  const { folders = [join(folder, "programs")], ...allowed } = settings.allow;
-  const agent = new Agent({
-    ...{ version, platform, folder, gpuReader, log, own: [] },
-    gpuTuner: new GpuTuner({
-      ...{ reader: gpuReader, env: process.env, root: "/", timeoutMs: 6_000, log: tell },
-      journal: join(folder, "gpu-settings.json"),
-    }),
-    permissions: { folders, ...allowed },
-    rebootCommand: settings.rebootCommand ?? platform.rebootCommand,
-    download: async () => {
-      throw new Error("not yet");
-    },
-  });
+  const { allow, rebootCommand } = settings;
+  const agent = openAgent({ folder, version, log, own: [], mirror: null, allow, rebootCommand });
   await agent.start();
   const end = pair(agent, (connection) => service.takeOwnAgent?.(connection));
   return {

@@ -1,10 +1,6 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { Agent } from "../agent/agent.ts";
 import { Connection } from "../agent/connection.ts";
-import { GpuReader } from "../agent/gpus/gpu-reader.ts";
-import { GpuTuner } from "../agent/gpus/gpu-tuner.ts";
-import { platformOf } from "../agent/platform/index.ts";
+import { openAgent } from "../agent/open-agent.ts";
 import { type AgentOverrides, readAgentSettings } from "../agent/settings.ts";
 import { version } from "../version.ts";
 import { defaultAgentFile } from "./agent.ts";
@@ -23,22 +19,7 @@ export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOp
   const log = await openLog();
   for (const warning of settings.warnings) log.warn(warning);
   const shutdown = new Shutdown();
-  const platform = platformOf();
-  const tell = (text: string) => log.warn(text);
-  const gpuReader = new GpuReader({ log: tell });
-  const gpuTuner = new GpuTuner({
-    ...{ reader: gpuReader, env: process.env, root: "/", timeoutMs: 6_000, log: tell },
-    journal: join(settings.folder, "gpu-settings.json"),
-  });
-  const agent = new Agent({
-    ...{ version, platform, gpuReader, gpuTuner, log, own: [] },
-    folder: settings.folder,
-    permissions: settings.permissions,
-    rebootCommand: settings.rebootCommand ?? platform.rebootCommand,
-    download: async () => {
-      throw new Error("not yet");
-    },
-  });
+  const agent = openAgent({ ...settings, version, log });
   shutdown.add("agent", () => agent.close());
   if (endPrograms) {
     await agent.endPrograms();

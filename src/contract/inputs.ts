@@ -274,7 +274,8 @@ export const HostBody = z.object({
 
 export const AgentBody = z.object({ hostId: z.int().min(1).describe("the host that its agent runs on") });
 
-const figureIn = (min: number, max: number, what: string) => z.number().min(min).max(max).nullable().default(null).describe(what);
+const figureIn = (min: number, max: number, what: string) =>
+  z.number().min(min).max(max).nullable().default(null).describe(what);
 
 /** Ranges that no GPU exceeds; what a GPU takes, its driver says. */
 const GpuTuningBody = z.object({
@@ -312,7 +313,11 @@ export const ManagedMinerBody = z.object({
   algorithm: optionalLine(100),
   dualAlgorithm: optionalLine(100),
   groupId: GroupOf.nullish().describe("null or absent = the group of the host"),
-  gpuSettings: z.array(GpuTuningBody).max(64).optional().describe("settings of GPUs while it runs (Rigbridge extension)"),
+  gpuSettings: z
+    .array(GpuTuningBody)
+    .max(64)
+    .optional()
+    .describe("settings of GPUs while it runs (Rigbridge extension)"),
   switching: SwitchingBody.nullish().describe(
     "choices among which the service switches it, by profit or heat; null = none (Rigbridge extension)",
   ),

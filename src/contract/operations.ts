@@ -44,8 +44,8 @@ import {
   ChannelState,
   CommandLineReply,
   CommandList,
-  DownloadReply,
   Discovery,
+  DownloadReply,
   Group,
   History,
   Host,
@@ -66,7 +66,6 @@ import {
   SystemInfo,
   User,
 } from "./resources.ts";
-import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import {
   MaintenanceSettings,
   MaintenanceWindow,
@@ -83,6 +82,7 @@ import {
   Upcoming,
 } from "./rules.ts";
 import { Key } from "./steps.ts";
+import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";

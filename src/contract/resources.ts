@@ -349,7 +349,9 @@ export const ManagedMiner = z.object({
   algorithm: text,
   dualAlgorithm: text,
   note: text.nullable().describe("why it cannot run (Rigbridge extension)"),
-  uid: Uid.nullable().describe("permanent name, also of the miner with this id; null if the server has none (Rigbridge extension)"),
+  uid: Uid.nullable().describe(
+    "permanent name, also of the miner with this id; null if the server has none (Rigbridge extension)",
+  ),
   groupId: int.describe("0 = in no group (Rigbridge extension)"),
   running: z.boolean().nullable().describe("whether it is to run; null = unknown (Rigbridge extension)"),
   status: ProgramStatus.nullable().describe("as its host reports; null = unknown (Rigbridge extension)"),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { hostname } from "node:os";
+import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredHost, StoredMiner } from "../store/index.ts";
 import { ruleRow } from "./automation/rules/rows.ts";

@@ -15,10 +15,10 @@ import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
   StoredAgent,
+  StoredBenchmark,
   StoredCoin,
   StoredDownload,
   StoredGroup,
-  StoredBenchmark,
   StoredHeating,
   StoredHost,
   StoredMaintenance,

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { Agent, type AgentLimits, type AgentOptions, type ServiceReceiver } from "../../src/agent/agent.ts";
+import { Downloads } from "../../src/agent/downloads/index.ts";
+import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import { platformOf } from "../../src/agent/platform/index.ts";
 import type { FromAgent, Program, ProgramState, ToAgent } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
@@ -97,7 +99,7 @@ export async function startHost({ folder: given, limits, options, mode }: HostOp
     permissions: { folders: [join(folder, "programs")], downloads: false, reboot: false, gpuSettings: false },
     rebootCommand: ["/nonexistent"],
     own: [],
-    download: () => Promise.reject(new Error("no downloads in this test")),
+    downloads: new ProgramDownloads(new Downloads({ folder, mirror: null }), null),
     gpuReader: { read: async () => [] },
     gpuTuner: { apply: async () => [], restore: async () => undefined, recover: async () => undefined },
     log: pino({ level: "silent" }),

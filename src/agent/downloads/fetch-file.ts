@@ -65,6 +65,7 @@ async function fetchInto(
   use: (stream: Readable, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const idle = new AbortController();
+  refuseOther(new URL(url).protocol);
   const timer = setTimeout(() => idle.abort(new Error(`nothing arrived for ${idleMs / 1_000} s`)), idleMs);
   const ended = AbortSignal.any([signal, idle.signal]);
   try {
@@ -74,6 +75,8 @@ async function fetchInto(
       decompress: false,
       maxRedirects: 5,
       beforeRedirect: ({ protocol }) => refuseOther(String(protocol)),
+      // A mirror is what serves hosts that reach no site but it.
+      proxy: false,
       httpsAgent: new Agent({ ...(ca === undefined ? {} : { ca }) }),
       signal: ended,
     });

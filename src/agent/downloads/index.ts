@@ -37,7 +37,11 @@ export type Obtained =
   | { readonly state: "confirming"; readonly url: string; readonly bytes: number; readonly sha256: string };
 
 /** What to download for a program on this kind of host; null if no address is known. */
-export function downloadOf({ id, download, executable }: MiningProgram, target: DownloadTarget): DownloadRequest | null {
+export function downloadOf(
+  { id, download, executable }: MiningProgram,
+  target: DownloadTarget | null,
+): DownloadRequest | null {
+  if (target === null) return null;
   const url = download?.url[target];
   const [platform] = target.split("-") as [Platform];
   const name = executable[platform];

@@ -1,8 +1,8 @@
+import type { HostGpu } from "../../contract/agent.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { type Control, type ControlKey, type ControlValue, unknownReadings } from "../../contract/readings.ts";
 import { connect } from "../connect.ts";
 import { toggle, trigger } from "../controls.ts";
-import type { HostGpu } from "../../contract/agent.ts";
 import type { DeviceReading, Driver, Halt, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import { openLink } from "../link.ts";
@@ -167,7 +167,7 @@ export class ManagedRig implements Rig {
   #pools(runs: boolean): PoolReading[] {
     return this.#program.pools.map(({ url, worker }, index) => ({
       ...{ index, url, worker, priority: index, active: runs && index === 0 },
-      ...{ status: "enabled", devFee: false, quota: null, accepted: null, rejected: null, stale: null } as const,
+      ...({ status: "enabled", devFee: false, quota: null, accepted: null, rejected: null, stale: null } as const),
     }));
   }
 

@@ -118,8 +118,8 @@ export class AgentSession implements AgentReceiver {
   }
 
   /** Ends the connection; the agent logs the reason. */
-  end(reason: string): void {
-    this.#connection.close(reason);
+  end(reason: string, why: "refused" | "away" = "refused"): void {
+    this.#connection.close(reason, why);
     this.closed();
   }
 
@@ -190,7 +190,8 @@ export class AgentSession implements AgentReceiver {
   }
 }
 
-const gone = (): RigbridgeError => new RigbridgeError("rig.unreachable", "The connection of the host's agent has ended");
+const gone = (): RigbridgeError =>
+  new RigbridgeError("rig.unreachable", "The connection of the host's agent has ended");
 const late = (): RigbridgeError => new RigbridgeError("rig.timeout", "The agent of the host did not answer in time");
 
 /** Codes that an agent may answer with; any other is a refusal. */

@@ -11,14 +11,7 @@ import { uidFor } from "./uids.ts";
 
 type HostOperations = Pick<
   MiningService,
-  | "listHosts"
-  | "getHost"
-  | "saveHost"
-  | "deleteHost"
-  | "getHostSystemInfo"
-  | "listAgents"
-  | "addAgent"
-  | "deleteAgent"
+  "listHosts" | "getHost" | "saveHost" | "deleteHost" | "getHostSystemInfo" | "listAgents" | "addAgent" | "deleteAgent"
 >;
 
 export interface HostContext {

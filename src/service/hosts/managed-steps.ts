@@ -42,8 +42,7 @@ export function managedSteps(store: Store, coins: Coins, managed: ManagedMiners)
         proof: {
           by: "read",
           isDone: (now) =>
-            now.readings.mining === false ||
-            now.pools.some(({ active, url }) => active && isDone(hostAndPortOf(url))),
+            now.readings.mining === false || now.pools.some(({ active, url }) => active && isDone(hostAndPortOf(url))),
         },
       }),
     ];

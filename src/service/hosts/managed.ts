@@ -105,8 +105,8 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
     getManagedMiner: async ({ id }, caller) => presentFor(findFor(id, caller), caller),
     saveManagedMiner: async ({ id, groupId: group, ...body }, caller) => {
       const existing = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
-      const find = groupFinder(store.groups, accessBook.of(caller));
-      const groupId = group === undefined || group === null ? group : find(group, "groupId");
+      const groupIn = groupFinder(store.groups, accessBook.of(caller));
+      const groupId = group === undefined || group === null ? group : groupIn(group, "groupId");
       const { idle, switching, ...fields } = body;
       const before = existing === undefined ? emptyMiner : stripped(existing);
       const miner: StoredManagedMiner = {
@@ -118,7 +118,10 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
         // Those that were added belong to the pool that was chosen before.
         ...(choosesPool(body, before) ? { addedPools: [] } : {}),
       };
-      const mistakes = [...mistakesIn(miner, body, existing?.id, context), ...choiceMistakes(miner, existing?.id, context)];
+      const mistakes = [
+        ...mistakesIn(miner, body, existing?.id, context),
+        ...choiceMistakes(miner, existing?.id, context),
+      ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       await checkOnHost(miner, existing, commandOf, context);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
@@ -142,7 +145,11 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       if ("message" in program) throw new RigbridgeError(program.code, program.message);
       if (program.files.from === "path") throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
       const state = managed.stateOf(miner);
-      return { ...pinned(program.files), ...(state?.download ?? {}), state: stateOf(state?.status, program.files.sha256) };
+      return {
+        ...pinned(program.files),
+        ...(state?.download ?? {}),
+        state: stateOf(state?.status, program.files.sha256),
+      };
     },
     confirmManagedMinerDownload: async ({ id, sha256 }, caller) => {
       const miner = findFor(id, caller);
@@ -176,14 +183,14 @@ function stateOf(status: string | undefined, sha256: string | null): DownloadRep
 }
 
 /** Whether a body chooses another pool than the miner has. */
-const choosesPool = ({ poolId, isPoolGroup }: Pick<Input<"saveManagedMiner">, "poolId" | "isPoolGroup">, before: StoredManagedMiner): boolean =>
+const choosesPool = ({ poolId, isPoolGroup }: Partial<Input<"saveManagedMiner">>, before: StoredManagedMiner): boolean =>
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
 
 /** Every mistake that the service can see. What only the host knows, its agent checks. */
 function mistakesIn(
   miner: StoredManagedMiner,
-  body: Pick<Input<"saveManagedMiner">, "algorithm" | "dualAlgorithm">,
+  body: Partial<Input<"saveManagedMiner">>,
   id: number | undefined,
   context: ManagedContext,
 ): Mistake[] {
@@ -220,15 +227,13 @@ function mistakesIn(
   return mistakes;
 }
 
-const noNames = { algorithm: undefined, dualAlgorithm: undefined };
-
 /** Each choice of its switching must be what the managed miner could be set to. */
 function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: ManagedContext): Mistake[] {
-  const own = new Set(mistakesIn(miner, noNames, id, context).map(({ message }) => message));
+  const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
   return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
     const software = softwareType === "" ? {} : { softwareType };
     const chosen = { ...miner, ...choice, ...software, addedPools: [] };
-    return mistakesIn(chosen, { ...noNames, algorithm: choice.algorithm }, id, context)
+    return mistakesIn(chosen, { algorithm: choice.algorithm }, id, context)
       .filter(({ message }) => !own.has(message))
       .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
   });

@@ -35,7 +35,12 @@ export function algorithmsOf(
 export const takes = ({ coinAlgorithm }: StoredPool, algorithm: string, coins: Coins): boolean =>
   coinAlgorithm === "" || coins.isSameAlgorithm(coinAlgorithm, algorithm);
 
-const programPool = ({ url, workerName, walletAddress, plainWorkerPassword }: StoredPool): Program["pools"][number] => ({
+const programPool = ({
+  url,
+  workerName,
+  walletAddress,
+  plainWorkerPassword,
+}: StoredPool): Program["pools"][number] => ({
   url,
   worker: workerName,
   wallet: walletAddress,
@@ -84,7 +89,10 @@ export function programOf(
   return {
     ...{ id: miner.id, name, software: software.id, files },
     ...{ algorithm: first, dualAlgorithm: second },
-    pools: pools.filter((pool) => !isSecond(pool)).slice(0, mostPools).map(programPool),
+    pools: pools
+      .filter((pool) => !isSecond(pool))
+      .slice(0, mostPools)
+      .map(programPool),
     dualPools: pools.filter(isSecond).slice(0, mostPools).map(programPool),
     parameters: miner.commandLineParams,
     running: miner.running,

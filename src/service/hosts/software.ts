@@ -1,4 +1,4 @@
-import type { Platform } from "../../catalogue/mining-program.ts";
+import { downloadTargetFor } from "../../catalogue/mining-program.ts";
 import { miningSoftware, programOf } from "../../catalogue/mining-software.ts";
 import type { OwnSoftware } from "../../contract/agent.ts";
 
@@ -28,14 +28,14 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
 }
 
 /** Where its files come from; null where no address is known. `system`: as the host's agent reports it. */
-export function downloadOf(id: string, system: string): { readonly url: string; readonly sha256: string | null } | null {
-  const url = programOf(id)?.download?.url[platformIn(system)] ?? null;
-  return url === null ? null : { url, sha256: null };
-}
-
-function platformIn(system: string): Platform {
-  if (/windows/i.test(system)) return "windows";
-  return /mac ?os|darwin/i.test(system) ? "macos" : "linux";
+export function downloadOf(
+  id: string,
+  system: string,
+): { readonly url: string; readonly sha256: string | null } | null {
+  const target = downloadTargetFor(system);
+  const download = programOf(id)?.download;
+  const url = target === null ? undefined : download?.url[target];
+  return target === null || url === undefined ? null : { url, sha256: download?.sha256?.[target] ?? null };
 }
 
 /** GET /api/miningsoftware: the catalogue, and the programs of agents' own configurations. */

@@ -282,7 +282,8 @@ export class MinerRegistry {
     const { host, port } = storedAddress(address);
     const other =
       this.#byAddress.get(address) ??
-      this.#options.managed.minerAt(host, port) ?? enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
+      this.#options.managed.minerAt(host, port) ??
+      enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
     if (other !== undefined && other !== id) {
       const name = this.#entries.get(other)?.facts.name ?? address;
       throw new RigbridgeError("address.known", `${address} is miner ${other} (${name}) already`);
@@ -466,8 +467,7 @@ export class MinerRegistry {
     this.#failing.delete(id);
     this.#unreachable.delete(id);
     this.#loginNotified.delete(id);
-    if (entry.rig.declared.program === undefined)
-      this.#byAddress.delete(formatAddress(entry.rig.declared.address));
+    if (entry.rig.declared.program === undefined) this.#byAddress.delete(formatAddress(entry.rig.declared.address));
   }
 
   isManaged(id: number): boolean {

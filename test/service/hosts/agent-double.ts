@@ -1,16 +1,16 @@
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 import {
-  agentPath,
   type AgentPermissions,
+  agentPath,
   type FromAgent,
   frameOf,
   type HostGpu,
   type HostReport,
   type OwnSoftware,
-  parseFrame,
   type Program,
   type ProgramState,
+  parseFrame,
   ToAgent,
 } from "../../../src/contract/agent.ts";
 import { until } from "../../until.ts";

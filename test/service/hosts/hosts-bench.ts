@@ -33,7 +33,14 @@ export const noFields: Input<"saveManagedMiner"> = {
 };
 
 export const pools = [
-  { name: "monero", url: "stratum+tcp://xmr.example.com:3333", coin: "XMR", wallet: "4Invented", worker: "rig", password: "hidden-word" },
+  {
+    name: "monero",
+    url: "stratum+tcp://xmr.example.com:3333",
+    coin: "XMR",
+    wallet: "4Invented",
+    worker: "rig",
+    password: "hidden-word",
+  },
   { name: "spare", url: "stratum+tcp://spare.example.com:3333", coin: "XMR", wallet: "4Invented" },
   { name: "bitcoin", url: "stratum+tcp://btc.example.com:3333", coin: "BTC", worker: "rig" },
 ];
