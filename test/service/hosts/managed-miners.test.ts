@@ -390,3 +390,27 @@ test("no answer shows the token of a program's API or the password of its pool",
   ]);
   for (const secret of [programToken, "hidden-word"]) expect(JSON.stringify(answers)).not.toContain(secret);
 });
+
+describe("a template", () => {
+  test("sets the software of a managed miner, and leaves that of other miners", async () => {
+    const { bench, manage, agent } = await openHosts({ rigs: [xmrigRig] });
+    await manage({ poolId: 0 });
+    const double = await agent();
+    const { id } = await bench.service.saveManagedTemplate(
+      { id: 0, name: "Night", algorithm: "rx/wow", commandLineParams: "--threads 2" },
+      caller,
+    );
+    const other = await bench.add(bench.rig(0).address, { driver: "xmrig", token: programToken });
+    await bench.act(1, { action: "apply_template", template_id: id });
+    expect(await managedMiner(bench)).toMatchObject({
+      ...{ softwareType: "XmrigMiner", algorithm: "rx/wow", commandLineParams: "--threads 2" },
+    });
+    const applied = await bench.act(other, { action: "apply_template", template_id: id });
+    expect(applied.message).toContain("It is not a managed miner");
+    await manage({ id: 1, poolId: 1, algorithm: "randomx" });
+    expect(await problem(bench.act(1, { action: "apply_template", template_id: id }))).toMatchObject({
+      message: expect.stringContaining("the pool monero pays for randomx"),
+    });
+    expect(double.received.some(({ t }) => t === "start")).toBe(false);
+  });
+});
