@@ -55,6 +55,9 @@ export interface Preparing {
 
 /** Lines of its output that are sent when the agent gives up a program. */
 const sentLines = 50;
+/** When a program is restarted there are fewer: the messages about all programs of a host go together. */
+const fewLines = 10;
+const fewCharacters = 200;
 /** Failures that may pass: a disk that is mounted late, a network that is away. */
 const passing: ReadonlySet<string> = new Set(["program.missing", "download.failed", "store.full"]);
 /** How long closing waits for a program that is just being ended; the next agent goes on with it. */
@@ -75,6 +78,8 @@ export class Supervisor {
   #exit: SavedProgram["exit"];
   #failed: SavedProgram["failed"];
   #failures: Failures = noFailures;
+  /** Its last output before the last restart that was asked for. */
+  #linesBefore: readonly string[] = [];
   #retryAt: number | null = null;
   /** Why the host has something else to do; null while it has not. */
   #busyWith: string | null = null;
@@ -122,7 +127,7 @@ export class Supervisor {
       starts: this.#starts,
       exit: this.#exit,
       message: why === null ? null : why.slice(0, 4_000).toWellFormed(),
-      lastLines: this.#failed?.lastLines ?? [],
+      lastLines: [...(this.#failed?.lastLines ?? this.#linesBefore)],
       download: this.#preparing?.download ?? null,
     };
   }
@@ -310,6 +315,8 @@ export class Supervisor {
       .write(`--- ${new Date(this.#exit.at).toISOString()} ended (${exitText(how)})`)
       .catch(() => undefined);
     if (this.#hangs) this.#problem = null;
+    if (exit === null && this.#wantsRestart)
+      this.#linesBefore = (await this.#lastLines(run, fewLines)).map((line) => line.slice(0, fewCharacters).toWellFormed());
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -332,12 +339,10 @@ export class Supervisor {
   /** What follows from an end that nobody asked for. */
   async #judge(run: ProgramRun, exit: Exit): Promise<void> {
     const { limits, log, now } = this.#parts;
-    const { badConfiguration, secrets } = run.launch;
+    const { badConfiguration } = run.launch;
     const end = { ranMs: now() - run.startedAt, code: exit.code, badConfiguration };
     const after = afterEnd(end, this.#failures, limits.restart);
-    const lines = (await this.#logFile.tail(sentLines + 1).catch(() => []))
-      .filter((line) => !line.startsWith("--- "))
-      .map((line) => redact(line, secrets));
+    const lines = await this.#lastLines(run, sentLines);
     const last = lines.at(-1);
     const what = after.what === "wait" ? `ended (${exitText(exit)})` : after.why;
     this.#failures = after.failures;
@@ -348,6 +353,11 @@ export class Supervisor {
     log.warn(this.#problem.message);
     if (after.what === "wait") this.#retryAt = now() + after.waitMs;
     else this.#failed = { message: this.#problem.message, lastLines: lines };
+  }
+
+  async #lastLines({ launch }: ProgramRun, count: number): Promise<string[]> {
+    const lines = await this.#logFile.tail(count + 1).catch(() => []);
+    return lines.filter((line) => !line.startsWith("--- ")).map((line) => redact(line, launch.secrets));
   }
 
   async #start(): Promise<void> {
