@@ -18,7 +18,7 @@ const gaveUp = (trouble: string) => [
   {
     notify: "$channel",
     severity: "critical",
-    text: `{{ miner.name }}: ${trouble}, and restarts did not help`,
+    text: `{{ miner.name }}: ${trouble}, and restarts did not help. Its last output:\n{{ miner.lastOutput }}`,
   },
 ];
 const hashrateDropped = { reading: "hashrate", below: "$share", of: "median1h", clear: "$recovered" };

@@ -205,7 +205,7 @@ const readManagedMiner = (fields: Fields): ManagedMiner => ({
   note: null,
   uid: null,
   groupId: 0,
-  ...{ running: null, status: null, addedPools: [], gpuSettings: [], idle: null },
+  ...{ running: null, status: null, addedPools: [], gpuSettings: [], idle: null, switching: null },
 });
 
 const readNotification =

@@ -107,7 +107,7 @@ export const ProgramState = z.object({
   exit: z.object({ code: z.int().nullable(), signal: text.nullable(), at: z.int() }).nullable(),
   /** Why it does not run, with what to do. */
   message: words.nullable(),
-  /** Its last output, only with `failed`; secrets are redacted. */
+  /** Its last output before it was given up (`failed`) or restarted by request; secrets are redacted. */
   lastLines: z.array(words).max(50),
   download: z.object({ url: words, bytes: z.int(), sha256: text }).nullable(),
 });

@@ -72,7 +72,7 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
       reply.hijack();
       // The response was assigned to the connection only for a refusal.
       Reflect.apply(reply.raw.detachSocket, reply.raw, [upgrade.socket]);
-      sockets.handleUpgrade(request.raw, request.raw.socket, upgrade.head, (socket) => {
+      sockets.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
         const connection = new AgentSocket(socket, log, () => open.delete(connection));
         open.add(connection);
         connection.serve(service.takeAgent?.(agent, connection));
@@ -85,7 +85,7 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
   }, pingIntervalMs).unref();
   app.addHook("preClose", (done) => {
     clearInterval(pinging);
-    for (const each of open) each.close("the service stops", closeCodes.away);
+    for (const each of open) each.close("the service stops", "away");
     done();
   });
 }
@@ -135,9 +135,9 @@ class AgentSocket implements AgentConnection {
     this.#write(frameOf(channel, bytes));
   }
 
-  close(reason: string, code: number = closeCodes.refused): void {
+  close(reason: string, why: keyof typeof closeCodes = "refused"): void {
     const socket = this.#socket;
-    socket.close(code, reason);
+    socket.close(closeCodes[why], reason);
     // An agent that does not close its side, or does not read, is not waited for.
     setTimeout(() => socket.terminate(), 1_000).unref();
     // What it still sends is not taken.

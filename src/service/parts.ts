@@ -363,6 +363,7 @@ export function openAutomation(options: ServiceOptions, base: Base, { registry, 
     notices,
     values: {
       price: economics.priceAt,
+      lastOutput: (minerId) => base.managed.lastOutputOf(minerId),
       outside: (minerId, name) => {
         const { money, poolView } = registry.jsonCache.current(minerId)?.miner ?? {};
         if (name === "poolHashrate") return poolView?.hashrate ?? null;

@@ -113,6 +113,17 @@ test("a program that rejects its configuration is not started again until somebo
   expect(await host.untilStatus("running")).toMatchObject({ starts: 1, message: null, lastLines: [] });
 });
 
+test("a restart that was asked for keeps what the program printed before", async () => {
+  const host = await startHost();
+  host.send({ t: "programs", programs: [doubleProgram(host.path)] });
+  await host.untilStatus("running");
+  expect(host.state()?.lastLines).toEqual([]);
+  await host.ask({ t: "restart", id: 1 });
+  await until(() => host.state()?.starts === 2, "the second start");
+  expect(host.state()?.lastLines.join("\n")).toContain("algorithm");
+  expect(JSON.stringify(host.state())).not.toContain(pool.password);
+});
+
 test("a program whose port another process has taken gets another port", async () => {
   const host = await startHost();
   host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters: "--double-mute" })] });

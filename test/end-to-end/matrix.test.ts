@@ -122,6 +122,8 @@ const owners = [
   [null, "of alpha and bravo"],
 ] as const;
 
+const benchmark = { model: "GPU", software: "XmrigMiner", algorithm: "randomx", hashrate: 1, power: null, at: 0 };
+
 const managedMiner = {
   id: 0,
   description: "",
@@ -325,6 +327,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getManagedMinerCommand: "/api/managedminers/1/command",
   getManagedMinerDownload: "/api/managedminers/1/download",
   confirmManagedMinerDownload: { path: "/api/managedminers/1/download", body: { sha256: "a".repeat(64) } },
+  listBenchmarks: "/api/benchmarks",
+  deleteBenchmark: made("/api/benchmarks", () => store.benchmarks.add(benchmark)),
+  getManagedMinerSwitching: "/api/managedminers/1/switching",
 };
 
 /**
@@ -422,6 +427,9 @@ deleteAgent            401  401   200  403  403  200  403  403  404
 getManagedMinerCommand 401  401   409  403  403  409  403  403  404
 getManagedMinerDownload 401 401   409  403  403  409  403  403  404
 confirmManagedMinerDownload 401 401 409 403 403  409  403  403  404
+listBenchmarks         401  401   200  200  200  200  200  200  404
+deleteBenchmark        401  401   200  403  403  200  403  403  404
+getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

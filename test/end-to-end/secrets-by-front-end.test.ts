@@ -166,6 +166,9 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getManagedMinerCommand: { id: 1 },
   getManagedMinerDownload: { id: 1 },
   confirmManagedMinerDownload: { id: 1, sha256: "a".repeat(64) },
+  listBenchmarks: {},
+  deleteBenchmark: { id: 77 },
+  getManagedMinerSwitching: { id: 1 },
 };
 
 beforeAll(async () => {

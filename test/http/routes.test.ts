@@ -89,6 +89,9 @@ const requests: Record<CallName, [string, object, string?]> = {
     { id: 5, sha256: "ab".repeat(32) },
     JSON.stringify({ sha256: "AB".repeat(32) }),
   ],
+  listBenchmarks: ["/api/benchmarks", {}],
+  deleteBenchmark: ["/api/benchmarks/3", { id: 3 }],
+  getManagedMinerSwitching: ["/api/managedminers/5/switching", { id: 5 }],
   testChannel: ["/api/channels/phone/test", { key: "phone" }],
   getHistory: [
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",

@@ -120,12 +120,15 @@ export class ManagedRig implements Rig {
 
   /** The program's own reading, with the switches of the agent in place of its own. */
   #managed(reading: Reading, report: ProgramReport): Reading {
-    const { identity, readings, controls } = reading;
+    const { locked, ...rest } = reading;
+    const { identity, readings, controls } = rest;
+    // It is read-only on purpose, and how to start it otherwise is the agent's matter.
+    const notes = readings.notes.filter((note) => note !== locked?.text);
     return {
-      ...reading,
+      ...rest,
       // The host may have several programs: none has the host's MAC, and none is known by a serial.
       identity: { ...identity, mac: null, serial: null, hostname: null },
-      readings: { ...readings, mining: true, uptime: readings.uptime ?? this.#uptime(report) },
+      readings: { ...readings, notes, mining: true, uptime: readings.uptime ?? this.#uptime(report) },
       pools: reading.pools.length === 0 ? this.#pools(true) : reading.pools,
       controls: [...controls.filter(({ key }) => !replaced.has(key)), ...this.#controls(true)],
       poolActions: ["add", "use"],

@@ -118,8 +118,8 @@ export class AgentSession implements AgentReceiver {
   }
 
   /** Ends the connection; the agent logs the reason. */
-  end(reason: string): void {
-    this.#connection.close(reason);
+  end(reason: string, why: "refused" | "away" = "refused"): void {
+    this.#connection.close(reason, why);
     this.closed();
   }
 

@@ -48,3 +48,10 @@ export class Channel extends Duplex {
     done(error);
   }
 }
+
+/** Where there is no agent to connect through. */
+export function closedChannel(): Channel {
+  const channel = new Channel({ send: () => undefined, close: () => undefined });
+  channel.ended("ECONNRESET");
+  return channel;
+}

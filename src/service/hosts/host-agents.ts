@@ -150,7 +150,7 @@ export class HostAgents {
   }
 
   close(): void {
-    for (const session of this.#sessions.values()) session.end("the service stops");
+    for (const session of this.#sessions.values()) session.end("the service stops", "away");
   }
 
   #open(hostId: number, connection: AgentConnection): AgentReceiver {

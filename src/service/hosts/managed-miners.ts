@@ -116,6 +116,13 @@ export class ManagedMiners implements AgentListener {
     return this.#options.agents.session(hostId)?.program(id);
   }
 
+  /** What its program printed before it was given up or restarted last; null if that is not known. */
+  lastOutputOf(minerId: number): string | null {
+    const miner = this.#options.store.managedMiners.get(minerId);
+    const lines = miner === undefined ? [] : (this.stateOf(miner)?.lastLines ?? []);
+    return lines.length === 0 ? null : lines.join("\n");
+  }
+
   isManaged(minerId: number): boolean {
     return this.#options.store.managedMiners.get(minerId)?.disabled === false;
   }

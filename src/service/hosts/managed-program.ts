@@ -4,6 +4,7 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { HostProgram, ProgramReport } from "../../link/programs/host-program.ts";
 import type { Stored, StoredManagedMiner } from "../../store/index.ts";
 import type { AgentRequest, AgentSession } from "./agent-session.ts";
+import { closedChannel } from "./channel.ts";
 import { noAgent } from "./host-agents.ts";
 import type { ManagedMiners, ManagedMinersOptions } from "./managed-miners.ts";
 import { poolsOf } from "./program-of.ts";
@@ -65,7 +66,7 @@ export class ManagedProgram implements HostProgram {
   }
 
   dial(): Duplex {
-    return this.#required.dial(this.#id);
+    return this.#session?.dial(this.#id) ?? closedChannel();
   }
 
   start(signal: AbortSignal): Promise<string> {

@@ -1,4 +1,4 @@
-import { invalid, invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
+import { invalid, invalidAll, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { DownloadReply, ManagedMiner } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { Stored, StoredManagedMiner } from "../../store/index.ts";
@@ -7,9 +7,8 @@ import { groupFinder } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Coins } from "../money/coins.ts";
 import type { HostContext } from "./hosts.ts";
-import { mostPrograms } from "./managed-miners.ts";
-import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
-import { isNone, softwareList } from "./software.ts";
+import { choiceMistakes, mistakesIn } from "./managed-checks.ts";
+import { softwareList } from "./software.ts";
 import type { Switcher } from "./switcher.ts";
 import { minerUid } from "./uids.ts";
 
@@ -63,16 +62,17 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   /** Parameters may contain what is in pools that a caller does not see. */
   const presentFor = (miner: Stored<StoredManagedMiner>, caller: Caller): ManagedMiner =>
     accessBook.of(caller).all ? present(miner) : { ...present(miner), commandLineParams: "" };
-  const present = ({ owner, key, disabled, ...miner }: Stored<StoredManagedMiner>): ManagedMiner => {
-    const program = managed.programOf({ owner, key, disabled, ...miner });
-    const state = managed.stateOf(miner);
+  const present = (stored: Stored<StoredManagedMiner>): ManagedMiner => {
+    const { owner, key, disabled, switchedAt, ...miner } = stored;
+    const program = managed.programOf(stored);
+    const state = managed.stateOf(stored);
     const host = hosts.get(miner.hostId);
     return {
       ...miner,
-      groupId: groupOf(miner),
+      groupId: groupOf(stored),
       uid: host?.uid ? minerUid(host.uid, miner.id) : null,
       status: state?.status ?? null,
-      note: "message" in program ? program.message : (state?.message ?? absence(miner)),
+      note: "message" in program ? program.message : (state?.message ?? absence(stored)),
     };
   };
   const absence = ({ hostId }: StoredManagedMiner): string | null => {
@@ -104,8 +104,8 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
     getManagedMiner: async ({ id }, caller) => presentFor(findFor(id, caller), caller),
     saveManagedMiner: async ({ id, groupId: group, ...body }, caller) => {
       const existing = id === 0 ? undefined : findOwn(managedMiners, id, "managed miner");
-      const find = groupFinder(store.groups, accessBook.of(caller));
-      const groupId = group === undefined || group === null ? group : find(group, "groupId");
+      const groupIn = groupFinder(store.groups, accessBook.of(caller));
+      const groupId = group === undefined || group === null ? group : groupIn(group, "groupId");
       const { idle, switching, ...fields } = body;
       const before = existing === undefined ? emptyMiner : stripped(existing);
       const miner: StoredManagedMiner = {
@@ -183,61 +183,12 @@ function stateOf(status: string | undefined, sha256: string | null): DownloadRep
 }
 
 /** Whether a body chooses another pool than the miner has. */
-const choosesPool = ({ poolId, isPoolGroup }: Input<"saveManagedMiner">, before: StoredManagedMiner): boolean =>
+const choosesPool = (
+  { poolId, isPoolGroup }: Partial<Input<"saveManagedMiner">>,
+  before: StoredManagedMiner,
+): boolean =>
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
-
-/** Every mistake that the service can see. What only the host knows, its agent checks. */
-function mistakesIn(
-  miner: StoredManagedMiner,
-  body: Input<"saveManagedMiner">,
-  id: number | undefined,
-  context: ManagedContext,
-): Mistake[] {
-  const { store, coins, managed } = context;
-  const { hostId, poolId, isPoolGroup, softwareType, algorithm, dualAlgorithm } = miner;
-  const mistakes: Mistake[] = [];
-  const add = (path: string, message: string): void => void mistakes.push({ path, message });
-  if (store.hosts.get(hostId)?.disabled !== false)
-    add("hostId", hostId === 0 ? "is required" : `there is no host ${hostId}`);
-  const others = enabled(store.managedMiners).filter((each) => each.hostId === hostId && each.id !== id);
-  if (others.length >= mostPrograms) add("hostId", `a host takes ${mostPrograms} managed miners at most`);
-  if (poolId !== 0 && (isPoolGroup ? store.poolGroups : store.pools).get(poolId)?.disabled !== false)
-    add("poolId", `there is no ${isPoolGroup ? "pool group" : "pool"} ${poolId}`);
-  const software = managed.softwareOf(miner);
-  if (softwareType !== "" && software === undefined)
-    add("softwareType", `"${softwareType}" is not among GET /api/miningsoftware`);
-  for (const path of ["algorithm", "dualAlgorithm"] as const) {
-    const name = body[path];
-    const isOwn = name !== undefined && software?.algorithms.includes(name) === true;
-    if (name !== undefined && !isNone(name) && !isOwn) mistakes.push(...coins.algorithmMistakes(path, name));
-  }
-  if (mistakes.length > 0) return mistakes;
-  const pools = poolsOf(miner, store);
-  const { first, second } = algorithmsOf(miner, pools, coins);
-  if (software !== undefined && !isNone(algorithm) && !software.algorithms.includes(first))
-    add("algorithm", `${software.name} does not mine ${algorithm}`);
-  if (software !== undefined && second !== null && software.dualsOf(first)?.includes(second) === false)
-    add("dualAlgorithm", `${software.name} does not mine ${dualAlgorithm} beside ${first || "an unknown algorithm"}`);
-  const wrong = pools.filter(
-    (pool) => first !== "" && !takes(pool, first, coins) && !(second !== null && takes(pool, second, coins)),
-  );
-  for (const { description, url, coinAlgorithm } of wrong)
-    add("poolId", `the pool ${description || url} pays for ${coinAlgorithm}, not for ${first}`);
-  return mistakes;
-}
-
-/** Each choice of its switching must be what the managed miner could be set to. */
-function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: ManagedContext): Mistake[] {
-  const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
-  return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
-    const software = softwareType === "" ? {} : { softwareType };
-    const chosen = { ...miner, ...choice, ...software, addedPools: [] };
-    return mistakesIn(chosen, { id: 0, algorithm: choice.algorithm }, id, context)
-      .filter(({ message }) => !own.has(message))
-      .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
-  });
-}
 
 /** The agent refuses, for example, a path that is no executable there. One that is away does so when it is started. */
 async function checkOnHost(

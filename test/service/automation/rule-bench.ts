@@ -136,6 +136,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     },
     values: {
       price: (_, at) => options.price?.(at) ?? null,
+      lastOutput: () => null,
       outside: (_, name) => (name === "profit" ? (options.profit ?? null) : (options.poolHashrate ?? null)),
     },
     messages: {

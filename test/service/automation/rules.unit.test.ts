@@ -163,19 +163,19 @@ describe("a rule that acts again", () => {
 
   test("waits twice as long each time, gives up once, and begins anew after it has cleared", async () => {
     const bench = await openRuleBench({ rules: [low] });
-    const after = async (seconds: number, readings = ill) => {
+    const told = async (seconds: number, readings = ill) => {
       await bench.pass(seconds, 10, () => bench.read(1, readings));
       return bench.runs.told;
     };
-    expect(await after(80)).toEqual([restarted]);
-    expect(await after(110)).toHaveLength(1);
-    expect(await after(20)).toEqual([restarted, restarted]);
-    expect(await after(220)).toHaveLength(2);
-    expect(await after(30)).toHaveLength(3);
-    expect(await after(280)).toHaveLength(3);
-    expect(await after(86_400)).toEqual([restarted, restarted, restarted, gaveUp]);
-    expect(await after(660, healthy)).toHaveLength(4);
-    expect(await after(100)).toEqual([restarted, restarted, restarted, gaveUp, restarted]);
+    expect(await told(80)).toEqual([restarted]);
+    expect(await told(110)).toHaveLength(1);
+    expect(await told(20)).toEqual([restarted, restarted]);
+    expect(await told(220)).toHaveLength(2);
+    expect(await told(30)).toHaveLength(3);
+    expect(await told(280)).toHaveLength(3);
+    expect(await told(86_400)).toEqual([restarted, restarted, restarted, gaveUp]);
+    expect(await told(660, healthy)).toHaveLength(4);
+    expect(await told(100)).toEqual([restarted, restarted, restarted, gaveUp, restarted]);
   });
 
   test("keeps counting where it is healthy for a moment only, and waits until it has been ill for its time again", async () => {

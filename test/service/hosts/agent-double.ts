@@ -149,6 +149,7 @@ export class AgentDouble {
     else if (message.t === "reboot") this.send({ t: "done", n: message.n, message: "The host reboots" });
     else {
       if (message.t === "start" || message.t === "restart") this.#run(message.id);
+      if (message.t === "restart") this.change(message.id, { lastLines: ["GPU 0: CUDA error 999"] });
       if (message.t === "stop") this.change(message.id, { ...stopped(message.id) });
       if (message.t === "confirm") this.#run(message.id);
       this.send({ t: "done", n: message.n });

@@ -5,7 +5,7 @@ import { agentMessageBytes, agentPath } from "../../../src/contract/agent.ts";
 import { problem } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
-import { AgentDouble } from "./agent-double.ts";
+import { AgentDouble, stopped } from "./agent-double.ts";
 import { openHosts, serviceKey } from "./hosts-bench.ts";
 
 afterEach(closeBenches);
@@ -114,7 +114,7 @@ describe("the WebSocket of agents", () => {
     agent.sendRaw(Buffer.from([0, 0, 0, 9, 1]));
     agent.send({ t: "closed", channel: 9 });
     agent.send({ t: "done", n: 9 });
-    agent.send({ t: "program", program: { ...agent.states.get(5), ...strangeProgram } });
+    agent.send({ t: "program", program: { ...stopped(5), status: "running" } });
     const seen = agent.received.length;
     await hosts.bench.service.saveHost({ id: hosts.hostId, description: "still here", hostname: undefined }, caller);
     expect([await isConnected(hosts), agent.received.length]).toEqual([true, seen]);
@@ -129,11 +129,6 @@ describe("the WebSocket of agents", () => {
     expect(await isConnected(hosts)).toBe(true);
   });
 });
-
-const strangeProgram = {
-  ...{ id: 5, status: "running", pid: 1, startedAt: 1, apiPort: null, apiToken: null, starts: 1, exit: null },
-  ...{ message: null, lastLines: [], download: null },
-} as const;
 
 test("a request to upgrade to something else is answered as any other", async () => {
   const { url } = await openHosts();

@@ -66,7 +66,9 @@ test("after some restarts that do not help the watchdog gives up and says so, on
   expect(restarts()).toBe(2);
   const notices = (await bench.notifications()).filter((each) => each.includes("did not help"));
   expect(notices).toEqual([
-    expect.stringContaining("attic: its mining program does not answer, and restarts did not help"),
+    expect.stringContaining(
+      "attic: its mining program does not answer, and restarts did not help. Its last output:\nGPU 0: CUDA error 999",
+    ),
   ]);
 });
 
