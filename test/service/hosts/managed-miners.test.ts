@@ -220,7 +220,13 @@ describe("the pools of a managed miner", () => {
 });
 
 const noPool = {
-  ...{ coinClass: undefined, description: undefined, coinShortName: undefined, coinAlgorithm: undefined, workerName: undefined },
+  ...{
+    coinClass: undefined,
+    description: undefined,
+    coinShortName: undefined,
+    coinAlgorithm: undefined,
+    workerName: undefined,
+  },
   ...{ walletAddress: undefined, plainWorkerPassword: undefined },
 };
 
