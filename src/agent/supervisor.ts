@@ -8,11 +8,15 @@ import { LogFile } from "./log-file.ts";
 import { exitText, Outcome } from "./outcome.ts";
 import type { Exit } from "./process.ts";
 import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.ts";
+import { redact } from "./secrets.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
 import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
 /** Lines of its output that are sent when the agent gives up a program. */
 const sentLines = 50;
+/** When a program is restarted there are fewer: the messages about all programs of a host go together. */
+const fewLines = 10;
+const fewCharacters = 200;
 /** How long closing waits for a program that is just being ended; the next agent goes on with it. */
 const closeMs = 1_000;
 
@@ -28,6 +32,8 @@ export class Supervisor {
   /** A start whose process is not known yet. */
   #unstarted: SavedRun | null;
   readonly #outcome: Outcome;
+  /** Its last output before the last restart that was asked for. */
+  #linesBefore: readonly string[] = [];
   /** Why the host has something else to do; null while it has not. */
   #busyWith: string | null = null;
   #preparing: Preparing | null = null;
@@ -72,7 +78,7 @@ export class Supervisor {
       apiToken: launch?.apiToken ?? null,
       ...{ starts, exit },
       message: isExplained ? why.slice(0, 4_000).toWellFormed() : null,
-      lastLines: status === "failed" ? (failed?.lastLines ?? []) : [],
+      lastLines: status === "stopped" ? [] : [...(failed?.lastLines ?? this.#linesBefore)],
       download: this.#preparing?.download ?? null,
     };
   }
@@ -238,6 +244,7 @@ export class Supervisor {
     await this.#restoreGpus();
     const at = new Date(this.#outcome.ended(how)).toISOString();
     await this.#logFile.write(`--- ${at} ended (${exitText(how)})`).catch(() => undefined);
+    if (exit === null && this.#wantsRestart) this.#linesBefore = await this.#lastLines(run, fewLines, fewCharacters);
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -253,10 +260,17 @@ export class Supervisor {
     while (await run.remains()) await sleep(1_000);
   }
 
-  async #judge({ launch, startedAt }: ProgramRun, exit: Exit): Promise<void> {
-    const output = await this.#logFile.tail(sentLines + 2).catch(() => []);
-    const lines = output.filter((line) => !line.startsWith("--- ")).slice(-sentLines);
+  async #judge(run: ProgramRun, exit: Exit): Promise<void> {
+    const lines = await this.#lastLines(run, sentLines);
+    const { launch, startedAt } = run;
     this.#parts.log.warn(this.#outcome.judge(this.#name, { exit, launch, startedAt, lines }).message);
+  }
+
+  /** Of its output, without secrets. */
+  async #lastLines({ launch }: ProgramRun, count: number, characters = Number.POSITIVE_INFINITY): Promise<string[]> {
+    // Beside lines of the agent's own.
+    const lines = (await this.#logFile.tail(count + 2).catch(() => [])).filter((line) => !line.startsWith("--- "));
+    return lines.slice(-count).map((line) => redact(line, launch.secrets).slice(0, characters).toWellFormed());
   }
 
   async #start(): Promise<void> {

@@ -5,6 +5,7 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
+// Its names are not seen in an import of a CommonJS module.
 import xz from "xz-decompress";
 import yauzl from "yauzl";
 import { RigbridgeError } from "../../contract/problems.ts";
