@@ -12,11 +12,12 @@ import { redact } from "./secrets.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
 import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
-/** Lines of its output that are sent when the agent gives up a program. */
+/** Of its output, sent when the agent gives up a program: a message about 100 of them stays below `agentMessageBytes`. */
 const sentLines = 50;
-/** When a program is restarted there are fewer: the messages about all programs of a host go together. */
+const sentBytes = 6_000;
+/** The same when it is restarted by request. */
 const fewLines = 10;
-const fewCharacters = 200;
+const fewBytes = 2_000;
 /** How long closing waits for a program that is just being ended; the next agent goes on with it. */
 const closeMs = 1_000;
 
@@ -244,7 +245,7 @@ export class Supervisor {
     await this.#restoreGpus();
     const at = new Date(this.#outcome.ended(how)).toISOString();
     await this.#logFile.write(`--- ${at} ended (${exitText(how)})`).catch(() => undefined);
-    if (exit === null && this.#wantsRestart) this.#linesBefore = await this.#lastLines(run, fewLines, fewCharacters);
+    if (exit === null && this.#wantsRestart) this.#linesBefore = await this.#lastLines(run, fewLines, fewBytes);
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -261,16 +262,18 @@ export class Supervisor {
   }
 
   async #judge(run: ProgramRun, exit: Exit): Promise<void> {
-    const lines = await this.#lastLines(run, sentLines);
+    const lines = await this.#lastLines(run, sentLines, sentBytes);
     const { launch, startedAt } = run;
     this.#parts.log.warn(this.#outcome.judge(this.#name, { exit, launch, startedAt, lines }).message);
   }
 
   /** Of its output, without secrets. */
-  async #lastLines({ launch }: ProgramRun, count: number, characters = Number.POSITIVE_INFINITY): Promise<string[]> {
+  async #lastLines({ launch }: ProgramRun, most: number, bytes: number): Promise<string[]> {
     // Beside lines of the agent's own.
-    const lines = (await this.#logFile.tail(count + 2).catch(() => [])).filter((line) => !line.startsWith("--- "));
-    return lines.slice(-count).map((line) => redact(line, launch.secrets).slice(0, characters).toWellFormed());
+    const lines = (await this.#logFile.tail(most + 2).catch(() => [])).filter((line) => !line.startsWith("--- "));
+    const shown = lines.slice(-most).map((line) => redact(line, launch.secrets));
+    while (shown.reduce((sum, line) => sum + Buffer.byteLength(line), 0) > bytes) shown.shift();
+    return shown;
   }
 
   async #start(): Promise<void> {
@@ -312,7 +315,9 @@ export class Supervisor {
     [this.#run, this.#unstarted] = [run, null];
     this.#outcome.started();
     this.#parts.saveOrLog();
-    void this.#becomeReady(run);
+    this.#becomeReady(run).catch((error: unknown) => {
+      this.#parts.log.error({ err: error }, `Internal error; it is not known whether ${this.#name} is ready`);
+    });
   }
 
   async #becomeReady(run: ProgramRun): Promise<void> {
