@@ -8,7 +8,6 @@ import { LogFile } from "./log-file.ts";
 import { exitText, Outcome } from "./outcome.ts";
 import type { Exit } from "./process.ts";
 import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.ts";
-import { redact } from "./secrets.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
 import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
@@ -243,9 +242,9 @@ export class Supervisor {
     if ((exit === null || (await run.remains())) && !(await run.end())) await this.#awaitHanging(run);
     const how = exit ?? (await run.process.ended);
     await this.#restoreGpus();
-    const at = new Date(this.#outcome.ended(how)).toISOString();
-    await this.#logFile.write(`--- ${at} ended (${exitText(how)})`).catch(() => undefined);
-    if (exit === null && this.#wantsRestart) this.#linesBefore = await this.#lastLines(run, fewLines, fewBytes);
+    await this.#logFile.note(this.#outcome.ended(how), `ended (${exitText(how)})`).catch(() => undefined);
+    if (exit === null && this.#wantsRestart)
+      this.#linesBefore = await this.#logFile.lastOutput(fewLines, run.launch.secrets, fewBytes).catch(() => []);
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -262,18 +261,9 @@ export class Supervisor {
   }
 
   async #judge(run: ProgramRun, exit: Exit): Promise<void> {
-    const lines = await this.#lastLines(run, sentLines, sentBytes);
     const { launch, startedAt } = run;
+    const lines = await this.#logFile.lastOutput(sentLines, launch.secrets, sentBytes).catch(() => []);
     this.#parts.log.warn(this.#outcome.judge(this.#name, { exit, launch, startedAt, lines }).message);
-  }
-
-  /** Of its output, without secrets. */
-  async #lastLines({ launch }: ProgramRun, most: number, bytes: number): Promise<string[]> {
-    // Beside lines of the agent's own.
-    const lines = (await this.#logFile.tail(most + 2).catch(() => [])).filter((line) => !line.startsWith("--- "));
-    const shown = lines.slice(-most).map((line) => redact(line, launch.secrets));
-    while (shown.reduce((sum, line) => sum + Buffer.byteLength(line), 0) > bytes) shown.shift();
-    return shown;
   }
 
   async #start(): Promise<void> {
