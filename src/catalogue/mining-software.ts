@@ -1,33 +1,66 @@
-/** Mining software of managed miners and of drivers; ids in the style of the documented API. */
-export const miningSoftware: readonly { readonly id: string; readonly name: string }[] = [
-  { id: "XmrigMiner", name: "XMRig" },
-  { id: "XmrigProxy", name: "xmrig-proxy" },
-  { id: "TrexMiner", name: "T-Rex" },
-  { id: "LolMiner", name: "lolMiner" },
-  { id: "GMiner", name: "GMiner" },
-  { id: "TeamRedMiner", name: "TeamRedMiner" },
-  { id: "NBMiner", name: "NBMiner" },
-  { id: "RigelMiner", name: "Rigel" },
-  { id: "BzMiner", name: "BzMiner" },
-  { id: "SrbMinerMulti", name: "SRBMiner-MULTI" },
-  { id: "TeamBlackMiner", name: "Team Black Miner" },
-  { id: "WildRigMulti", name: "WildRig Multi" },
-  { id: "OneZeroMiner", name: "OneZeroMiner" },
-  { id: "MiniZ", name: "miniZ" },
-  { id: "CcMiner", name: "ccminer (tpruvot)" },
-  { id: "CpuMinerOpt", name: "cpuminer-opt (JayDDee)" },
-  { id: "PhoenixMiner", name: "PhoenixMiner" },
-  { id: "EthMiner", name: "ethminer" },
-  { id: "KawpowMiner", name: "kawpowminer" },
-  { id: "ClaymoreEthereum", name: "Claymore's Dual Ethereum" },
-  { id: "NanoMiner", name: "nanominer" },
-  { id: "CryptoDredge", name: "CryptoDredge" },
-  { id: "SgMinerGm", name: "sgminer (gm)" },
-  { id: "CgMiner", name: "cgminer" },
-  { id: "BfgMiner", name: "bfgminer" },
-  { id: "TTMiner", name: "TT-Miner" },
-  { id: "ZEnemy", name: "z-enemy" },
-  { id: "XmrigCc", name: "XMRigCC" },
-  { id: "VerthashMiner", name: "VerthashMiner" },
-  { id: "CustomMiner", name: "Custom mining software" },
+import type { MiningProgram } from "./mining-program.ts";
+import { bzMiner } from "./programs/bzminer.ts";
+import { ccMiner, cpuMinerOpt, cryptoDredge, zEnemy } from "./programs/ccminer.ts";
+import { bfgMiner, cgMiner, sgMiner } from "./programs/cgminer.ts";
+import { claymore, phoenixMiner, ttMiner } from "./programs/claymore.ts";
+import { ethMiner, kawpowMiner } from "./programs/ethminer.ts";
+import { gMiner } from "./programs/gminer.ts";
+import { lolMiner } from "./programs/lolminer.ts";
+import { miniZ } from "./programs/miniz.ts";
+import { nanoMiner } from "./programs/nanominer.ts";
+import { nbMiner } from "./programs/nbminer.ts";
+import { oneZeroMiner } from "./programs/onezerominer.ts";
+import { rigel } from "./programs/rigel.ts";
+import { srbMiner } from "./programs/srbminer.ts";
+import { tRex } from "./programs/t-rex.ts";
+import { teamBlack } from "./programs/teamblack.ts";
+import { teamRedMiner } from "./programs/teamredminer.ts";
+import { verthashMiner } from "./programs/verthashminer.ts";
+import { wildRig } from "./programs/wildrig.ts";
+import { xmrig, xmrigCc, xmrigProxy } from "./programs/xmrig.ts";
+
+export type { MiningProgram } from "./mining-program.ts";
+
+/** Mining programs that an agent can start. Ids in the style of the documented API. */
+export const miningPrograms: readonly MiningProgram[] = [
+  xmrig,
+  xmrigProxy,
+  tRex,
+  lolMiner,
+  gMiner,
+  teamRedMiner,
+  nbMiner,
+  rigel,
+  bzMiner,
+  srbMiner,
+  teamBlack,
+  wildRig,
+  oneZeroMiner,
+  miniZ,
+  ccMiner,
+  cpuMinerOpt,
+  phoenixMiner,
+  ethMiner,
+  kawpowMiner,
+  claymore,
+  nanoMiner,
+  cryptoDredge,
+  sgMiner,
+  cgMiner,
+  bfgMiner,
+  ttMiner,
+  zEnemy,
+  xmrigCc,
+  verthashMiner,
 ];
+
+/** An id for programs that are declared in an agent's configuration file; it cannot be started itself. */
+export const customSoftware = "CustomMiner";
+
+/** Ids and names, as GET /api/miningsoftware lists them. */
+export const miningSoftware: readonly { readonly id: string; readonly name: string }[] = [
+  ...miningPrograms.map(({ id, name }) => ({ id, name })),
+  { id: customSoftware, name: "Custom mining software" },
+];
+
+export const programOf = (id: string): MiningProgram | undefined => miningPrograms.find((each) => each.id === id);

@@ -12,6 +12,15 @@ export interface ReadyMadeRule {
 
 /** A rig that should hash: neither stopped nor away. */
 const on = { state: ["mining", "idle", "starting"] };
+/** Mining programs are started again up to five times, with longer and longer waits. */
+const again = { after: "10s", longest: "5m", times: "$times" };
+const gaveUp = (trouble: string) => [
+  {
+    notify: "$channel",
+    severity: "critical",
+    text: `{{ miner.name }}: ${trouble}, and restarts did not help. Its last output:\n{{ miner.lastOutput }}`,
+  },
+];
 const hashrateDropped = { reading: "hashrate", below: "$share", of: "median1h", clear: "$recovered" };
 
 /** All are off until a configuration or a user takes one with `use`. */
@@ -52,6 +61,80 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
           text: "{{ miner.name }}: the hash rate stays at {{ reading.hashrate }}; the rig was rebooted",
         },
       ],
+    },
+  },
+  {
+    key: "restart-when-program-is-silent",
+    name: "Watchdog: restart a silent program",
+    description: "Restarts a mining program whose API does not answer; gives up after some restarts and tells you.",
+    values: { silent: "2m", times: 5, channel: "all" },
+    rule: {
+      when: { all: [{ reason: ["program"] }], for: "$silent", clearFor: "10m" },
+      again,
+      do: [{ action: "restart" }],
+      onGiveUp: gaveUp("its mining program does not answer"),
+    },
+  },
+  {
+    key: "restart-when-hashrate-is-low",
+    name: "Watchdog: restart below the expected hash rate",
+    description: "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; gives up after some restarts and tells you.",
+    values: { share: "80%", warmUp: 300, low: "5m", times: 5, channel: "all" },
+    rule: {
+      when: {
+        all: [on, { reading: "hashrate", below: "$share", of: "hashrateExpected" }, { reading: "uptime", above: "$warmUp" }],
+        for: "$low",
+        clearFor: "15m",
+      },
+      again,
+      do: [{ action: "restart" }],
+      onGiveUp: gaveUp("its hash rate stays low"),
+    },
+  },
+  {
+    key: "restart-when-gpu-is-lost",
+    name: "Watchdog: restart when a graphics card is lost",
+    description: "Restarts mining if a graphics card no longer answers; gives up after some restarts and tells you.",
+    values: { lost: "1m", times: 3, channel: "all" },
+    rule: {
+      when: { all: [{ device: "dead" }], for: "$lost", clearFor: "10m" },
+      again,
+      do: [{ action: "restart" }],
+      onGiveUp: gaveUp("a graphics card does not answer"),
+    },
+  },
+  {
+    key: "reboot-when-gpu-is-lost",
+    name: "Watchdog: reboot when a graphics card stays lost",
+    description: "Reboots a host whose graphics card does not come back, where its agent allows that.",
+    values: { lost: "15m", rebootsPerDay: 2, channel: "all" },
+    rule: {
+      when: { all: [{ device: "dead" }], for: "$lost", clearFor: "10m" },
+      limit: { repeat: "1h", perDay: "$rebootsPerDay" },
+      do: [
+        { action: "reboot" },
+        {
+          notify: "$channel",
+          severity: "warning",
+          text: "{{ miner.name }}: a graphics card does not answer; the host was rebooted",
+        },
+      ],
+    },
+  },
+  {
+    key: "pause-when-too-hot",
+    name: "Watchdog: pause when too hot",
+    description: "Stops mining while a graphics card is too hot, and starts it again once it has cooled down.",
+    values: { temperature: 85, cool: 65 },
+    rule: {
+      safety: true,
+      when: {
+        all: [{ reading: "temperature", above: "$temperature", clear: "$cool" }],
+        for: "30s",
+        clearFor: "1m",
+      },
+      do: [{ action: "stop" }],
+      onClear: [{ action: "start" }],
     },
   },
   {

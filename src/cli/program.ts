@@ -9,6 +9,7 @@ const commands = {
   act: async () => (await import("./act.ts")).actCommand(),
   notify: async () => (await import("./notify.ts")).notifyCommand(),
   simulate: async () => (await import("./simulate.ts")).simulateCommand(),
+  agent: async () => (await import("./agent.ts")).agentCommand(),
   mqtt: async () => (await import("./mqtt.ts")).mqttCommand(),
   config: async () => (await import("./config.ts")).configCommand(),
 };
@@ -18,6 +19,8 @@ export async function program([name]: readonly string[]): Promise<Command> {
   const rigbridge = new Command("rigbridge")
     .description("Monitors and controls mining rigs, and serves a documented HTTP API for them.")
     .version(version)
+    // `agent` and `agent token` have options of the same names. The commands inherit it.
+    .enablePositionalOptions()
     .showHelpAfterError("(use --help for details)");
   const all = Object.entries(commands);
   const named = all.filter(([key]) => key === name);

@@ -127,6 +127,11 @@ async function start(
     },
   });
   shutdown.add("service", () => service.close());
+  if (config.agent.enabled) {
+    const { startOwnAgent } = await import("./own-agent.ts");
+    const agent = await startOwnAgent(service, config, log);
+    shutdown.add("agent", () => agent.close());
+  }
   let bridge: Bridge | undefined;
   const http = await startHttpServer({
     ...{ service, settings: config.http, log, version },
@@ -167,7 +172,8 @@ async function bridgeFor(
   });
 }
 
-const minersIn = (store: Store): number => store.miners.all().filter(({ disabled }) => !disabled).length;
+const minersIn = ({ miners, managedMiners }: Store): number =>
+  [...miners.all(), ...managedMiners.all()].filter(({ disabled }) => !disabled).length;
 
 interface Demo {
   readonly miners: readonly DemoMiner[];

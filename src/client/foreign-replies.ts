@@ -71,7 +71,10 @@ export function readersOf(reading: MinerReading): Readers {
         id: gpu.id(),
         vendorId: gpu.integer("vendorId"),
         pciBusId: gpu.integer("pciBusId"),
+        ...unknownGpu,
       })),
+      at: null,
+      stale: false,
     }),
     listManagedMiners: (json) => whole(json, readManagedMiner),
     getManagedMiner: (json) => readManagedMiner(root(json)),
@@ -175,7 +178,17 @@ const readHost = (fields: Fields): Host => ({
   id: fields.id(),
   description: fields.text("description"),
   hostname: fields.text("hostname"),
+  uid: null,
+  groupId: 0,
+  agent: null,
 });
+
+/** What only a Rigbridge reports of a GPU. */
+const unknownGpu = {
+  ...{ vendor: null, lost: false, activity: null, clock: null, memoryClock: null, voltage: null, powertune: null },
+  ...{ fanRpm: null, fanPercent: null, temperature: null, memoryTemperature: null },
+  ...{ power: null, powerLimit: null, memory: null },
+};
 
 const readManagedMiner = (fields: Fields): ManagedMiner => ({
   id: fields.id(),
@@ -190,6 +203,9 @@ const readManagedMiner = (fields: Fields): ManagedMiner => ({
   algorithm: fields.text("algorithm"),
   dualAlgorithm: fields.text("dualAlgorithm"),
   note: null,
+  uid: null,
+  groupId: 0,
+  ...{ running: null, status: null, addedPools: [], gpuSettings: [], idle: null, switching: null },
 });
 
 const readNotification =

@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { ChannelSettings } from "../contract/channels.ts";
@@ -8,6 +7,7 @@ import { isSecret } from "../contract/secrets.ts";
 import { crossChecks, pathText } from "./cross-checks.ts";
 import { type Finding, type Path, parseYaml } from "./document.ts";
 import { type Environment, withEnvironment } from "./environment.ts";
+import { invalidConfig, readableByOthers, readText } from "./file.ts";
 import { knownKeys } from "./json-schema.ts";
 import { Config } from "./schema.ts";
 import { findingsIn, sentence, unknownKeySentence } from "./sentence.ts";
@@ -19,7 +19,7 @@ export interface ReadConfig {
 }
 
 /**
- * Reads the configuration file. A relative `store.url` is relative to the file's folder.
+ * Reads the configuration file. Relative paths in it are relative to the file's folder.
  * Throws `config.invalid` with every mistake, each at `rigbridge.yaml:12: miners[1].address`.
  */
 export async function readConfig(file: string, env: Environment = process.env): Promise<ReadConfig> {
@@ -30,23 +30,12 @@ export async function readConfig(file: string, env: Environment = process.env): 
     holdsSecret && (await readableByOthers(file))
       ? [`${file} contains secrets that every user of this machine can read; run chmod 600 on it`]
       : [];
-  return { config: { ...config, store: { ...config.store, url } }, warnings };
+  const data = config.agent.data === undefined ? {} : { data: resolve(dirname(file), config.agent.data) };
+  const folders = config.agent.allow.folders?.map((folder) => resolve(dirname(file), folder));
+  const allow = { ...config.agent.allow, ...(folders === undefined ? {} : { folders }) };
+  const agent = { ...config.agent, ...data, allow };
+  return { config: { ...config, store: { ...config.store, url }, agent }, warnings };
 }
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const why = (isRecord(error) && reasons[String(error.code)]) || "cannot be read";
-    throw new RigbridgeError("config.invalid", `${file} ${why}`, { cause: error });
-  }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  EACCES: "cannot be read by this user; change its owner or permissions",
-  EISDIR: "is a folder; give the name of a file",
-};
 
 /** The configuration from YAML text; `name` names the file in the mistakes. */
 export function parseConfig(text: string, name: string, env: Environment): { config: Config; holdsSecret: boolean } {
@@ -126,17 +115,6 @@ function firstAtEachPath(findings: readonly Finding[]): Finding[] {
   return [...first.values()];
 }
 
-function invalidConfig(
-  name: string,
-  mistakes: readonly { line: number; path: string; message: string }[],
-): RigbridgeError {
-  const errors = mistakes
-    .toSorted((a, b) => a.line - b.line)
-    .map(({ line, path, message }) => ({ path: `${name}:${line}${path === "" ? "" : `: ${path}`}`, message }));
-  const count = errors.length === 1 ? "a mistake" : `${errors.length} mistakes`;
-  return new RigbridgeError("config.invalid", `${name} has ${count}`, { errors });
-}
-
 const secretKeys = new Set(["key", "password", "token", "secret"]);
 /** Lists whose entries are named by their `key`. */
 const keyedLists = ["channels", "rules", "schedules", "maintenance"];
@@ -165,7 +143,3 @@ function channelHoldsSecret(channel: unknown): boolean {
 }
 
 const isWritten = (text: string): boolean => !["", "x"].includes(text) && !text.includes("${");
-
-/** On Windows the mode does not show it. */
-const readableByOthers = async (file: string): Promise<boolean> =>
-  process.platform !== "win32" && ((await stat(file)).mode & 0o004) !== 0;

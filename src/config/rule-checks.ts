@@ -52,6 +52,7 @@ export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNam
     ),
     ...stepFindings(rule.do, [...path, "do"], known),
     ...stepFindings(rule.onClear, [...path, "onClear"], known),
+    ...stepFindings(rule.onGiveUp, [...path, "onGiveUp"], known),
   ];
 }
 
@@ -124,11 +125,11 @@ function cronFindings(pattern: string, timeZone: string | undefined, path: Path)
 
 /** Loops between rules that run each other, each with its path; `runs` are the keys of the rules that a rule runs. */
 export function ruleLoops(
-  rules: readonly Pick<ResolvedRule, "key" | "do" | "onClear">[],
+  rules: readonly Pick<ResolvedRule, "key" | "do" | "onClear" | "onGiveUp">[],
 ): { key: string; path: string }[] {
   const runs = new Map<string, string[]>();
-  for (const { key, do: steps = [], onClear = [] } of rules) {
-    const named = [...steps, ...onClear].flatMap((step) =>
+  for (const { key, do: steps = [], onClear = [], onGiveUp = [] } of rules) {
+    const named = [...steps, ...onClear, ...onGiveUp].flatMap((step) =>
       kindOf(step) === "rule" ? [String(Reflect.get(step, "rule"))] : [],
     );
     runs.set(key, [...(runs.get(key) ?? []), ...named]);

@@ -39,6 +39,8 @@ export type GpuSettings = z.infer<typeof GpuSettings>;
 
 /** Where the files of a program come from. */
 export const ProgramFiles = z.discriminatedUnion("from", [
+  /** A path or a download that the host's own configuration declares. */
+  z.object({ from: z.literal("host") }),
   z.object({ from: z.literal("path"), path: z.string().min(1).max(1_000) }),
   z.object({
     from: z.literal("download"),
@@ -51,6 +53,10 @@ export const ProgramFiles = z.discriminatedUnion("from", [
   }),
 ]);
 export type ProgramFiles = z.infer<typeof ProgramFiles>;
+
+/** A program does not run while one of these processes does, or while others load the processor more than this (%). */
+export const IdleRule = z.object({ processes: z.array(text).max(50), load: measured });
+export type IdleRule = z.infer<typeof IdleRule>;
 
 /** A program that a host is to run: the fields of a managed miner with its pools. */
 export const Program = z.object({
@@ -67,8 +73,7 @@ export const Program = z.object({
   /** Whether it is to run. It is then restarted after its end, also while the service is away. */
   running: z.boolean(),
   gpuSettings: z.array(GpuSettings).max(64),
-  /** It does not run while one of these processes does, or while others load the processor more than this (%). */
-  idle: z.object({ processes: z.array(text).max(50), load: measured }).nullable(),
+  idle: IdleRule.nullable(),
 });
 export type Program = z.infer<typeof Program>;
 
@@ -102,7 +107,7 @@ export const ProgramState = z.object({
   exit: z.object({ code: z.int().nullable(), signal: text.nullable(), at: z.int() }).nullable(),
   /** Why it does not run, with what to do. */
   message: words.nullable(),
-  /** Its last output, only with `failed`; secrets are redacted. */
+  /** Its last output before it was given up (`failed`) or restarted by request; secrets are redacted. */
   lastLines: z.array(words).max(50),
   download: z.object({ url: words, bytes: z.int(), sha256: text }).nullable(),
 });
@@ -157,7 +162,7 @@ export const AgentPermissions = z.object({
 });
 export type AgentPermissions = z.infer<typeof AgentPermissions>;
 
-/** A program of the agent's own configuration, for GET /api/miningsoftware. */
+/** A program of the agent's own configuration, for GET /api/miningsoftware; or one of the catalogue with files of its own. */
 export const OwnSoftware = z.object({
   id: text,
   name: text,

@@ -7,6 +7,7 @@ import { quantityIn } from "./quantity.ts";
 import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, moneyPeriods, moneySubjects, privileges, Uid } from "./resources.ts";
 import { secret } from "./secrets.ts";
+import { SwitchingBody } from "./switching.ts";
 import { switchWord } from "./triggers.ts";
 import { wording } from "./wording.ts";
 
@@ -261,7 +262,44 @@ export const PoolGroupBody = z.object({
   pools: z.array(z.int().min(1)).max(100).optional(),
 });
 
-export const HostBody = z.object({ id: BodyId, description: optionalLine(200), hostname: Line(253).optional() });
+const GroupOf = z
+  .union([z.int().min(0), Line(200).min(1)])
+  .describe("group: id, name or path; 0 = none (Rigbridge extension)");
+
+export const HostBody = z.object({
+  id: BodyId,
+  description: optionalLine(200),
+  hostname: Line(253).optional(),
+  groupId: GroupOf.optional(),
+});
+
+export const AgentBody = z.object({ hostId: z.int().min(1).describe("the host that its agent runs on") });
+
+const figureIn = (min: number, max: number, what: string) =>
+  z.number().min(min).max(max).nullable().default(null).describe(what);
+
+/** Ranges that no GPU exceeds; what a GPU takes, its driver says. */
+const GpuTuningBody = z.object({
+  algorithm: Line(100).min(1).nullable().default(null).describe("only while it mines this one; null = any"),
+  bus: z.int().min(0).max(255).nullable().default(null).describe("number of its PCI bus; null = every other GPU"),
+  powerLimit: figureIn(10, 2_000, "W"),
+  coreClock: figureIn(100e6, 5e9, "Hz, locked"),
+  memoryClock: figureIn(100e6, 30e9, "Hz, locked"),
+  fan: figureIn(0, 100, "%"),
+});
+
+const IdleBody = z.object({
+  processes: z.array(Line(200).min(1)).max(50).default([]).describe("names of processes"),
+  load: figureIn(1, 100, "load of the processors by others, %"),
+});
+
+export const DownloadBody = z.object({
+  sha256: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, "must be 64 hexadecimal digits")
+    .transform((sum) => sum.toLowerCase())
+    .describe("the sum that GET shows, which you have checked"),
+});
 
 export const ManagedMinerBody = z.object({
   id: BodyId,
@@ -275,6 +313,16 @@ export const ManagedMinerBody = z.object({
   softwarePath: optionalLine(1000),
   algorithm: optionalLine(100),
   dualAlgorithm: optionalLine(100),
+  groupId: GroupOf.nullish().describe("null or absent = the group of the host"),
+  gpuSettings: z
+    .array(GpuTuningBody)
+    .max(64)
+    .optional()
+    .describe("settings of GPUs while it runs (Rigbridge extension)"),
+  switching: SwitchingBody.nullish().describe(
+    "choices among which the service switches it, by profit or heat; null = none (Rigbridge extension)",
+  ),
+  idle: IdleBody.nullish().describe("it waits while other work runs; null = never (Rigbridge extension)"),
 });
 
 const coinFields = {

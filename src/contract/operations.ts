@@ -4,6 +4,7 @@ import { historyTable, moneyTable, type Table } from "./csv.ts";
 import { ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
+  AgentBody,
   AllNotificationsQuery,
   BulkBody,
   ChangeGroupBody,
@@ -12,6 +13,7 @@ import {
   CoinQuery,
   CommandsQuery,
   DiscoveryBody,
+  DownloadBody,
   EventsQuery,
   GroupBody,
   HistoryQuery,
@@ -35,12 +37,15 @@ import {
 import {
   ActionReply,
   AddPoolEntry,
+  AgentEntry,
+  AgentToken,
   BulkAction,
   BulkJob,
   CatalogueEntry,
+  CommandLineReply,
   CommandList,
   Discovery,
-  GpuStatus,
+  DownloadReply,
   Group,
   History,
   Host,
@@ -50,6 +55,7 @@ import {
   MinerDetail,
   MinerList,
   MinerPool,
+  MiningSoftware,
   MoneyReport,
   NotificationList,
   Pool,
@@ -58,6 +64,7 @@ import {
   PriceList,
   type Privilege,
   Summary,
+  SystemInfo,
   User,
 } from "./resources.ts";
 import {
@@ -75,6 +82,7 @@ import {
   TryReply,
   Upcoming,
 } from "./rules.ts";
+import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -184,7 +192,7 @@ export const operations = {
   getHostSystemInfo: get("/api/hosts/:id/systeminfo", viewers, {
     summary: "The GPUs of a host",
     params: byIdOf("host"),
-    reply: z.object({ gpuStatusList: z.array(GpuStatus) }),
+    reply: SystemInfo,
   }),
   listManagedMiners: get("/api/managedminers", viewers, {
     summary: "All managed miners",
@@ -202,7 +210,7 @@ export const operations = {
   }),
   listMiningSoftware: get("/api/miningsoftware", viewers, {
     summary: "The catalogue of mining software",
-    reply: z.array(CatalogueEntry),
+    reply: z.array(MiningSoftware),
   }),
   listAlgorithms: get("/api/algorithms", viewers, {
     summary: "The catalogue of algorithms",
@@ -557,6 +565,62 @@ export const operations = {
     summary: "Removes a channel that no rule or schedule uses; what it has not sent yet is not sent",
     params: channel,
     reply: ActionReply,
+    extension,
+  }),
+
+  listAgents: get("/api/agents", closed, {
+    summary: "The tokens of host agents, without the tokens themselves",
+    reply: z.array(AgentEntry),
+    extension,
+  }),
+  addAgent: post("/api/agents", closed, {
+    summary: "Makes the token with which the agent of a host connects; it is shown only in this reply",
+    body: AgentBody,
+    reply: AgentToken,
+    status: 201,
+    extension,
+  }),
+  deleteAgent: remove("/api/agents/:id", closed, {
+    summary: "Revokes a token and ends the connection of its agent",
+    params: byIdOf("token"),
+    reply: ActionReply,
+    extension,
+  }),
+  getManagedMinerCommand: get("/api/managedminers/:id/command", closed, {
+    summary: "The command line of a managed miner, as its host would start it; secrets are redacted",
+    params: byIdOf("managed miner"),
+    reply: CommandLineReply,
+    extension,
+  }),
+  getManagedMinerDownload: get("/api/managedminers/:id/download", closed, {
+    summary: "The download of a managed miner's software: its address, size and sum",
+    params: byIdOf("managed miner"),
+    reply: DownloadReply,
+    extension,
+  }),
+  confirmManagedMinerDownload: post("/api/managedminers/:id/download", closed, {
+    summary: "Confirms a download by its sum, which then holds for every host",
+    params: byIdOf("managed miner"),
+    body: DownloadBody,
+    reply: ActionReply,
+    extension,
+  }),
+
+  listBenchmarks: get("/api/benchmarks", viewers, {
+    summary: "What each model of graphics card or processor does with each program and algorithm, measured once",
+    reply: z.array(BenchmarkEntry),
+    extension,
+  }),
+  deleteBenchmark: remove("/api/benchmarks/:id", closed, {
+    summary: "Forgets a benchmark, which is then measured anew while a managed miner mines that",
+    params: byIdOf("benchmark"),
+    reply: ActionReply,
+    extension,
+  }),
+  getManagedMinerSwitching: get("/api/managedminers/:id/switching", viewers, {
+    summary: "What a managed miner chooses among, what each choice would earn, and why it mines what it does",
+    params: byIdOf("managed miner"),
+    reply: SwitchingState,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

@@ -19,6 +19,12 @@ export const problems = {
   "owned.by-file": { status: 409, title: "Declared by the configuration file" },
   "address.known": { status: 409, title: "Address already known" },
   "control.absent": { status: 409, title: "This rig cannot do that" },
+  "agent.forbidden": { status: 403, title: "Not allowed on this host" },
+  "program.missing": { status: 409, title: "The program is not on the host" },
+  "program.not-executable": { status: 409, title: "The program is not executable" },
+  "software.unknown": { status: 409, title: "Unknown mining software" },
+  "host.no.agent": { status: 409, title: "The host has no agent" },
+  "no.download": { status: 409, title: "No download is known" },
   "pool.last": { status: 409, title: "The last pool cannot be removed" },
   "rig.other": { status: 409, title: "Another rig answers at this address" },
   "body.too-large": { status: 413, title: "Body too large" },
@@ -34,11 +40,17 @@ export const problems = {
   "command.expired": { status: 503, title: "Not sent in time" },
   "rig.busy": { status: 503, title: "The rig is busy with another client" },
   "rig.garbled": { status: 502, title: "The rig's answer cannot be read" },
+  "download.failed": { status: 502, title: "The download failed" },
+  "download.wrong-sum": { status: 502, title: "The download is not the expected file" },
+  "download.archive": { status: 502, title: "The archive cannot be unpacked" },
   "rig.unknown-protocol": { status: 502, title: "Nothing at this address speaks a known protocol" },
   "service.refused": { status: 502, title: "The service refused" },
   "service.garbled": { status: 502, title: "The server is not a mining service" },
   "service.not-ready": { status: 503, title: "Not ready" },
   "service.unreachable": { status: 504, title: "The service cannot be reached" },
+  "program.ended": { status: 502, title: "The program ended" },
+  "program.hangs": { status: 504, title: "The program does not end" },
+  "host.away": { status: 504, title: "The agent of the host is not connected" },
   "rig.unreachable": { status: 504, title: "The rig cannot be reached" },
   "rig.timeout": { status: 504, title: "The rig did not answer in time" },
   "rig.unconfirmed": { status: 504, title: "The rig does not confirm the change" },
@@ -87,12 +99,6 @@ export class RigbridgeError extends Error {
 
 export const notFound = (what: string, id: string | number): RigbridgeError =>
   new RigbridgeError("not.found", `There is no ${what} ${id}`);
-
-export const notYet = (what: string): RigbridgeError =>
-  new RigbridgeError("not.yet", `${what} is not supported yet in this version; nothing was done`);
-
-/** The note of a managed miner, which is stored for the agent that will run it. */
-export const notRunYet = "This version only stores managed miners and does not run them yet";
 
 /** The most mistakes in one error. With the longest path and message, in characters, it bounds the size of an error. */
 export const namedMistakes = 20;

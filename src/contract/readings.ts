@@ -98,6 +98,7 @@ export const ReasonCode = z.enum([
   "no-power",
   "updating",
   "login",
+  "program",
   "unknown",
 ]);
 export type ReasonCode = z.infer<typeof ReasonCode>;

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
+import { Switching } from "./switching.ts";
 
 /**
  * The resources of the API document, part 2, with the fields that Awesome Miner sends beyond it (`decisions`) and those
@@ -276,10 +278,66 @@ export const PoolGroup = z.object({
 });
 export type PoolGroup = z.infer<typeof PoolGroup>;
 
-export const Host = z.object({ id: int, description: text, hostname: text });
+/** The agent of a host. */
+export const HostAgent = z.object({
+  tokenId: int.nullable().describe("for DELETE /api/agents/{id}; null for the service's own machine"),
+  connected: z.boolean(),
+  at: z.iso.datetime().nullable().describe("when it was last heard; null = not since the service started"),
+  version: text.nullable(),
+  permissions: AgentPermissions.nullable().describe("what its own configuration allows; null = not connected"),
+  report: HostReport.omit({ gpus: true }).nullable().describe("what the host is and does; null = not connected"),
+});
+export type HostAgent = z.infer<typeof HostAgent>;
+
+export const Host = z.object({
+  id: int,
+  description: text,
+  hostname: text,
+  uid: Uid.nullable().describe("permanent name; null if the server has none (Rigbridge extension)"),
+  groupId: int.describe("whoever sees this group sees the host; 0 = in no group (Rigbridge extension)"),
+  agent: HostAgent.nullable().describe("null = none has a token (Rigbridge extension)"),
+});
 export type Host = z.infer<typeof Host>;
 
-export const GpuStatus = z.object({ name: text, id: int, vendorId: int, pciBusId: int });
+/** A GPU as `systeminfo` shows it; all but the first four fields are extensions. */
+export const GpuStatus = z.object({
+  name: text,
+  id: int,
+  vendorId: int.describe("counted within its maker from 0"),
+  pciBusId: int,
+  ...HostGpu.omit({ name: true, id: true, vendorId: true, pciBusId: true, vendor: true }).shape,
+  vendor: HostGpu.shape.vendor.nullable(),
+});
+export type GpuStatus = z.infer<typeof GpuStatus>;
+
+export const SystemInfo = z.object({
+  gpuStatusList: z.array(GpuStatus),
+  at: z.iso.datetime().nullable().describe("when the list was read; null = unknown (Rigbridge extension)"),
+  stale: z.boolean().describe("whether the host's agent is away (Rigbridge extension)"),
+});
+
+/** The token of a host's agent, which is shown once. */
+export const AgentToken = z.object({ id: int, hostId: int, token: secret(text) });
+export type AgentToken = z.infer<typeof AgentToken>;
+
+export const AgentEntry = z.object({ id: int, hostId: int, connected: z.boolean() });
+export type AgentEntry = z.infer<typeof AgentEntry>;
+
+export const CommandLineReply = z.object({
+  command: z.array(text).describe("the program and its arguments, one each; secrets are redacted"),
+});
+
+export const DownloadReply = z.object({
+  state: z.enum(["none", "downloading", "confirming", "done"]),
+  url: text.nullable(),
+  bytes: int.nullable(),
+  sha256: text.nullable().describe("of the downloaded file; confirm it with POST"),
+});
+export type DownloadReply = z.infer<typeof DownloadReply>;
+
+/** Settings of GPUs while a miner runs; `algorithm` null: for each that no other entry names. */
+export const GpuTuning = GpuSettings.extend({ algorithm: text.nullable() });
+export type GpuTuning = z.infer<typeof GpuTuning>;
 
 export const ManagedMiner = z.object({
   id: int,
@@ -294,10 +352,41 @@ export const ManagedMiner = z.object({
   algorithm: text,
   dualAlgorithm: text,
   note: text.nullable().describe("why it cannot run (Rigbridge extension)"),
+  uid: Uid.nullable().describe(
+    "permanent name, also of the miner with this id; null if the server has none (Rigbridge extension)",
+  ),
+  groupId: int.describe("0 = in no group (Rigbridge extension)"),
+  running: z.boolean().nullable().describe("whether it is to run; null = unknown (Rigbridge extension)"),
+  status: ProgramStatus.nullable().describe("as its host reports; null = unknown (Rigbridge extension)"),
+  addedPools: z.array(int).describe("Static IDs of pools for failover beside poolId (Rigbridge extension)"),
+  gpuSettings: z.array(GpuTuning).describe("(Rigbridge extension)"),
+  idle: IdleRule.nullable().describe("when it waits for other work on the host (Rigbridge extension)"),
+  switching: Switching.nullable().describe("choices among which the service switches it (Rigbridge extension)"),
 });
 export type ManagedMiner = z.infer<typeof ManagedMiner>;
 
 export const CatalogueEntry = z.object({ id: text, name: text });
+
+/** The document's fields, and what Rigbridge knows besides; other servers say no more than the document. */
+export const MiningSoftware = CatalogueEntry.extend(
+  z
+    .object({
+      api: text.nullable().describe("driver that reads its API; null if it has none (Rigbridge extension)"),
+      devices: z.array(text).describe("cpu, nvidia, amd, intel or asic (Rigbridge extension)"),
+      platforms: z.array(text).describe("linux, windows or macos (Rigbridge extension)"),
+      algorithms: z.array(text).describe("ids of GET /api/algorithms (Rigbridge extension)"),
+      dualAlgorithms: z
+        .record(text, z.array(text))
+        .describe("second algorithms that it can mine beside a first one (Rigbridge extension)"),
+      command: z.array(text).describe("template of its arguments (Rigbridge extension)"),
+      watchdogOff: z.array(text).describe("those that leave its supervision to the agent (Rigbridge extension)"),
+      tuning: z.record(text, text).describe("flags that set GPUs (Rigbridge extension)"),
+      version: text.nullable().describe("that of the downloads (Rigbridge extension)"),
+      downloads: z.array(text).describe("addresses of the maker's releases (Rigbridge extension)"),
+    })
+    .partial().shape,
+);
+export type MiningSoftware = z.infer<typeof MiningSoftware>;
 
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];

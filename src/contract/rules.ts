@@ -61,9 +61,18 @@ const ruleFields = {
     .describe(
       "if more of the scope than this is affected at once, nothing is done and you are asked; false = no guard",
     ),
+  again: z
+    .strictObject({
+      after: Duration(1, 86_400).describe("time before its second action, like 10s; each later wait is twice as long"),
+      longest: Duration(1, 86_400).optional().describe("longest wait, like 5m, the default"),
+      times: z.int().min(2).max(100).describe("after so many actions it gives up, until it has cleared"),
+    })
+    .optional()
+    .describe("it acts again while its conditions go on to hold; absent: it acts once until it has cleared"),
   inhibitedBy: z.array(Key).min(1).max(20).optional().describe("rules that hold this one while they fire"),
   do: Steps.optional(),
   onClear: Steps.optional().describe("steps that are run once its conditions no longer hold"),
+  onGiveUp: Steps.optional().describe("for again: steps that are run once after its last action has not helped either"),
   manual: z.boolean().optional().describe("people can run it for a miner; absent = only if it has no `when`"),
   safety: z.boolean().optional().describe("its power settings go before those of people"),
 };
@@ -89,14 +98,17 @@ function ruleMistakes(rule: RuleSettings, context: z.core.$RefinementCtx): void 
   if (rule.with !== undefined) add("with", "is only for a ready-made rule, with use");
   if (rule.do === undefined && rule.when !== undefined) add("do", "is required: a rule with conditions does something");
   if (rule.do === undefined && rule.onClear !== undefined) add("onClear", "is only for a rule with `do`");
+  if (rule.onGiveUp !== undefined && rule.again === undefined) add("onGiveUp", "is only for a rule with `again`");
   if (rule.when === undefined) {
-    for (const key of ["onClear", "guard", "inhibitedBy"] as const)
+    for (const key of ["onClear", "guard", "inhibitedBy", "again"] as const)
       if (key !== "guard" && rule[key] !== undefined) add(key, "is only for a rule with `when`");
     return;
   }
   const momentary = conditionsIn(rule.when).some(isMomentary);
   if (momentary && (rule.when.for !== undefined || rule.when.clearFor !== undefined))
     add("when", "`for` and `clearFor` do not go with a condition that is true only for a moment");
+  if (momentary && rule.again !== undefined)
+    add("again", "does not go with a condition that is true only for a moment");
   if (momentary && rule.onClear !== undefined)
     add("onClear", "does not go with a condition that is true only for a moment");
 }

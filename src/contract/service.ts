@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { AgentConnection, AgentReceiver } from "./agent-connection.ts";
 import type { EventType } from "./events.ts";
 import type { Operation, OperationName, operations } from "./operations.ts";
 import type { RigbridgeError } from "./problems.ts";
@@ -98,6 +99,12 @@ export type MiningService = {
   hookDigest?(name: string): string | undefined;
   /** Takes a web hook whose secret was checked: its JSON, or its text. */
   receiveHook?(name: string, payload: unknown): void;
+  /** Whether a token of a host's agent has this SHA-256, in hex. */
+  knowsAgent?(digest: string): boolean;
+  /** Takes the connection of the agent with this token; undefined if it was revoked meanwhile. */
+  takeAgent?(digest: string, connection: AgentConnection): AgentReceiver | undefined;
+  /** Takes the agent of the service's own machine; undefined unless the configuration enables it. */
+  takeOwnAgent?(connection: AgentConnection): AgentReceiver | undefined;
   /** Of each worker thread that reads rigs, as of the last second. */
   workers?(): readonly WorkerHealth[];
   close(): Promise<void>;

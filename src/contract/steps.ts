@@ -164,12 +164,17 @@ const kindNames = [
 ] as const;
 
 /** One step of a `do` list. */
-export type RunStep = z.output<(typeof kinds)[Kind]>;
-export const Step: z.ZodType<RunStep> = oneOf(...kindNames);
-export type StepKind = Kind;
+export type WrittenStep = z.output<(typeof kinds)[Kind]>;
+export const Step: z.ZodType<WrittenStep> = oneOf(...kindNames);
+/** What a template sets of a managed miner, by the template's id: a step that nobody writes. */
+const SoftwareStep = z.strictObject({ software: z.int() });
+/** A step of a run. */
+export type RunStep = WrittenStep | z.output<typeof SoftwareStep>;
+export const StoredStep: z.ZodType<RunStep> = z.union([SoftwareStep, Step]);
+export type StepKind = Kind | "software";
 
 /** A `do` list. */
-export const Steps: z.ZodType<RunStep[]> = list(Step).describe("the steps, run in this order");
+export const Steps: z.ZodType<WrittenStep[]> = list(Step).describe("the steps, run in this order");
 
 /** What a template sets on a miner. */
 export type TemplateStep = z.output<(typeof kinds)["pool" | "poolGroup" | "set" | "action"]>;
@@ -179,6 +184,7 @@ export const TemplateSteps: z.ZodType<TemplateStep[]> = list(oneOf("pool", "pool
 
 /** The kind of a step. */
 export function kindOf(step: RunStep): StepKind {
+  if ("software" in step) return "software";
   const [kind] = kindsIn(step, kindNames);
   if (kind === undefined) throw new TypeError("not a step");
   return kind;
@@ -187,4 +193,4 @@ export function kindOf(step: RunStep): StepKind {
 /** Whether a step acts on a miner; others, such as messages, need none. */
 export const needsMiner = (step: RunStep): boolean => ofMiners.includes(kindOf(step));
 
-const ofMiners: readonly Kind[] = ["set", "action", "pool", "poolGroup", "template", "plug"];
+const ofMiners: readonly StepKind[] = ["software", "set", "action", "pool", "poolGroup", "template", "plug"];

@@ -8,7 +8,7 @@ import { Readings } from "./readings.ts";
  */
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
-const minerFields = ["uid", "name", "group", "tags", "model", "location"];
+const minerFields = ["uid", "name", "group", "tags", "model", "location", "lastOutput"];
 /** The last three are of all miners in its scope. */
 const ruleFields = ["key", "name", "miners", "mining", "offline"];
 

@@ -12,9 +12,11 @@ import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
+import type { DeclaredProgram, HostPrograms } from "../link/programs/host-program.ts";
+import { ManagedRig } from "../link/programs/managed-rig.ts";
 import { same } from "../link/same.ts";
 import { sharedControl } from "../link/unchanged.ts";
-import { phaseOf } from "./schedule.ts";
+import { missesUntilDisconnected, phaseOf } from "./schedule.ts";
 import {
   afterMiss,
   afterRead,
@@ -44,6 +46,8 @@ export interface Declared {
   readonly powerNameplate: number | null;
   /** The plug that powers it. */
   readonly supply?: PlugSettings | null;
+  /** Of a managed miner: the program on a host that it is, through whose agent it is read. */
+  readonly program?: DeclaredProgram;
   readonly offlineExpected: boolean;
   readonly disabled: boolean;
 }
@@ -62,6 +66,8 @@ export interface RigContext {
   readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
+  /** The programs of managed miners; null where there are none. */
+  readonly programs: HostPrograms | null;
   /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }
@@ -289,11 +295,24 @@ export class FleetRig {
     // An own timer: AbortSignal.timeout costs several times as much, 4,000 times a second.
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
-      this.#rig ??= this.#behindPlug() ?? (await this.#connect(limit.signal));
+      this.#rig ??= this.#managed() ?? this.#behindPlug() ?? (await this.#connect(limit.signal));
       return await this.#rig.read(limit.signal);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** The program that it is; undefined for any other rig. */
+  #managed(): Rig | undefined {
+    const { id, program } = this.declared;
+    const { programs, now } = this.#context;
+    if (program === undefined || programs === null) return undefined;
+    const driver = drivers.find((each) => each.id === program.driver) ?? null;
+    this.#state = { ...this.#state, driver: driver?.id ?? null };
+    const { software } = program;
+    const isSilent = () => this.#state.missed >= missesUntilDisconnected - 1 || this.#state.reason?.code === "program";
+    const knownControls = this.#state.controls;
+    return new ManagedRig({ program: programs(id), software, driver, isSilent, knownControls, now });
   }
 
   /** The rig behind its plug; undefined when it has none. */
@@ -326,6 +345,8 @@ export class FleetRig {
 
   /** DHCP may have given the address to another device: the data of one rig is never shown for another. */
   #checkIdentity(read: Identity): void {
+    // The host's agent says which program it is, whatever software it becomes.
+    if (this.declared.program !== undefined) return;
     const address = formatAddress(this.declared.address);
     const known = this.#state.uid === null ? null : this.#state.identity;
     if (known !== null && (differ(known.mac, read.mac) || differ(known.serial, read.serial))) {

@@ -2,6 +2,7 @@ import { type EventLoopUtilization, performance as thread } from "node:perf_hook
 import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
 import { FirmwareBook } from "../link/firmware.ts";
+import type { HostPrograms } from "../link/programs/host-program.ts";
 import { changedKeys } from "./changed-keys.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import type { FleetListener, Poller } from "./poller.ts";
@@ -19,6 +20,8 @@ export interface FleetOptions {
   readonly monotonicNow?: (() => number) | undefined;
   /** Absent: MQTT plugs are not read. */
   readonly messages?: Messages | null;
+  /** Absent: there are no managed miners. */
+  readonly programs?: HostPrograms | null;
 }
 
 /**
@@ -99,6 +102,7 @@ export class Fleet implements Poller {
       closing: this.#closing.signal,
       firmware: this.#firmware,
       messages: this.#options.messages ?? null,
+      programs: this.#options.programs ?? null,
       remember: this.#options.remember,
     });
     if (last !== null) rig.resume(last);

@@ -6,7 +6,7 @@ import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import { digestOn, isSameDigest, keyCheck, keyDigest, keyWindow, wrongTries } from "./keys.ts";
-import { hookIn, isOpen, isStream, pathOf } from "./paths.ts";
+import { hookIn, isOfAgents, isOpen, isStream, pathOf } from "./paths.ts";
 import {
   type AddressSet,
   addressSet,
@@ -25,6 +25,8 @@ export interface Admitted {
   readonly holder?: KeyHolder | undefined;
   /** The service's own key came with it. */
   readonly isOwner?: true;
+  /** SHA-256 in hex of the token of a host's agent, which came with it. */
+  readonly agent?: string;
   /** Admitted only by `keylessRead`, and therefore limited to the privilege view. */
   readonly isKeyless?: true;
 }
@@ -36,7 +38,7 @@ const anyone: Admitted = {};
 /** Identifies the client of a request. Throws the problem if it is refused, and sets the matching headers. */
 export type Admission = (request: FastifyRequest, query: QueryText, reply: FastifyReply) => Admitted;
 
-type KeyHolders = Pick<MiningService, "keyHolder" | "hookDigest">;
+type KeyHolders = Pick<MiningService, "keyHolder" | "hookDigest" | "knowsAgent">;
 
 export function admission(settings: HttpSettings, users: KeyHolders, limits: WriteLimits): Admission {
   const proxies = addressSet(settings.trustedProxies);
@@ -54,6 +56,7 @@ export function admission(settings: HttpSettings, users: KeyHolders, limits: Wri
     checkOrigin(request, reply, settings.origins);
     // A preflight never carries a key.
     if (request.method === "OPTIONS" || isOpen(pathOf(request.url))) return guest;
+    if (isOfAgents(pathOf(request.url))) return admitAgent(request, users, peer, wrong, reply);
     const hook = request.method === "POST" ? hookIn(pathOf(request.url)) : undefined;
     const admitted =
       hook === undefined
@@ -78,6 +81,7 @@ const single: ReadonlySet<string> = new Set([
   "x-api-key",
   "content-type",
   "x-hook-secret",
+  "authorization",
 ]);
 
 /**
@@ -191,6 +195,23 @@ function admitHook(
   throw new RigbridgeError("key.wrong", "There is no web hook with this name and secret");
 }
 
+/** An agent has a token instead of a key. Throws as a wrong API key does. */
+function admitAgent(
+  request: FastifyRequest,
+  users: KeyHolders,
+  { address }: Peer,
+  wrong: WrongTries,
+  reply: FastifyReply,
+): Admitted {
+  const [, token] = /^Bearer ([!-~]{1,200})$/i.exec(request.headers.authorization ?? "") ?? [];
+  if (token === undefined)
+    throw new RigbridgeError("key.missing", "Send the agent's token as header Authorization: Bearer <token>");
+  const agent = keyDigest(token);
+  if (users.knowsAgent?.(agent) === true) return { agent };
+  if (wrong(address) === "limited") throw limited(reply);
+  throw new RigbridgeError("key.wrong", "No host has this token; it may have been revoked");
+}
+
 function limited(reply: FastifyReply): RigbridgeError {
   reply.header("retry-after", String(keyWindow));
   return new RigbridgeError("too.many", "Too many wrong API keys came from this address; wait and try again");
@@ -252,7 +273,8 @@ function checkOrigin(request: FastifyRequest, reply: FastifyReply, origins: read
   const own = `${request.protocol}://${request.host}`;
   if (origin !== undefined && origins.includes(origin)) allow(request, reply, origin);
   const site = typeof fetchSite === "string" ? fetchSite : undefined;
-  const guarded = !reads(request) || isStream(pathOf(request.url));
+  const path = pathOf(request.url);
+  const guarded = !reads(request) || isStream(path) || isOfAgents(path);
   if (guarded && crossSite({ origin, fetchSite: site, own }, origins))
     throw new RigbridgeError(
       "request.cross-site",

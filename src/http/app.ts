@@ -9,6 +9,7 @@ import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type Admitted, admission } from "./admission.ts";
+import { addAgentRoute, routeUpgrades, wantsAgentSocket } from "./agents.ts";
 import { countAnswers, sendRead } from "./answers.ts";
 import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
@@ -64,9 +65,17 @@ export async function buildApp({
 }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
   const queues = new RequestQueues(limits);
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     schemaController: { compilersFactory: noCompilers },
-    serverFactory: (handle) => serverOf(handle, queues, limits, log),
+    serverFactory: (handle) => {
+      const server = serverOf(handle, queues, limits, log);
+      routeUpgrades(
+        server,
+        () => app,
+        (socket) => queues.release(socket),
+      );
+      return server;
+    },
     trustProxy: trustedBy(settings),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -99,6 +108,7 @@ export async function buildApp({
   addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
   addRoutes(app, { service, limits, pending });
   addHookRoute(app, { service, limits });
+  addAgentRoute(app, { service, log });
   addEventStream(app, { service, limits, log });
   return app;
 }
@@ -110,6 +120,7 @@ function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLi
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.checkInterval,
+    shouldUpgradeCallback: wantsAgentSocket,
     // Admission checks it, and answers with a problem document.
     requireHostHeader: false,
   });

@@ -81,6 +81,7 @@ export const tags = [
   { name: "money", description: marked("What was earned and spent") },
   { name: "prices", description: marked("The price of electricity") },
   { name: "market", description: marked("What sources say about coins and exchange rates") },
+  { name: "agents", description: marked("Tokens of host agents") },
   { name: "events", description: marked("Changes as they happen") },
   { name: "service", description: marked("The service itself") },
 ];

@@ -1,3 +1,4 @@
+import { agentPath } from "../contract/agent.ts";
 import { type Operation, operations } from "../contract/operations.ts";
 
 /** The health check. */
@@ -27,6 +28,7 @@ const known = [
   ),
   ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
   { methods: ["POST"], segments: segmentsOf(hookPath) },
+  { methods: ["GET"], segments: segmentsOf(agentPath) },
 ];
 
 /** The paths of an operation. */
@@ -49,6 +51,11 @@ export function hookIn(path: string): string | undefined {
   const segments = segmentsOf(path);
   return isAt(segmentsOf(hookPath), segmentsOf(path.toLowerCase())) ? segments.at(-1) : undefined;
 }
+
+const ofAgents = [segmentsOf(agentPath)];
+
+/** Whether a path takes the WebSocket of a host's agent. */
+export const isOfAgents = (path: string): boolean => isAtOne(ofAgents, path);
 
 const streams = Object.values(operations).flatMap(({ kind, path }) => (kind === "stream" ? [segmentsOf(path)] : []));
 

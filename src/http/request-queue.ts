@@ -55,6 +55,11 @@ export class RequestQueues {
     return this.#lines.get(socket)?.current;
   }
 
+  /** Leaves a connection alone that no longer carries HTTP, but cuts it off all the same if it reads nothing. */
+  release(socket: Duplex): void {
+    this.#lines.get(socket)?.release();
+  }
+
   /** Starts no waiting request any more: each connection ends with its current answer. */
   close(): void {
     clearInterval(this.#timer);
@@ -80,6 +85,7 @@ class ConnectionQueue {
   #current: Exchange | undefined;
   #isAhead = false;
   #isClosing = false;
+  #isReleased = false;
   /** Bytes that the client had read at the last progress, and the time of that. */
   #taken = 0;
   #takenAt = performance.now();
@@ -93,7 +99,7 @@ class ConnectionQueue {
     if (parse === undefined || others.length > 0)
       throw new Error("Node's HTTP server does not read its connections as expected");
     this.#parse = (bytes) => Reflect.apply(parse, socket, [bytes]);
-    socket.removeAllListeners("data").on("readable", () => this.#read());
+    socket.removeAllListeners("data").on("readable", this.#read);
     socket.once("close", () => {
       this.#waiting = [];
       if (this.#isAhead) this.#goAhead(false);
@@ -126,16 +132,22 @@ class ConnectionQueue {
     this.#waiting = [];
   }
 
-  #read(): void {
+  release(): void {
+    this.#isReleased = true;
+    this.#socket.off("readable", this.#read);
+  }
+
+  readonly #read = (): void => {
     const socket = this.#socket;
     // The connection may have ended unnoticed, after no bytes or after unread ones.
     let mayHaveEnded = this.#isAhead || socket.readableLength === 0;
     while (socket.readableLength > 0 && this.#wantsMore()) this.#parse(this.#portion());
+    if (this.#isReleased) return;
     const isAhead = socket.readableLength > 0 || this.#waiting.length > 0;
     mayHaveEnded &&= !isAhead;
     if (mayHaveEnded) socket.read();
     if (isAhead !== this.#isAhead) this.#goAhead(isAhead);
-  }
+  };
 
   /**
    * One complete head, so that what follows stays unparsed: a partly parsed request would run into the timeout. Otherwise
@@ -153,7 +165,7 @@ class ConnectionQueue {
 
   /** Between two requests, and while the current one is neither complete nor already answered. */
   #wantsMore(): boolean {
-    if (!this.#socket.writable) return false;
+    if (!this.#socket.writable || this.#isReleased) return false;
     if (this.#current === undefined) return !this.#isClosing;
     const { request, response } = this.#current;
     return !request.complete && !response.headersSent;

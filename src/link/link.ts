@@ -1,6 +1,7 @@
 import type { Control } from "../contract/readings.ts";
 import type { RigAddress } from "./address.ts";
 import { RigFirmware } from "./firmware.ts";
+import type { Dial } from "./transports/exchange.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { type LineTransport, lineTransport } from "./transports/lines.ts";
@@ -40,12 +41,17 @@ export interface Link {
 export const hasLogin = ({ username, password, token }: Credentials): boolean =>
   [username, password, token].some((each) => each !== undefined);
 
+/** `dial`: how its connections are opened where they do not go over the network directly. */
+export interface LinkAddress extends RigAddress {
+  readonly dial?: Dial;
+}
+
 /**
  * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
  * it first, which most do with one of them. Opens no connection.
  */
 export function openLink(
-  { host, port, tls }: RigAddress,
+  { host, port, tls, dial }: LinkAddress,
   credentials: Credentials,
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
@@ -58,11 +64,11 @@ export function openLink(
   let lines: LineTransport | undefined;
   return {
     get http() {
-      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls);
+      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial);
       return http;
     },
     get rpc() {
-      rpc ??= rpcTransport(host, port ?? 4028);
+      rpc ??= rpcTransport(host, port ?? 4028, dial);
       return rpc;
     },
     get frames() {

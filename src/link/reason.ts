@@ -49,6 +49,8 @@ export const isStarting = ({ starting, readings: { uptime } }: OfReading<"starti
 export function haltOf(reading: Reading): Halt | null {
   const { hashrate, mining, errors } = reading.readings;
   if (reading.off === true) return { code: "no-power", text: "Its plug is off" };
+  // A mining program that does not answer: its hash rate is unknown.
+  if (reading.halt?.code === "program") return reading.halt;
   const isOff = isStopped(reading);
   if (!isOff && (hashrate === null ? mining !== false : hashrate > 0)) return null;
   if (reading.halt !== undefined) return reading.halt;

@@ -16,6 +16,7 @@ import { sendWebHook } from "./automation/web-hook.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
+import { managedSteps } from "./hosts/managed-steps.ts";
 import { noticeKeys } from "./miners/miner-notices.ts";
 import type { Economics } from "./money/economics.ts";
 import type { ChannelBook } from "./notifications/channel-book.ts";
@@ -33,7 +34,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
   const executor = new CommandExecutor(registry.fleet, store, log);
-  const stepsOf = actionSteps(book, power);
+  const stepsOf = actionSteps(book, power, managedSteps(store, base.coins, base.managed));
   const holds = new PowerHolds({ store, power, now });
   const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
   const loops = new Loops({
@@ -50,6 +51,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const runner = new StepRunner({
     ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
     ...{ limits, format },
+    lastOutputOf: (minerId) => base.managed.lastOutputOf(minerId),
     effects: effectsOf(options, base, economics),
   });
   const jobNotices = new JobNotices(notices, (id) => registry.find(id)?.facts.name);
@@ -95,6 +97,7 @@ export function openAutomation(
     ...{ runs, notices, jobNotices },
     values: {
       price: economics.priceAt,
+      lastOutput: (minerId) => base.managed.lastOutputOf(minerId),
       outside: (minerId, name) => {
         const { money, poolView } = registry.jsonCache.current(minerId)?.miner ?? {};
         if (name === "poolHashrate") return poolView?.hashrate ?? null;

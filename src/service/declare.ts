@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
+import { hostname } from "node:os";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
+import { noTemplateProgram } from "../contract/templates.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
-import type { Store, Stored, StoredGroup, StoredMiner } from "../store/index.ts";
+import type { Store, Stored, StoredGroup, StoredHost, StoredMiner } from "../store/index.ts";
 import { ruleRow } from "./automation/rules/rows.ts";
 import { given } from "./crud.ts";
+import { uidFor } from "./hosts/uids.ts";
 import { blankMiner } from "./miners/miner-registry.ts";
 import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
@@ -15,6 +18,7 @@ import { walkGroups } from "./nested-groups.ts";
 export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
   const groups = await declareGroups(config.groups, store);
   await declareMiners(config.miners, store, groups);
+  await declareOwnHost(config, store, groups);
   const pools = await store.pools.declare(
     new Map(
       config.pools.map((pool) => {
@@ -38,7 +42,12 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
     new Map(config.poolGroups.map((group) => [group.name, { name: group.name, pools: poolIds(group.pools) }])),
   );
   await store.templates.declare(
-    new Map(config.templates.map(({ name, do: steps = null }) => [name, { name, do: steps, makerId: null }])),
+    new Map(
+      config.templates.map(({ name, do: steps = null, ...program }) => [
+        name,
+        { name, do: steps, ...noTemplateProgram, ...given(program), makerId: null },
+      ]),
+    ),
   );
   await store.rules.declare(
     new Map(
@@ -77,6 +86,21 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
       ]),
     ),
   );
+}
+
+const ownHost = "own machine";
+
+/** The service's own machine, if managed miners may run there. */
+async function declareOwnHost({ agent }: Config, { hosts }: Store, groups: Rows<StoredGroup>): Promise<void> {
+  const known = hosts.all().find(({ key }) => key === ownHost);
+  const row: StoredHost = {
+    description: "The service's own machine",
+    hostname: hostname(),
+    uid: known?.uid ?? uidFor(hostname(), hosts),
+    groupId: agent.group === undefined ? 0 : (byName(groups).get(agent.group)?.id ?? 0),
+    gpus: known?.gpus ?? null,
+  };
+  await hosts.declare(new Map(agent.enabled ? [[ownHost, row]] : []));
 }
 
 /** Coins come before the pools that name them. A coin without a profit in the file keeps the profit that was set. */

@@ -7,6 +7,7 @@ import { reportDisabled } from "./automation/rights.ts";
 import { openAutomation, openCommands } from "./automation-parts.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
+import { switchingTurnMs } from "./hosts/switcher.ts";
 import { marketTurnMs } from "./market/market.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
@@ -78,6 +79,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   loops.start();
   rules.startRules();
   const { repeat = byTimer } = options;
+  const stopSwitching = repeat(() => miners.switcher.turn(), switchingTurnMs);
   const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
     ...guarded(calls, accessBook, withUserName(store)),
@@ -99,6 +101,12 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     hookDigest: (name) => base.hooks.digestOf(name),
     receiveHook: (name, payload) => base.hooks.receive(name, payload),
     workers: () => registry.workers(),
+    knowsAgent: (digest) => base.agents.knows(digest),
+    takeOwnAgent: (connection) => {
+      const own = base.store.hosts.all().find(({ owner, disabled }) => owner === "file" && !disabled);
+      return own === undefined ? undefined : base.agents.takeOwn(own.id, connection);
+    },
+    takeAgent: (digest, connection) => base.agents.take(digest, connection),
     prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
@@ -110,6 +118,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       stopMarket();
+      stopSwitching();
       stopSources();
       await discoveries.close();
       const ending = Promise.all([runs.close(), loops.close(), outbox.close()]);
@@ -118,6 +127,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);
       await registry.close();
       await commandsEnded;
+      base.agents.close();
       await ending;
       await rules.closeRules();
       ledgers.close();

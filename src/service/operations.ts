@@ -11,9 +11,11 @@ import { type Action, actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
 import { historyOperations } from "./history/history.ts";
+import { hostOperations } from "./hosts/hosts.ts";
+import { managedOperations } from "./hosts/managed.ts";
+import { templateMistakes } from "./hosts/software.ts";
 import { marketOperations } from "./market/market-operations.ts";
 import { groupOperations } from "./miners/groups.ts";
-import { hostOperations } from "./miners/hosts.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
 import { noNotices, type summaries } from "./miners/summary.ts";
 import { moneyOperations } from "./money/money-operations.ts";
@@ -61,7 +63,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     throw new RigbridgeError("nothing.to.do", `The rule ${rule.settings.name} does not apply to ${which}`);
   };
   const runByHand: typeof runList = async (input, caller) => {
-    registry.commandable(input.id, accessBook.of(caller));
+    registry.entryFor(input.id, accessBook.of(caller));
     const rule = manualRule(input);
     const run = () => runList(input, caller);
     return rule === undefined
@@ -90,10 +92,23 @@ export function serviceOperations(parts: ServiceParts): Calls {
     events.changed();
     reportDisabled(store, accessBook, (title, message) => parts.notices.setWarning(title, message));
   };
+  const { agents, managed } = parts;
+  const hostContext = { store, accessBook, agents, managed };
+  /** The same, for what programs on hosts are started with. */
+  const changingPools =
+    <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
+    async (input: I, caller: Caller): Promise<R> => {
+      const reply = await operation(input, caller);
+      managed.syncAll();
+      return reply;
+    };
   return {
     ...parts.ofMiners,
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
-    ...hostOperations(store, coins, accessBook),
+    ...hostOperations(hostContext),
+    ...managedOperations({ ...hostContext, coins, registry, switcher: parts.switcher }),
+    listBenchmarks: parts.benchmarks.listBenchmarks,
+    deleteBenchmark: parts.benchmarks.deleteBenchmark,
     ...notificationOperations(
       store,
       (id, access) => registry.visible(id, access) !== undefined,
@@ -105,22 +120,29 @@ export function serviceOperations(parts: ServiceParts): Calls {
       ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },
       notifying: () => automation.lists(),
     }),
-    ...templateOperations(store, accessBook, book, () => metaData(noNotices)),
+    ...templateOperations(
+      store,
+      accessBook,
+      book,
+      (fields) => templateMistakes(fields, agents.software(), coins),
+      () => metaData(noNotices),
+    ),
     ...groupOperations(
       store,
       accessBook,
       async (id, groupId) => registry.put(await store.miners.change(id, { groupId })),
       () => {
+        managed.refresh();
         registry.arrange();
         events.reset();
       },
     ),
     listPools: book.listPools,
     getPool: book.getPool,
-    savePool: changingAll(book.savePool),
+    savePool: changingPools(changingAll(book.savePool)),
     deletePool: changingAll(book.deletePool),
     listPoolGroups: book.listPoolGroups,
-    savePoolGroup: book.savePoolGroup,
+    savePoolGroup: changingPools(book.savePoolGroup),
     deletePoolGroup: book.deletePoolGroup,
     saveCoin: changingAll(coins.saveCoin),
     deleteCoin: changingAll(coins.deleteCoin),

@@ -9,6 +9,11 @@ import type { Runs } from "./automation/run-types.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
+import { Benchmarks } from "./hosts/benchmarks.ts";
+import { HostAgents } from "./hosts/host-agents.ts";
+import { ManagedMiners } from "./hosts/managed-miners.ts";
+import { Switcher } from "./hosts/switcher.ts";
+import { nameHosts } from "./hosts/uids.ts";
 import { Market } from "./market/market.ts";
 import { noticeKeys } from "./miners/miner-notices.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
@@ -113,6 +118,9 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
+  const agents = new HostAgents(store, log, now);
+  const benchmarks = new Benchmarks(store.benchmarks, now);
+  await nameHosts(store.hosts);
   const notices = new FarmNotices({
     log,
     notifications: store.notifications,
@@ -134,6 +142,9 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     notices,
     hooks: new Hooks(config.hooks),
     channels: new ChannelBook(store, config),
+    agents,
+    benchmarks,
+    managed: new ManagedMiners({ store, agents, coins, notices, benchmarks, log }),
   };
 }
 
@@ -161,6 +172,7 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 /** The miners, and the power that each can be set to. */
 export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
   const { config, store, log, now, format, prices, coins, book, events, notices, rates, tariffs } = base;
+  const { managed } = base;
   const { demoStore, recorderOf } = base.records;
   const closing = new AbortController();
   const market: Market = new Market(config, {
@@ -193,6 +205,7 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     monotonicNow,
     log,
     messages: messages ?? null,
+    managed,
     ledgerOf: ledgers.of,
     presentation: {
       ...{ format, coins, pools: book, prices, startedAt: now() },
@@ -206,12 +219,18 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     const entry = key === noticeKeys.disconnected(minerId) ? registry.find(minerId) : undefined;
     return entry !== undefined && registry.outages.covers(entry);
   });
+  managed.useRegistry(registry);
+  const switcher = new Switcher({
+    ...{ store, managed, coins, prices, now, log, benchmarks: base.benchmarks },
+    monotonicNow: monotonicNow ?? (() => performance.now()),
+    stateOf: (id) => registry.find(id)?.rig.state,
+  });
   const economics = economicsOf({
     ...{ tariffs, prices },
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
-  return { power, registry, market, ledgers, localTime, economics, stopSources: () => closing.abort() };
+  return { power, registry, market, ledgers, localTime, economics, switcher, stopSources: () => closing.abort() };
 }
 
 /** What the operations on miners take. */

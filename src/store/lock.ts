@@ -4,7 +4,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import { isBusy, openingFailure } from "./failures.ts";
 
 /**
- * One service per store. The lock is an open write transaction on a small SQLite file beside the store: the operating
+ * One service per store, and one agent per folder. The lock is an open write transaction on a small SQLite file beside the store: the operating
  * system releases it when the process ends in any way, so a lock is never stale, and the holder's pid stays readable.
  * The file itself is never deleted, because then two processes could hold it.
  */
@@ -12,11 +12,11 @@ export interface Lock {
   release(): void;
 }
 
-export const lock = (store: string): Lock => {
+export const lock = (store: string, what = `store ${store}`): Lock => {
   const file = `${store}.lock`;
   try {
     createOnce(file);
-    return hold(store, new DatabaseSync(file));
+    return hold(what, new DatabaseSync(file));
   } catch (error) {
     throw openingFailure(file, error);
   }
@@ -31,7 +31,7 @@ const createOnce = (file: string): void => {
   }
 };
 
-const hold = (store: string, database: DatabaseSync): Lock => {
+const hold = (what: string, database: DatabaseSync): Lock => {
   try {
     database.exec("pragma busy_timeout = 200");
     do {
@@ -50,8 +50,8 @@ const hold = (store: string, database: DatabaseSync): Lock => {
     if (!isBusy(error)) throw error;
     throw new RigbridgeError(
       "store.refused",
-      `The store ${store} is in use by another Rigbridge${pid === undefined ? "" : ` (process ${pid})`}; ` +
-        "stop that one first, or choose another store file.",
+      `The ${what} is in use by another Rigbridge${pid === undefined ? "" : ` (process ${pid})`}; ` +
+        "stop that one first, or choose another.",
     );
   }
 };

@@ -230,6 +230,7 @@ const steps: readonly (readonly string[])[] = [
       primary key (miner_id, currency)
     ) strict, without rowid`,
   ],
+  ["alter table rule_state add column attempts integer not null default 0"],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

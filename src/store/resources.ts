@@ -1,14 +1,18 @@
 import { z } from "zod";
+import { HostGpu, IdleRule } from "../contract/agent.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import {
   CommandCause,
   coinClasses,
   type commandStates,
+  GpuTuning,
   Location,
   ManagedMiner,
   type Severity,
+  Uid,
 } from "../contract/resources.ts";
 import { Steps, TemplateSteps } from "../contract/steps.ts";
+import { BenchmarkEntry, Switching } from "../contract/switching.ts";
 
 /** The stored rows without ids and owners, which every collection adds. Unknown is null. */
 const text = z.string();
@@ -60,10 +64,37 @@ export type StoredPool = z.infer<typeof StoredPool>;
 export const StoredPoolGroup = z.object({ name: text, pools: ids });
 export type StoredPoolGroup = z.infer<typeof StoredPoolGroup>;
 
-export const StoredHost = z.object({ description: text, hostname: text });
+export const StoredHost = z.object({
+  description: text,
+  hostname: text,
+  uid: Uid.nullable().default(null).describe("null in a row of an earlier release, until the service starts"),
+  groupId: z.int().default(0),
+  gpus: z
+    .object({ at: z.number().describe("epoch ms"), list: z.array(HostGpu) })
+    .nullable()
+    .default(null)
+    .describe("as its agent reported them when the cards were last others"),
+});
 export type StoredHost = z.infer<typeof StoredHost>;
 
-export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true });
+/** The token of a host's agent. */
+export const StoredAgent = z.object({ hostId: z.int(), digest: text.describe("SHA-256 in hex; never the token") });
+export type StoredAgent = z.infer<typeof StoredAgent>;
+
+/** The sum of a download, once an administrator has confirmed it. */
+export const StoredDownload = z.object({ url: text, sha256: text });
+export type StoredDownload = z.infer<typeof StoredDownload>;
+
+/** What later releases added has defaults: rows of earlier ones are stopped until somebody starts them. */
+export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true, uid: true, status: true }).extend({
+  groupId: z.int().nullable().default(null).describe("null = that of its host"),
+  running: z.boolean().default(false),
+  addedPools: ids.default([]),
+  gpuSettings: z.array(GpuTuning).default([]),
+  idle: IdleRule.nullable().default(null),
+  switching: Switching.nullable().default(null),
+  switchedAt: z.number().nullable().default(null).describe("epoch ms of its last switch to another choice"),
+});
 export type StoredManagedMiner = z.infer<typeof StoredManagedMiner>;
 
 /** The user who made it over the API, whose access it has; null for the file's, and for the owner's. */
@@ -75,6 +106,10 @@ const definition = z.record(text, z.unknown());
 export const StoredTemplate = z.object({
   name: text,
   do: TemplateSteps.nullable().default(null).describe("null: it has only a name"),
+  softwareType: text.nullable().default(null),
+  algorithm: text.nullable().default(null),
+  dualAlgorithm: text.nullable().default(null),
+  commandLineParams: text.nullable().default(null),
   makerId,
 });
 export type StoredTemplate = z.infer<typeof StoredTemplate>;
@@ -120,6 +155,10 @@ export const StoredHeating = z.object({
   setAt: z.number().nullable().describe("epoch ms when a user set it; null = as in the file"),
 });
 export type StoredHeating = z.infer<typeof StoredHeating>;
+
+/** What one card (or processor) of a model does with a program and an algorithm. */
+export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });
+export type StoredBenchmark = z.infer<typeof StoredBenchmark>;
 
 export const StoredUser = z.object({
   name: text,

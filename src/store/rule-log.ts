@@ -17,6 +17,8 @@ export interface StoredRuleState {
   readonly fired: readonly number[];
   /** Why it is held back; null if it is not. */
   readonly held: string | null;
+  /** Actions since a rule last cleared, where it acts again. */
+  readonly attempts: number;
 }
 
 export interface StoredTrace {
@@ -53,9 +55,9 @@ const pruneBatch = 2_000;
 export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLog => {
   const statements = {
     states: sqlite.prepare(
-      "select kind, owner_id, miner_id, phase, since, elapsed, count, fired, held from rule_state",
+      "select kind, owner_id, miner_id, phase, since, elapsed, count, fired, held, attempts from rule_state",
     ),
-    saveState: sqlite.prepare("insert or replace into rule_state values (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+    saveState: sqlite.prepare("insert or replace into rule_state values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     removeState: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ? and miner_id = ?"),
     saveTrace: sqlite.prepare("insert or replace into rule_trace values (?, ?, ?, ?, ?, ?)"),
     traces: sqlite.prepare("select * from rule_trace where kind = ? and owner_id = ? order by id desc limit ?"),
@@ -88,8 +90,10 @@ export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLo
       unlessFull(() =>
         sqlite.write((_run: Run) => {
           for (const { kind, ownerId, minerId } of gone) statements.removeState.run(kind, ownerId, minerId);
-          for (const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held } of states)
-            statements.saveState.run(kind, ownerId, minerId, phase, since, elapsed, count, JSON.stringify(fired), held);
+          for (const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts } of states) {
+            const all = JSON.stringify(fired);
+            statements.saveState.run(kind, ownerId, minerId, phase, since, elapsed, count, all, held, attempts);
+          }
           for (const { id, time, kind, ownerId, minerId, value } of traces) {
             statements.saveTrace.run(id, time, kind, ownerId, minerId, value);
             last = Math.max(last, id);
@@ -126,6 +130,7 @@ const stateIn = (row: Row): StoredRuleState => ({
   count: Number(row.count),
   fired: timesIn(String(row.fired)),
   held: row.held === null ? null : String(row.held),
+  attempts: Number(row.attempts),
 });
 
 const none: readonly number[] = [];

@@ -14,8 +14,11 @@ import { type NotificationLog, openNotifications } from "./notifications.ts";
 import { type OutboxLog, openOutbox } from "./outbox.ts";
 import { openPowerMemories, type PowerMemories } from "./power-memories.ts";
 import {
+  StoredAgent,
+  StoredBenchmark,
   StoredChannel,
   StoredCoin,
+  StoredDownload,
   StoredGroup,
   StoredHeating,
   StoredHost,
@@ -69,6 +72,8 @@ export interface Store {
   readonly poolGroups: Collection<StoredPoolGroup>;
   readonly hosts: Collection<StoredHost>;
   readonly managedMiners: Collection<StoredManagedMiner>;
+  readonly agents: Collection<StoredAgent>;
+  readonly downloads: Collection<StoredDownload>;
   readonly templates: Collection<StoredTemplate>;
   readonly rules: Collection<StoredRule>;
   readonly schedules: Collection<StoredSchedule>;
@@ -77,6 +82,7 @@ export interface Store {
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
+  readonly benchmarks: Collection<StoredBenchmark>;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
   readonly commands: CommandLog;
@@ -173,6 +179,8 @@ const assemble = async (
     poolGroups: await collection("pool group", StoredPoolGroup),
     hosts: await collection("host", StoredHost),
     managedMiners: await collection("managed miner", StoredManagedMiner),
+    agents: await collection("agent", StoredAgent),
+    downloads: await collection("download", StoredDownload),
     templates: await collection("template", StoredTemplate),
     rules: await collection("rule", StoredRule),
     schedules: await collection("schedule", StoredSchedule),
@@ -181,6 +189,7 @@ const assemble = async (
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
+    benchmarks: await collection("benchmark", StoredBenchmark),
   };
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
   const activePools = await openActivePools(fast);

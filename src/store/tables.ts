@@ -155,6 +155,7 @@ export interface Tables {
     /** JSON */
     fired: string;
     held: string | null;
+    attempts: number;
   };
   /** What rules and schedules did. */
   rule_trace: {

@@ -22,7 +22,9 @@ const layers: Arrows = {
   http: ["async", "config", "contract"],
   mqtt: ["async", "catalogue", "config", "contract", "farm", "http"],
   simulator: ["async", "catalogue", "contract", "link", "units"],
+  agent: ["async", "catalogue", "config", "contract", "store"],
   cli: [
+    "agent",
     "async",
     "client",
     "config",
@@ -51,6 +53,7 @@ const rooms: Arrows = {
   events: ["miners", "users"],
   discovery: ["miners", "notifications", "users"],
   commands: ["miners", "money", "notifications", "users"],
+  hosts: ["commands", "miners", "money", "notifications", "users"],
   power: ["commands", "miners", "money", "notifications", "users"],
   automation: ["commands", "events", "history", "miners", "money", "notifications", "power", "users"],
 };

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { parseAgentSettings } from "../../src/agent/settings.ts";
 import { configSchema, readConfig } from "../../src/config/index.ts";
 
-// depends on: examples/*
+// depends on: examples/*, examples/gpu-rig/*
 
 const folder = new URL("../../examples/", import.meta.url);
 const examples = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
@@ -13,6 +14,8 @@ const secrets = {
   OPERATOR_KEY: "another-invented-key-of-length",
   ANTMINER_PASSWORD: "invented",
   NTFY_TOPIC: "an-invented-topic",
+  XMR_WALLET: "4Invented",
+  RVN_WALLET: "RInvented",
 };
 
 const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());
@@ -21,7 +24,7 @@ const textOf = (name: string): string => readFileSync(new URL(name, folder), "ut
 describe.each(examples)("the example %s", (name) => {
   test("has no mistakes", async () => {
     const { config } = await readConfig(new URL(name, folder).pathname, secrets);
-    expect(config.miners.length).toBeGreaterThan(0);
+    expect(config.miners.length > 0 || config.agent.enabled).toBe(true);
   });
 
   test("is valid by the JSON Schema for editors", () => {
@@ -33,6 +36,11 @@ describe.each(examples)("the example %s", (name) => {
     const [head = ""] = textOf(name).split("\n\n");
     for (const [, variable = ""] of textOf(name).matchAll(/: \$\{(\w+)\}/g)) expect(head).toContain(variable);
   });
+});
+
+test("the example of an agent has no mistakes", () => {
+  const settings = parseAgentSettings(textOf("gpu-rig/agent.yaml"), "agent.yaml", {});
+  expect(settings.allow).toMatchObject({ folders: ["/opt/t-rex"], reboot: false });
 });
 
 test("the first example needs no environment variable", async () => {

@@ -84,6 +84,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "changeChannel takes .password",
     "changeChannel takes .headers",
     "changeChannel takes .body",
+    "addAgent answers .token",
     "config .http.key",
     "config .miners[].password",
     "config .miners[].token",

@@ -142,7 +142,7 @@ describe("every documented operation answers as documented", () => {
     expect(await answered("listManagedMiners", "/api/managedminers")).toEqual([miner]);
     expect((await call("GET", `/api/hosts/${host.id}/systeminfo`)).body).toMatchObject({
       status: 409,
-      code: "not.yet",
+      code: "host.no.agent",
     });
     expect((await call("DELETE", `/api/hosts/${host.id}`)).body).toMatchObject({ status: 409, code: "in.use" });
     await answered("deleteManagedMiner", `/api/managedminers/${miner.id}`);

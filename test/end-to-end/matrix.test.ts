@@ -122,6 +122,8 @@ const owners = [
   [null, "of alpha and bravo"],
 ] as const;
 
+const benchmark = { model: "GPU", software: "XmrigMiner", algorithm: "randomx", hashrate: 1, power: null, at: 0 };
+
 const managedMiner = {
   id: 0,
   description: "",
@@ -322,6 +324,21 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getMoney: "/api/money",
   getPrices: `/api/prices?miner=${ant}`,
   getMarket: "/api/market",
+  listAgents: "/api/agents",
+  addAgent: async () => {
+    const { id } = await service.saveHost({ id: 0, hostname: "new", description: "" }, asService);
+    return { path: "/api/agents", body: { hostId: id } };
+  },
+  deleteAgent: async () => {
+    const { id: hostId } = await service.saveHost({ id: 0, hostname: "new", description: "" }, asService);
+    return { path: `/api/agents/${(await service.addAgent({ hostId }, asService)).id}` };
+  },
+  getManagedMinerCommand: "/api/managedminers/1/command",
+  getManagedMinerDownload: "/api/managedminers/1/download",
+  confirmManagedMinerDownload: { path: "/api/managedminers/1/download", body: { sha256: "a".repeat(64) } },
+  listBenchmarks: "/api/benchmarks",
+  deleteBenchmark: made("/api/benchmarks", () => store.benchmarks.add(benchmark)),
+  getManagedMinerSwitching: "/api/managedminers/1/switching",
 };
 
 /**
@@ -416,6 +433,15 @@ deleteChannel          401  401   200  403  403  200  403  403  404
 getMoney               401  401   200  200  200  200  200  200  404
 getPrices              401  401   200  200  404  200  404  200  404
 getMarket              401  401   200  200  200  200  200  200  404
+listAgents             401  401   200  403  403  200  403  403  404
+addAgent               401  401   201  403  403  201  403  403  404
+deleteAgent            401  401   200  403  403  200  403  403  404
+getManagedMinerCommand 401  401   409  403  403  409  403  403  404
+getManagedMinerDownload 401 401   409  403  403  409  403  403  404
+confirmManagedMinerDownload 401 401 409 403 403  409  403  403  404
+listBenchmarks         401  401   200  200  200  200  200  200  404
+deleteBenchmark        401  401   200  403  403  200  403  403  404
+getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);
@@ -473,9 +499,20 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
 /** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
-    (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners"] as const).map(
-      (name) => [name, store[name].all()],
-    ),
+    (
+      [
+        "miners",
+        "groups",
+        "pools",
+        "poolGroups",
+        "templates",
+        "coins",
+        "users",
+        "hosts",
+        "managedMiners",
+        "agents",
+      ] as const
+    ).map((name) => [name, store[name].all()]),
   ),
   notifications: store.notifications.list().filter(({ minerName }) => minerName !== "bravo ant"),
 });

@@ -166,6 +166,15 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getMoney: {},
   getPrices: {},
   getMarket: {},
+  listAgents: {},
+  addAgent: { hostId: 1 },
+  deleteAgent: { id: 77 },
+  getManagedMinerCommand: { id: 1 },
+  getManagedMinerDownload: { id: 1 },
+  confirmManagedMinerDownload: { id: 1, sha256: "a".repeat(64) },
+  listBenchmarks: {},
+  deleteBenchmark: { id: 77 },
+  getManagedMinerSwitching: { id: 1 },
 };
 
 beforeAll(async () => {

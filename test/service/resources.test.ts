@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { minerActions } from "../../src/contract/inputs.ts";
 import { MinerDetail, Summary } from "../../src/contract/resources.ts";
 import type { Input } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
@@ -138,7 +137,10 @@ describe("hosts and managed miners", () => {
     const { service } = await openBench();
     expect(await refusal(service.saveHost({ id: 0, description: "x" }, caller))).toBe("input.invalid hostname");
     const host = await service.saveHost({ id: 0, description: "garage", hostname: "garage.example" }, caller);
-    expect(host).toEqual({ id: 1, description: "garage", hostname: "garage.example" });
+    expect(host).toEqual({
+      ...{ id: 1, description: "garage", hostname: "garage.example" },
+      ...{ uid: "garage-example", groupId: 0, agent: null },
+    });
     expect(await service.saveHost({ id: 1, description: "x" }, caller)).toEqual({ ...host, description: "x" });
     expect(await refusal(service.saveHost({ id: 1, description: "x", hostname: "" }, caller))).toBe(
       "input.invalid hostname",
@@ -170,7 +172,9 @@ describe("hosts and managed miners", () => {
       softwarePath: "",
       algorithm: "",
       dualAlgorithm: "",
-      note: "This version only stores managed miners and does not run them yet",
+      note: "It cannot run without softwareType, poolId, algorithm",
+      ...{ uid: "garage-example-m1", groupId: 0, running: false, status: null },
+      ...{ addedPools: [], gpuSettings: [], idle: null },
     });
     const { hostId: _, ...rest } = managed;
     expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({
@@ -186,29 +190,23 @@ describe("hosts and managed miners", () => {
     expect(await refusal(service.getManagedMiner({ id: 1 }, caller))).toBe("not.found");
   });
 
-  test("what nothing runs takes no action: not yet, and not that it is not there", async () => {
-    const { service, act } = await openBench({ config: { users: [{ name: "anna", groups: [] }] } });
+  test("are miners that cannot be reached without an agent, and are gone once removed", async () => {
+    const { service, act } = await openBench();
     const { id: hostId } = await service.saveHost({ id: 0, description: "", hostname: "h" }, caller);
     const known = { algorithm: "rx/0", dualAlgorithm: "Unspecified" };
     const { id } = await service.saveManagedMiner({ ...managed, ...known, hostId }, caller);
-    for (const action of minerActions)
-      expect([action, await refusal(act(id, { action }))]).toEqual([action, "not.yet"]);
-    for (const action of ["remove", "disable", "enable", "prioritize"] as const)
-      expect(await refusal(service.minerPoolAction({ id, poolId: 1, action }, caller))).toBe("not.yet");
-    const polled = await problem(service.pollMiner({ id }, caller));
-    expect([polled.code, polled.status]).toEqual(["not.yet", 409]);
-    expect(polled.message).toContain("only stores managed miners");
+    for (const action of ["start", "stop", "restart", "reboot"] as const)
+      expect([action, await refusal(act(id, { action }))]).toEqual([action, "rig.unreachable"]);
+    expect((await service.pollMiner({ id }, caller)).readings.notes).toEqual([]);
     expect(await refusal(act(id + 1, { action: "stop" }))).toBe("not.found");
-    const { userId } = await service.getUser({ username: "anna" }, caller);
-    expect(await refusal(service.minerAction({ id, action: "stop" }, { ...caller, userId }))).not.toBe("not.yet");
     await service.deleteManagedMiner({ id }, caller);
     expect(await refusal(act(id, { action: "stop" }))).toBe("not.found");
   });
 
-  test("a host's graphics cards cannot be read yet", async () => {
+  test("a host's graphics cards are read by its agent", async () => {
     const { service } = await openBench();
     await service.saveHost({ id: 0, description: "", hostname: "h" }, caller);
-    expect(await refusal(service.getHostSystemInfo({ id: 1 }, caller))).toBe("not.yet");
+    expect(await refusal(service.getHostSystemInfo({ id: 1 }, caller))).toBe("host.no.agent");
     expect(await refusal(service.getHostSystemInfo({ id: 2 }, caller))).toBe("not.found");
   });
 });

@@ -103,7 +103,7 @@ describe("a managed template", () => {
 
   test("is added, changed and removed over the API, with every mistake in its steps named", async () => {
     const { bench, ids } = await withRigs(1);
-    const steps: RunStep[] = [{ set: "frequency", value: 500 }];
+    const steps: Exclude<RunStep, { software: number }>[] = [{ set: "frequency", value: 500 }];
     const { id } = await bench.service.saveManagedTemplate(
       { id: 0, name: "Mine", do: [{ set: "fan", value: 40 }] },
       caller,
@@ -213,7 +213,7 @@ describe("the rights of a template", () => {
 });
 
 describe("a manual action", () => {
-  const locate: RunStep[] = [{ action: "locate", on: true }];
+  const locate: Exclude<RunStep, { software: number }>[] = [{ action: "locate", on: true }];
 
   test("runs the steps of its rule on a miner, by id or by key, and on many", async () => {
     const { bench, ids } = await withRigs(2);

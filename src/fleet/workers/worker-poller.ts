@@ -31,8 +31,8 @@ const loginTurnMs = 1_000;
 const clockMs = 20;
 
 /**
- * Polls rigs in worker threads. Those behind a plug that speaks by messages, and those that are not read, stay in this
- * thread.
+ * Polls rigs in worker threads. Those behind a plug that speaks by messages, managed miners, and those that are not read,
+ * stay in this thread.
  */
 export class WorkerPoller implements Poller {
   readonly #options: WorkerPollerOptions;
@@ -90,7 +90,7 @@ export class WorkerPoller implements Poller {
   put(declared: Declared, remembered: Remembered = unknownRig): PolledRig {
     this.remove(declared.id);
     const rig =
-      declared.disabled || declared.supply?.type === "mqtt"
+      declared.disabled || declared.supply?.type === "mqtt" || declared.program !== undefined
         ? this.#local.put(declared, remembered)
         : this.#remote(declared, remembered);
     this.#rigs.set(rig.id, rig);

@@ -1,13 +1,18 @@
-import { connect, isIP, type Socket } from "node:net";
+import { connect, isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { rigLookup } from "../forbidden-addresses.ts";
 import { connectTimeout, cutShort, limits } from "./limits.ts";
+
+export type Dial = () => Duplex;
 
 /** Where an exchange goes. */
 export interface Target {
   readonly host: string;
   readonly port: number;
   readonly tls?: boolean;
+  /** Opens the connection where it does not go over the network directly; it emits "connect" once it is open. */
+  readonly dial?: Dial | undefined;
   /** host:port, for messages. */
   readonly at: string;
 }
@@ -60,7 +65,7 @@ export abstract class Exchange<T> {
   readonly #signal: AbortSignal;
   readonly #open: OpenExchanges;
   readonly #settle: Settle<T>;
-  readonly #socket: Socket | null = null;
+  readonly #socket: Duplex | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
 
@@ -121,7 +126,8 @@ export abstract class Exchange<T> {
     clearTimeout(this.#timer);
   }
 
-  #dial({ host, port, tls = false }: Target): Socket {
+  #dial({ host, port, tls = false, dial }: Target): Duplex {
+    if (dial !== undefined) return dial().on("data", this.#take);
     if (!tls) {
       const buffer = sharedBuffer ?? Buffer.allocUnsafeSlow(bufferBytes);
       // Nagle's algorithm delays only the end of a request that does not fit into one packet.

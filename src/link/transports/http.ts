@@ -3,7 +3,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { isRecord } from "../../contract/record.ts";
 import { hostAndPort } from "../address.ts";
 import { printable } from "../tolerant-reader.ts";
-import { Exchange, OpenExchanges, type Target } from "./exchange.ts";
+import { type Dial, Exchange, OpenExchanges, type Target } from "./exchange.ts";
 import { HttpParser } from "./http-parser.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
 import { garbled, garbledText, isReset, limits, socketError } from "./limits.ts";
@@ -44,10 +44,10 @@ export interface HttpTransport {
   close(): void;
 }
 
-export function httpTransport(host: string, port: number, tls: boolean): HttpTransport {
+export function httpTransport(host: string, port: number, tls: boolean, dial?: Dial): HttpTransport {
   const at = hostAndPort(host, port);
   const open = new OpenExchanges();
-  const target = { host, port, tls, at };
+  const target = { host, port, tls, dial, at };
 
   const call = (what: HttpCall, signal: AbortSignal): Promise<HttpReply> =>
     new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { hostAndPort } from "../address.ts";
-import { Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
+import { type Dial, Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
 import { garbled, garbledText, isReset, limits, socketError, tooLarge } from "./limits.ts";
 
@@ -27,8 +27,8 @@ export interface RpcTransport {
 /** `head`: the head of a reply over HTTP may precede the JSON. */
 export type Framing = "plain" | "head";
 
-export function rpcTransport(host: string, port: number): RpcTransport {
-  const target = { host, port, at: hostAndPort(host, port) };
+export function rpcTransport(host: string, port: number, dial?: Dial): RpcTransport {
+  const target = { host, port, dial, at: hostAndPort(host, port) };
   const open = new OpenExchanges();
   const ask: RpcTransport["ask"] = (request, signal, framing) =>
     exchange(target, JSON.stringify(request), signal, open, framing);

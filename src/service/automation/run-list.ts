@@ -27,7 +27,7 @@ interface RunListOptions {
 export const listRunner =
   ({ store, registry, accessBook, runs, runner }: RunListOptions) =>
   async ({ id, ...action }: Input<"minerAction">, caller: Caller): Promise<ActionReply | undefined> => {
-    const { facts } = registry.commandable(id, accessBook.of(caller));
+    const { facts } = registry.entryFor(id, accessBook.of(caller));
     const list = listOf(action, store);
     if (list === null) return undefined;
     const cause = { kind: list.kind, key: list.key, id: list.id };

@@ -6,8 +6,11 @@ import type { RunCause } from "../../store/index.ts";
 export type { RunCause } from "../../store/index.ts";
 
 /** Name of what a rule does when it has fired for the n-th time, or when its condition is over again. */
-export const ruleOccurrence = (ruleId: number, minerId: number, count: number, isClearing: boolean): string =>
-  `rule:${ruleId}:${minerId}:${count}${isClearing ? clearing : ""}`;
+export const ruleOccurrence = (ruleId: number, minerId: number, count: number, why: RuleTurn): string =>
+  `rule:${ruleId}:${minerId}:${count}${why === "cleared" ? clearing : why === "gave up" ? ":gave-up" : ""}`;
+
+/** Why a rule runs its steps. */
+export type RuleTurn = "fired" | "cleared" | "gave up";
 export const isOfClearing = (occurrence: string): boolean => occurrence.endsWith(clearing);
 const clearing = ":clear";
 

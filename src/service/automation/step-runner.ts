@@ -46,6 +46,8 @@ interface StepRunnerOptions {
   readonly limits: StepLimits;
   readonly effects: Effects;
   readonly format: Format;
+  /** What its mining program printed last; null if that is not known. */
+  lastOutputOf(minerId: number): string | null;
 }
 
 /** The run that a step belongs to. */
@@ -236,12 +238,12 @@ export class StepRunner {
 
   /** Texts of a run that brings no values of its own: those of the miner now. */
   #texts({ cause, caller }: StepRun): NonNullable<RunRequest["texts"]> {
-    const { registry, store, format } = this.#options;
+    const { registry, store, format, lastOutputOf } = this.#options;
     const { key, id, kind } = cause;
     const name = kind === "rule" || kind === "manual" ? store.rules.get(id)?.name : undefined;
     const { access, maker } = this.#rights(cause, caller);
     const texts = textsOf({
-      ...{ entryOf: (minerId) => registry.find(minerId), format },
+      ...{ entryOf: (minerId) => registry.find(minerId), lastOutputOf, format },
       groupName: (groupId) => store.groups.get(groupId)?.name ?? null,
     });
     const members = () => [...registry.entriesFor(both(access, maker))].map(({ facts }) => facts.id);

@@ -11,6 +11,8 @@ import type { RunRequest } from "./run-types.ts";
 export interface NamesOptions {
   entryOf(minerId: number): Entry | undefined;
   groupName(groupId: number): string | null;
+  /** What its mining program printed last before it was given up or restarted; null if that is not known. */
+  lastOutputOf(minerId: number): string | null;
   readonly format: Format;
 }
 
@@ -49,7 +51,7 @@ export const expressionNames =
 
 /** Fills in texts. Without a miner, readings are those of all miners in the scope: sums, and the highest temperature. */
 export const textsOf =
-  ({ entryOf, groupName, format }: NamesOptions) =>
+  ({ entryOf, groupName, lastOutputOf, format }: NamesOptions) =>
   (
     rule: { readonly key: string; readonly name: string },
     members: () => readonly number[],
@@ -63,13 +65,21 @@ export const textsOf =
       const isOfFarm = root === "rule" || (root === "reading" && entry === undefined);
       if (isOfFarm) farm ??= totalsOf(members().flatMap((id) => entryOf(id) ?? []));
       const names: Readonly<Record<string, Names | undefined>> = {
-        miner: entry === undefined ? {} : minerNames(entry, groupName),
+        miner:
+          entry === undefined
+            ? {}
+            : {
+                ...minerNames(entry, groupName),
+                lastOutput: name === lastOutput ? lastOutputOf(entry.facts.id) : null,
+              },
         reading: entry === undefined ? farm?.reading : readingNames(entry),
         rule: { ...farm?.rule, ...rule },
       };
       return escaped(written(path, at(names[root], path), format));
     });
   };
+
+const lastOutput = "miner.lastOutput";
 
 const at = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(

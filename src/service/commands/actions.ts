@@ -34,6 +34,15 @@ export interface PowerSteps {
   setting(minerId: number, key: string, text: string, path?: string): Step[];
 }
 
+/** Changes of managed miners, which are stored with the miner. Each throws as `StepsOf` does. */
+export interface ManagedSteps {
+  isManaged(minerId: number): boolean;
+  changePool(minerId: number, poolId: number, type: "single" | "group"): Step[];
+  addPool(minerId: number, poolId: number, type: "single" | "group"): Step[];
+  /** What a template sets of its software. */
+  applyTemplate(minerId: number, templateId: number): Step[];
+}
+
 /** Whether an action is for the loop of a miner and writes nothing to the rig. */
 export const isForLoop = (action: Action["action"]): boolean =>
   action === "set_room_temperature" || action === "set_target_temperature" || action === "set_surplus";
@@ -43,7 +52,7 @@ export const rigAction =
   (registry: MinerRegistry, executor: CommandExecutor, stepsOf: StepsOf, accessBook: AccessBook, guard: PowerGuard) =>
   async ({ id, ...request }: Input<"minerAction">, caller: Caller): Promise<ActionReply> => {
     const access = accessBook.of(caller);
-    const entry = registry.commandable(id, access);
+    const entry = registry.entryFor(id, access);
     const spec = commandSpec(entry, request);
     const steps = stepsOf(request, access)(id);
     guard(entry, spec, caller);
@@ -67,10 +76,10 @@ export function actionOperations(
       if (!isForLoop(input.action)) return (await runList(input, caller)) ?? runOnRig(input, caller);
       const access = accessBook.of(caller);
       const { id, ...request } = input;
-      return done(await runOnLoop(registry.commandable(id, access), request, caller, access));
+      return done(await runOnLoop(registry.entryFor(id, access), request, caller, access));
     },
     minerPoolAction: async ({ id, poolId, action }, caller) => {
-      const entry = registry.commandable(id, accessBook.of(caller));
+      const entry = registry.entryFor(id, accessBook.of(caller));
       const spec = commandSpec(entry, { action: `pool_${action}`, pool: poolId });
       const step: Step = (reading) => {
         const pool = registry.poolById(id, poolId, reading.pools);
@@ -110,9 +119,13 @@ export function commandSpec(
  */
 export type StepsOf = (action: Action, access: Access) => (minerId: number) => Step[];
 
-export function actionSteps(book: PoolBook, power: PowerSteps): StepsOf {
+export function actionSteps(book: PoolBook, power: PowerSteps, managed: ManagedSteps): StepsOf {
   const loginsOf = ({ pool_id = 0, pool_type = "single" }: Action, access: Access): PoolLogin[] =>
     book.logins(pool_id, pool_type, access);
+  const pools =
+    ({ pool_id = 0, pool_type = "single" }: Action, change: ManagedSteps["addPool"], ofRig: readonly Step[]) =>
+    (minerId: number): Step[] =>
+      managed.isManaged(minerId) ? change(minerId, pool_id, pool_type) : [...ofRig];
   const stepsOf: StepsOf = (action, access) => {
     switch (action.action) {
       case "reboot":
@@ -134,13 +147,16 @@ export function actionSteps(book: PoolBook, power: PowerSteps): StepsOf {
       case "locate":
         return sameForAll(setControl("locate", String(action.on), "on"));
       case "add_pool":
-        return sameForAll(...loginsOf(action, access).map(addPool));
+        return pools(action, managed.addPool, loginsOf(action, access).map(addPool));
       case "change_pool": {
         const [first, ...others] = loginsOf(action, access);
         if (first === undefined) throw notFound("pool", action.pool_id ?? 0);
-        return sameForAll(...changePool(first, others));
+        return pools(action, managed.changePool, changePool(first, others));
       }
-      case "apply_template":
+      case "apply_template": {
+        const { template_id = 0 } = action;
+        return (minerId) => managed.applyTemplate(minerId, template_id);
+      }
       case "rule":
         throw new RigbridgeError("internal", "A list of steps is run step by step");
       // Nothing is written to the rig.

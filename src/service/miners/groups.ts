@@ -64,6 +64,10 @@ export function groupOperations(
         );
       }
       for (const miner of members) await move(miner.id, group.parentId);
+      for (const host of enabled(store.hosts))
+        if (host.groupId === id) await store.hosts.change(host.id, { groupId: group.parentId });
+      for (const miner of enabled(store.managedMiners))
+        if (miner.groupId === id) await store.managedMiners.change(miner.id, { groupId: group.parentId });
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
       await forgetFor(store, "groups", id);
@@ -106,11 +110,16 @@ export const minersInSections = (sections: readonly GroupSection[]): number[] =>
 /** Finds the id of a group by its id, name or path; else what is wrong with it. A request may name 100,000. */
 export type FindGroup = (group: string | number) => number | { readonly message: string };
 
-/** Its id. Throws `input.invalid` at the field `group`. */
-export function groupIdOf(group: string | number, groups: Store["groups"], access: Access): number {
+/** Its id. Throws `input.invalid` at the field. */
+export function groupIdOf(
+  group: string | number,
+  groups: Store["groups"],
+  access: Access,
+  field: "group" | "groupId" = "group",
+): number {
   const found = groupFinder(groups, access)(group);
   if (typeof found === "number") return found;
-  throw invalid("group", found.message);
+  throw invalid(field, found.message);
 }
 
 /**

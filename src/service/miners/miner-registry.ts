@@ -4,7 +4,7 @@ import type { OwnTopics } from "../../config/plug-topics.ts";
 import type { Config } from "../../config/schema.ts";
 import type { MinerEvent } from "../../contract/events.ts";
 import type { Messages } from "../../contract/messages.ts";
-import { notFound, notRunYet, RigbridgeError } from "../../contract/problems.ts";
+import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Control, Identity } from "../../contract/readings.ts";
 import type { Miner, MinerPool } from "../../contract/resources.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
@@ -18,6 +18,7 @@ import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, store
 import type { PoolReading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
+import type { DeclaredProgram, HostPrograms } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
@@ -52,6 +53,19 @@ export interface DemoMiner {
   readonly username?: string;
   readonly password?: string;
   readonly token?: string;
+}
+
+/** A managed miner as a miner: its address is the name of its host. */
+export type ManagedRow = Stored<StoredMiner> & { readonly program: DeclaredProgram };
+type Row = Stored<StoredMiner> & { readonly program?: DeclaredProgram };
+
+/** The managed miners, which are stored elsewhere. */
+export interface ManagedRows {
+  rows(): readonly ManagedRow[];
+  isManaged(minerId: number): boolean;
+  /** The managed miner whose API is at this address. */
+  minerAt(host: string, port: number | null): number | undefined;
+  readonly programs: HostPrograms;
 }
 
 export interface Entry {
@@ -114,6 +128,7 @@ export interface MinerRegistryOptions {
   /** Adds up what a miner earns and costs. */
   readonly ledgerOf: (minerId: number) => Pick<Ledger, "isDue" | "take" | "forget">;
   readonly messages: Messages | null;
+  readonly managed: ManagedRows;
   readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner" | "setWarning">;
   readonly log: Logger;
 }
@@ -173,6 +188,7 @@ export class MinerRegistry {
       now: options.now,
       monotonicNow: options.monotonicNow,
       messages: options.messages,
+      programs: options.managed.programs,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
         read: (rig, changed, before, keys) => this.#read(rig, changed, before, keys),
@@ -208,6 +224,7 @@ export class MinerRegistry {
   /** Takes in all miners of the store, and the demo miners. */
   start(demo: readonly DemoMiner[]): void {
     this.#plugs.assignAll(enabled(this.#options.store.miners));
+    for (const miner of this.#options.managed.rows()) this.#mark(this.#take(miner), true);
     for (const miner of [...enabled(this.#options.store.miners), ...demo.map(demoRow)]) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
@@ -253,13 +270,6 @@ export class MinerRegistry {
     return entry;
   }
 
-  /** The miner that a command is for. Throws as `entryFor`, and `not.yet` for a managed miner, which nothing runs. */
-  commandable(id: number, access: Access): Entry {
-    if (access.all && this.#options.store.managedMiners.get(id)?.disabled === false && !this.#entries.has(id))
-      throw new RigbridgeError("not.yet", notRunYet);
-    return this.entryFor(id, access);
-  }
-
   /** Every miner that this access sees. */
   *entriesFor(access: Access): Iterable<Entry> {
     for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
@@ -278,8 +288,11 @@ export class MinerRegistry {
   /** Throws `address.known` when another miner has this address. */
   checkAddress(address: string, id: number | null): void {
     // A miner that is just being added is in the store, but not here yet.
+    const { host, port } = storedAddress(address);
     const other =
-      this.#byAddress.get(address) ?? enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
+      this.#byAddress.get(address) ??
+      this.#options.managed.minerAt(host, port) ??
+      enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
     if (other !== undefined && other !== id) {
       const name = this.#entries.get(other)?.facts.name ?? address;
       throw new RigbridgeError("address.known", `${address} is miner ${other} (${name}) already`);
@@ -287,7 +300,7 @@ export class MinerRegistry {
   }
 
   /** Takes a miner that was added or changed; call `arrange` after it. */
-  put(miner: Stored<StoredMiner>): void {
+  put(miner: Row): void {
     const before = this.#entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
     if (before === null) this.#options.log.info({ ...logFields(entry.facts) }, "a miner was added");
@@ -413,7 +426,7 @@ export class MinerRegistry {
     return this.fleet.close();
   }
 
-  #take(miner: Stored<StoredMiner>): Entry {
+  #take(miner: Row): Entry {
     const { poll, presentation } = this.#options;
     const rigBefore = this.#entries.get(miner.id)?.rig;
     // The same function again, so that an unchanged declaration is equal to the one before.
@@ -422,14 +435,18 @@ export class MinerRegistry {
     const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);
-    const moves = rigBefore !== undefined && !isSameAddress(rigBefore.declared.address, declared.address);
+    const moves =
+      rigBefore !== undefined &&
+      (!isSameAddress(rigBefore.declared.address, declared.address) ||
+        rigBefore.declared.program?.software !== declared.program?.software);
     // A change that does not concern the connection, such as a name, disturbs neither readings nor commands.
     const rig = isUnchanged ? rigBefore : this.fleet.put(declared, this.#remembered(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
-    if (isNoRig(declared.address) && !isUnchanged)
+    if (isNoRig(declared.address) && miner.program === undefined && !isUnchanged)
       this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
     this.#entries.set(miner.id, entry);
-    this.#byAddress.set(miner.address, miner.id);
+    // Several managed miners may be on one host.
+    if (miner.program === undefined) this.#byAddress.set(miner.address, miner.id);
     return entry;
   }
 
@@ -441,7 +458,7 @@ export class MinerRegistry {
     const { memory } = this.#storeOf(id);
     const remembered = memory.get(id) ?? unknownRig;
     if (!moves) return remembered;
-    const moved = { driver: null, reason: null };
+    const moved = { driver: null, reason: null, ...(this.isManaged(id) ? { identity: null } : {}) };
     memory
       .remember(id, moved)
       .catch((error: unknown) =>
@@ -459,10 +476,14 @@ export class MinerRegistry {
     this.#failing.delete(id);
     this.#unreachable.delete(id);
     this.#loginNotified.delete(id);
-    this.#byAddress.delete(formatAddress(entry.rig.declared.address));
+    if (entry.rig.declared.program === undefined) this.#byAddress.delete(formatAddress(entry.rig.declared.address));
   }
 
-  #factsOf(miner: Stored<StoredMiner>, rig: PolledRig): MinerFacts {
+  isManaged(id: number): boolean {
+    return this.#options.managed.isManaged(id);
+  }
+
+  #factsOf(miner: Row, rig: PolledRig): MinerFacts {
     const description = descriptionOf(rig);
     const group = this.#options.store.groups.get(miner.groupId);
     return {
@@ -708,12 +729,15 @@ const revenueOf = ({ earnings: { revenuePerDay, revenueBtc }, coinKey, algorithm
 const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (
-  miner: Stored<StoredMiner>,
+  miner: Row,
   { interval, makersLogins }: Config["poll"],
   poolPassword: PoolPassword,
 ): Omit<Declared, "supply"> => {
-  const address = storedAddress(miner.address);
+  const { program } = miner;
+  const address =
+    program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
   return {
+    ...(program === undefined ? {} : { program }),
     id: miner.id,
     address,
     credentials: {
@@ -728,11 +752,12 @@ const declaredOf = (
     interval: (miner.interval ?? interval) * 1000,
     powerNameplate: miner.powerNameplate,
     offlineExpected: miner.offlineExpected,
-    disabled: miner.disabled || isNoRig(address),
+    disabled: miner.disabled || (program === undefined && isNoRig(address)),
   };
 };
 
-function descriptionOf({ declared: { address, driver }, state }: PolledRig): string {
+function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
+  if (program !== undefined) return address.host;
   const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
   return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
 }

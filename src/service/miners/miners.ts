@@ -84,6 +84,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
       refuseDemo(id);
+      refuseManaged(id, registry);
       const existing = findOwn(store.miners, id, "miner");
       const change = {
         ...(address === undefined ? {} : movedTo(address, existing.address)),
@@ -99,13 +100,14 @@ export function minerOperations(context: MinerContext): MinerOperations {
     deleteMiner: async ({ id }, caller) => {
       const { facts } = registry.entryFor(id, accessBook.of(caller));
       refuseDemo(id);
+      refuseManaged(id, registry);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
       await registry.remove(id);
       return done(`${facts.name} removed with its history`);
     },
     pollMiner: async ({ id }, caller) => {
-      const { rig } = registry.commandable(id, accessBook.of(caller));
+      const { rig } = registry.entryFor(id, accessBook.of(caller));
       if (rig.declared.disabled) throw new RigbridgeError("not.possible", "This miner is disabled");
       await registry.fleet.poll(rig);
       registry.entryFor(id, accessBook.of(caller));
@@ -262,4 +264,12 @@ function checkAddress(registry: MinerRegistry, address: string, id: number | nul
 
 function refuseDemo(id: number): void {
   if (isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
+}
+
+function refuseManaged(id: number, registry: MinerRegistry): void {
+  if (registry.isManaged(id))
+    throw new RigbridgeError(
+      "not.possible",
+      `Miner ${id} is a managed miner; change it with POST /api/managedminers, remove it with DELETE /api/managedminers/${id}`,
+    );
 }

@@ -142,3 +142,60 @@ test("new-best-share tells of each share that is better than all before it", asy
     0, 0, 1, 1, 2,
   ]);
 });
+
+const silent = { code: "program" as const, text: "Its API does not answer", since: 0 };
+
+test("restart-when-program-is-silent restarts a program whose API is silent, gives up and says so", async () => {
+  const bench = await opened("restart-when-program-is-silent");
+  await bench.pass(110, 10, () => bench.read(1, { hashrate: null }, { reason: silent }));
+  expect(bench.runs.told).toEqual([]);
+  await bench.pass(day, 60, () => bench.read(1, { hashrate: null }, { reason: silent }));
+  expect(bench.runs.told).toEqual([
+    ...Array.from({ length: 5 }, () => "restart-when-program-is-silent: 1: action restart"),
+    "restart-when-program-is-silent: 1: notify all",
+  ]);
+  // Away is not silent: its host may be off.
+  const other = await opened("restart-when-program-is-silent");
+  other.read(1, {});
+  other.read(1, null);
+  await other.pass(3_600, 60);
+  expect(other.runs.told).toEqual([]);
+});
+
+test("restart-when-hashrate-is-low leaves a program alone while it warms up, and one that hashes as expected", async () => {
+  const low = { hashrate: 50e6, hashrateExpected: 100e6 };
+  const bench = await opened("restart-when-hashrate-is-low", { with: { warmUp: 600 } });
+  await bench.pass(3_600, 60, () => bench.read(1, { ...low, uptime: 590 }));
+  await bench.pass(3_600, 60, () => bench.read(1, { ...low, hashrate: 81e6, uptime: 5_000 }));
+  await bench.pass(3_600, 60, () => bench.read(1, { ...low, hashrateExpected: null, uptime: 5_000 }));
+  expect(bench.runs.told).toEqual([]);
+  await bench.pass(420, 60, () => bench.read(1, { ...low, uptime: 5_000 }));
+  expect(bench.runs.told).toEqual(["restart-when-hashrate-is-low: 1: action restart"]);
+});
+
+test("a lost graphics card restarts mining, then reboots the host as often a day as allowed", async () => {
+  const rules = [{ use: "restart-when-gpu-is-lost" }, { use: "reboot-when-gpu-is-lost", with: { rebootsPerDay: 1 } }];
+  const bench = await openRuleBench({ rules, miners });
+  const dead = {
+    ...{ kind: "gpu" as const, name: "GPU 0", status: "dead" as const, hashrate: null },
+    ...{ hashrateAverage: null, temperature: null, fanRpm: null, fanPercent: null, clock: null, memoryClock: null },
+    ...{ voltage: null, activity: null, powertune: null, intensity: null, accepted: null, rejected: null },
+    ...{ hardwareErrors: null, workUtility: null, power: null, memoryTemperature: null, bus: 1 },
+  };
+  const sick = async (hours: number) => bench.pass(hours * 3_600, 60, () => bench.read(1, {}, { devices: [dead] }));
+  await sick(10);
+  await bench.pass(3_600, 60, () => bench.read(1, {}, { devices: [{ ...dead, status: "enabled" }] }));
+  await sick(10);
+  const told = bench.runs.told.map((each) => each.split(": ").at(-1));
+  expect(told.filter((each) => each === "action restart")).toHaveLength(6);
+  expect(told.filter((each) => each === "action reboot, notify all")).toHaveLength(1);
+});
+
+test("pause-when-too-hot stops a rig until it has cooled down", async () => {
+  const bench = await opened("pause-when-too-hot");
+  await bench.pass(120, 10, () => bench.read(1, { temperature: 86 }));
+  await bench.pass(600, 10, () => bench.read(1, { temperature: 70, hashrate: 0 }));
+  expect(bench.runs.told).toEqual(["pause-when-too-hot: 1: action stop"]);
+  await bench.pass(120, 10, () => bench.read(1, { temperature: 60, hashrate: 0 }));
+  expect(bench.runs.told).toEqual(["pause-when-too-hot: 1: action stop", "pause-when-too-hot: 1: action start"]);
+});

@@ -140,6 +140,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     jobNotices: new JobNotices(taken, () => undefined),
     values: {
       price: (_, at) => options.price?.(at) ?? null,
+      lastOutput: () => null,
       outside: (_, name) => (name === "profit" ? (options.profit ?? null) : (options.poolHashrate ?? null)),
     },
     messages: {
@@ -210,6 +211,7 @@ interface ReadingRest {
   readonly devices: readonly DeviceReading[];
   readonly restarting: boolean;
   readonly records: RigState["records"];
+  readonly reason: RigState["reason"];
 }
 
 const nobody = { make: null, model: null, firmware: null, mac: null, hostname: null, serial: null };
@@ -220,10 +222,10 @@ export function reading(
   rest: Partial<ReadingRest>,
   at: number,
 ): RigState {
-  const { pools = [], devices = [], restarting = false, records = before.records } = rest;
+  const { pools = [], devices = [], restarting = false, records = before.records, reason = null } = rest;
   return {
     ...before,
-    ...{ at, missed: 0, trouble: null, restarting, records, reason: null },
+    ...{ at, missed: 0, trouble: null, restarting, records, reason },
     reading: {
       ...{ identity: nobody, readings: { ...unknownReadings(), hashrate: 1e12, ...readings }, pools, devices },
       ...{ controls: [], poolActions: [], software: null, logInterval: null, workUtility: null },

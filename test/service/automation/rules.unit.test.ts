@@ -148,6 +148,97 @@ describe("a rule", () => {
   });
 });
 
+describe("a rule that acts again", () => {
+  const low = {
+    key: "low",
+    when: { all: [{ reading: "temperature", above: 85 }], for: "1m", clearFor: "10m" },
+    again: { after: "2m", longest: "5m", times: 3 },
+    do: [{ action: "restart" }],
+    onGiveUp: [{ action: "stop" }],
+  };
+  const ill = { temperature: 90 };
+  const healthy = { temperature: 60 };
+  const restarted = "low: 1: action restart";
+  const gaveUp = "low: 1: action stop";
+
+  test("waits twice as long each time, gives up once, and begins anew after it has cleared", async () => {
+    const bench = await openRuleBench({ rules: [low] });
+    const told = async (seconds: number, readings = ill) => {
+      await bench.pass(seconds, 10, () => bench.read(1, readings));
+      return bench.runs.told;
+    };
+    expect(await told(80)).toEqual([restarted]);
+    expect(await told(110)).toHaveLength(1);
+    expect(await told(20)).toEqual([restarted, restarted]);
+    expect(await told(220)).toHaveLength(2);
+    expect(await told(30)).toHaveLength(3);
+    expect(await told(280)).toHaveLength(3);
+    expect(await told(86_400)).toEqual([restarted, restarted, restarted, gaveUp]);
+    expect(await told(660, healthy)).toHaveLength(4);
+    expect(await told(100)).toEqual([restarted, restarted, restarted, gaveUp, restarted]);
+  });
+
+  test("keeps counting where it is healthy for a moment only, and waits until it has been ill for its time again", async () => {
+    const bench = await openRuleBench({ rules: [low] });
+    const rounds = async (count: number) => {
+      for (let round = 0; round < count; round += 1) {
+        await bench.pass(300, 10, () => bench.read(1, healthy));
+        await bench.pass(50, 10, () => bench.read(1, ill));
+      }
+    };
+    await bench.pass(80, 10, () => bench.read(1, ill));
+    await rounds(10);
+    expect(bench.runs.told).toHaveLength(1);
+    for (let round = 0; round < 10; round += 1) {
+      await bench.pass(300, 10, () => bench.read(1, healthy));
+      await bench.pass(400, 10, () => bench.read(1, ill));
+    }
+    expect(bench.runs.told).toEqual([restarted, restarted, restarted, gaveUp]);
+  });
+
+  test("counts on after a restart of the service", async () => {
+    const clocks = twoClocks();
+    const runs = new RecordedRuns();
+    const first = await openRuleBench({ rules: [low], clocks, runs });
+    await first.pass(250, 10, () => first.read(1, ill));
+    await first.close();
+    expect(runs.told).toHaveLength(2);
+    const second = await openRuleBench({ rules: [low], clocks, runs, store: first.store });
+    await second.pass(86_400, 60, () => second.read(1, ill));
+    expect(runs.told).toEqual([restarted, restarted, restarted, gaveUp]);
+  });
+
+  test("does nothing during maintenance, neither another action nor giving up", async () => {
+    const clocks = twoClocks();
+    const until = new Date(clocks.now() + 6 * 3_600_000).toISOString();
+    const bench = await openRuleBench({
+      rules: [low],
+      clocks,
+      maintenance: [
+        { name: "new fans", until, from: new Date(clocks.now() + 100_000).toISOString(), miners: ["rig 1"] },
+      ],
+    });
+    await bench.pass(5 * 3_600, 10, () => bench.read(1, ill));
+    expect(bench.runs.told).toEqual([restarted]);
+    await bench.pass(2 * 3_600, 10, () => bench.read(1, ill));
+    expect(bench.runs.told).toEqual([restarted, restarted, restarted, gaveUp]);
+  });
+
+  test("without steps for it says in its trace that it gave up", async () => {
+    const { onGiveUp: _, ...plain } = low;
+    const bench = await openRuleBench({ rules: [plain] });
+    await bench.pass(3_600, 10, () => bench.read(1, ill));
+    expect(bench.runs.told).toHaveLength(3);
+    expect(bench.traces("low")[0]).toBe("failed: gave up: 3 actions did not help");
+  });
+
+  test("stays within its limit", async () => {
+    const bench = await openRuleBench({ rules: [{ ...low, limit: { perDay: 2 } }] });
+    await bench.pass(43_200, 10, () => bench.read(1, ill));
+    expect(bench.runs.told).toEqual([restarted, restarted]);
+  });
+});
+
 describe("a guard", () => {
   const restart = {
     key: "restart",

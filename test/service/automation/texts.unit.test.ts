@@ -26,6 +26,7 @@ const entries = new Map([
 const texts = textsOf({
   entryOf: (id) => entries.get(id),
   groupName: (id) => (id === 1 ? "Hall" : null),
+  lastOutputOf: () => null,
   format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
 })({ key: "too-hot", name: "Too hot" }, () => [...entries.keys()]);
 

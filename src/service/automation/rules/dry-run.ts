@@ -122,7 +122,7 @@ class Breath {
 }
 
 /** What the history does not contain about this rule. */
-function notesOn({ when, inhibitedBy }: ResolvedRule, isLong: boolean): string[] {
+function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): string[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {
     if ("reading" in condition) return inHistory.has(condition.reading) ? [] : [condition.reading];
@@ -134,6 +134,7 @@ function notesOn({ when, inhibitedBy }: ResolvedRule, isLong: boolean): string[]
     ...(missing.length > 0
       ? [`the history does not hold ${[...new Set(missing)].join(", ")}: conditions on it are unknown`]
       : []),
+    ...(again === undefined ? [] : ["only the first action of each firing is listed, not those that `again` adds"]),
     ...(when?.where === undefined
       ? []
       : ["`where` knows hashrate, power and temperature of then, and names, groups and tags of now"]),

@@ -11,7 +11,17 @@ import type { ExpressionNames } from "./compile.ts";
 import type { Subject } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
 import { anything, InputMasks } from "./input-masks.ts";
-import { Cell, cellOf, dueOf, type FiringActs, isDeaf, isGuarded, type LiveRule, liveRule } from "./live-rule.ts";
+import {
+  againDue,
+  Cell,
+  cellOf,
+  dueOf,
+  type FiringActs,
+  isDeaf,
+  isGuarded,
+  type LiveRule,
+  liveRule,
+} from "./live-rule.ts";
 import { advance, type Instant } from "./machine.ts";
 import { RuleMembers, type Slot } from "./members.ts";
 import type { Moment, RuleSurroundings } from "./surroundings.ts";
@@ -236,11 +246,15 @@ export class RuleEngine {
     const turn = advance(cell, truth, now, rule.delays);
     if (before === "idle" && cell.phase !== "idle") cell.began = now.monotonic;
     const mayRetry = now.monotonic >= (cell.retryAt ?? 0);
-    const fires = turn === "fire" || (truth === true && cell.phase === "firing" && cell.held !== null && mayRetry);
+    const isHeld = truth === true && cell.phase === "firing" && cell.held !== null && mayRetry;
+    const again = turn === null && truth === true && now.monotonic >= againDue(cell, rule);
+    const givesUp = again && cell.attempts === rule.settings.again?.times;
+    const fires = turn === "fire" || isHeld || (again && !givesUp);
     const clears = turn === "clear" || (truth === false && cell.phase === "idle" && cell.owesClear && mayRetry);
     if (fires) this.#firing?.fire(rule, minerId, cell, now);
+    if (givesUp) this.#firing?.giveUp(rule, minerId, cell, now);
     if (clears) this.#firing?.clear(rule, minerId, cell, now);
-    if (cell.phase !== before || fires || clears) this.#unwritten.changed(rule, minerId);
+    if (cell.phase !== before || fires || clears || givesUp) this.#unwritten.changed(rule, minerId);
     if (cell.isBlank) this.#forget(rule, minerId);
     else this.#schedule(rule, minerId, cell, dueOf(cell, rule, now));
   }

@@ -4,10 +4,11 @@ import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import { ruleNoticeKey } from "../effects.ts";
-import { type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
+import { type RuleTurn, type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
 import { actsOnRigs, reportsAbsence } from "./compile.ts";
 import type { RuleEngine } from "./engine.ts";
 import {
+  againMs,
   allowedBy,
   type Cell,
   dayMs,
@@ -65,10 +66,11 @@ export class Firing implements FiringActs {
     const wasHeld = cell.held !== null && !cell.owesClear;
     cell.held = null;
     cell.owesClear = false;
-    const { do: steps = [], onClear } = rule.settings;
+    cell.attempts = 0;
+    const { do: steps = [], onGiveUp = [], onClear } = rule.settings;
     // A channel that `onClear` notifies gets that text instead.
     const notifiedAgain = channelsOf(onClear ?? []);
-    for (const channel of channelsOf(steps))
+    for (const channel of new Set(channelsOf([...steps, ...onGiveUp])))
       if (!notifiedAgain.includes(channel)) this.#options.notices.close(ruleNoticeKey(rule.id, minerId, channel));
     if (wasHeld || onClear === undefined) return;
     const window = this.#maintenanceAt(minerId);
@@ -78,6 +80,20 @@ export class Firing implements FiringActs {
       return;
     }
     this.#run(rule, minerId, cell, onClear, "cleared");
+  }
+
+  /** Its actions have not helped; it does nothing more until it has cleared. */
+  giveUp(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {
+    const window = this.#maintenanceAt(minerId);
+    if (window !== null) {
+      cell.againAt = now.monotonic + retryMs;
+      return;
+    }
+    const message = `gave up: ${cell.attempts} actions did not help`;
+    cell.attempts += 1;
+    const { onGiveUp } = rule.settings;
+    if (onGiveUp === undefined) this.#options.traces.add("rule", rule.id, minerId, { outcome: "failed", message });
+    else this.#run(rule, minerId, cell, onGiveUp, "gave up");
   }
 
   /** Once a second: says that a guard holds no more. */
@@ -249,10 +265,16 @@ export class Firing implements FiringActs {
     cell.held = null;
     this.#count(rule, cell, now);
     if (rule.compiled?.momentary === true && rule.guard !== null) rule.recent.push(now.monotonic);
+    const { again } = rule.settings;
+    if (again !== undefined) {
+      cell.attempts += 1;
+      cell.againAt = now.monotonic + againMs(cell.attempts, again);
+      cell.elapsed = 0;
+    }
     this.#run(rule, minerId, cell, rule.settings.do ?? [], "fired");
   }
 
-  #run(rule: LiveRule, minerId: number, cell: Cell, steps: readonly RunStep[], why: "fired" | "cleared"): void {
+  #run(rule: LiveRule, minerId: number, cell: Cell, steps: readonly RunStep[], why: RuleTurn): void {
     const { engine, traces, runs } = this.#options;
     const { key } = rule.settings;
     const onRigs = actsOnRigs(steps);
@@ -263,7 +285,7 @@ export class Firing implements FiringActs {
     runs
       .begin({
         cause: { kind: "rule", key, id: rule.id, ...(rule.settings.safety === true ? { safety: true } : {}) },
-        occurrence: ruleOccurrence(rule.id, minerId, cell.count, why === "cleared"),
+        occurrence: ruleOccurrence(rule.id, minerId, cell.count, why),
         caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
         ...{ minerIds, steps, texts: this.#options.texts(rule) },
       })

@@ -61,7 +61,8 @@ export class Automation {
     this.#options = options;
     const entryOf = (minerId: number): Entry | undefined => this.engine.entryOf(minerId);
     const groupName = (groupId: number): string | null => store.groups.get(groupId)?.name ?? null;
-    const naming = { entryOf, groupName, format };
+    const lastOutputOf = (minerId: number): string | null => values.lastOutput(minerId);
+    const naming = { entryOf, groupName, lastOutputOf, format };
     const rates = new RateBook();
     const medians = new MedianBook({
       ...{ now, monotonicNow },

@@ -1,3 +1,4 @@
+import { backOffMs } from "../../../async/index.ts";
 import { type ResolvedRule, resolveRule } from "../../../config/rule-resolution.ts";
 import { RuleSettings } from "../../../contract/rules.ts";
 import type { Stored, StoredRule, StoredRuleState } from "../../../store/index.ts";
@@ -30,6 +31,10 @@ export class Cell implements MachineState {
   held: string | null = null;
   /** Its `onClear` is held back. */
   owesClear = false;
+  /** Actions since it last cleared; only for a rule that acts again. */
+  attempts = 0;
+  /** When it may act again while its conditions still hold. */
+  againAt: number | null = null;
   /** When its conditions began to hold. */
   began: number | null = null;
   /** Until then it does not hear of what its own actions change; Infinity while they are under way. */
@@ -79,6 +84,7 @@ export interface LiveRule {
 export interface FiringActs {
   fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
+  giveUp(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   turn(rules: readonly LiveRule[], now: Instant): void;
   /** The rule is gone. */
   closed(rule: LiveRule): void;
@@ -145,6 +151,7 @@ export const rowOf = (rule: LiveRule, minerId: number, cell: Cell, now: Instant)
   count: cell.count,
   fired: firingsOf(cell).map((at) => Math.round(now.wall - (now.monotonic - at))),
   held: cell.held,
+  attempts: cell.attempts,
 });
 
 /** The cell of a row: as it was, while no time counts before it is known again whether the conditions hold. */
@@ -156,6 +163,9 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   cell.count = row.count;
   cell.began = now.monotonic;
   cell.held = row.held;
+  cell.attempts = row.attempts;
+  // The next action comes after its conditions have held for their time anew.
+  if (cell.phase === "firing") cell.elapsed = 0;
   // A time in the future means that the clock was set back; then it has only just fired.
   cell.fired = keptFirings(
     row.fired.map((time) => now.monotonic - Math.max(0, now.wall - time)),
@@ -174,5 +184,19 @@ export const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant)
 export function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
   if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
     return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
-  return dueAt(cell, rule.delays);
+  return Math.min(dueAt(cell, rule.delays), againDue(cell, rule));
+}
+
+const longestAgainMs = 300_000;
+
+/** The wait after so many actions. */
+export const againMs = (attempts: number, { after, longest }: NonNullable<ResolvedRule["again"]>): number =>
+  backOffMs(attempts, { firstMs: after * 1000, longestMs: longest === undefined ? longestAgainMs : longest * 1000 });
+
+/** When a firing rule acts again, or gives up, if its conditions still hold; Infinity if it does neither. */
+export function againDue(cell: Cell, { settings: { again }, delays }: LiveRule): number {
+  const { phase, held, attempts, at, elapsed } = cell;
+  if (again === undefined || phase !== "firing" || held !== null || at === null) return Number.POSITIVE_INFINITY;
+  if (attempts === 0 || attempts > again.times) return Number.POSITIVE_INFINITY;
+  return Math.max(cell.againAt ?? 0, at + Math.max(0, delays.forMs - elapsed));
 }

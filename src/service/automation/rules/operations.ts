@@ -49,6 +49,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
             })),
             ...options.stepMistakes(rule.do ?? [], access, "do"),
             ...options.stepMistakes(rule.onClear ?? [], access, "onClear"),
+            ...options.stepMistakes(rule.onGiveUp ?? [], access, "onGiveUp"),
           ]),
     ]);
   }

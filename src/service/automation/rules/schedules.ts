@@ -305,4 +305,5 @@ const rowOf = ({ id, handled, active }: LiveSchedule) => ({
   count: 0,
   fired: [],
   held: null,
+  attempts: 0,
 });

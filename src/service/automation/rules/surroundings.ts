@@ -13,6 +13,8 @@ import { changeAfter, cronOf, dailyPattern, isInside, type Windows, weeklyWindow
 
 /** Values that rigs do not report, for a miner; 0 = for none in particular. */
 export interface RuleValues {
+  /** What the mining program of a miner printed last before it was given up or restarted; null if unknown. */
+  lastOutput(minerId: number): string | null;
   /** Money per kWh at this time, epoch ms; null if it is unknown. */
   price(minerId: number, at: number): number | null;
   /** Money per day, or what the pool says; null if it is unknown. */

@@ -1,0 +1,39 @@
+import { type Card, unreadCard } from "./card.ts";
+import type { CardFiles } from "./sysfs.ts";
+
+/** Energy that a card had used at a moment of a clock that never jumps. */
+export interface EnergyMark {
+  readonly joules: number;
+  readonly atMs: number;
+}
+
+/** An Intel Arc card by the files of the kernel's drivers i915 and xe, which count its energy instead of its power. */
+export async function readIntel(
+  slot: string,
+  name: string,
+  files: CardFiles,
+  before: EnergyMark | undefined,
+  now: () => number,
+): Promise<{ readonly card: Card; readonly energy: EnergyMark | undefined }> {
+  const joules = await files.sensor("energy1_input", 1e-6);
+  const energy = joules === null ? undefined : { joules, atMs: now() };
+  const card: Card = {
+    ...unreadCard({ slot, name, vendor: "intel" }),
+    clock: (await megahertz(files, "tile0/gt0/freq0/act_freq")) ?? (await megahertz(files, "drm/gt_act_freq_mhz")),
+    fanRpm: await files.sensor("fan1_input"),
+    temperature: await files.temperature("pkg", "temp1"),
+    memoryTemperature: await files.temperature("vram", "temp3"),
+    power: powerBetween(before, energy),
+    powerLimit: await files.sensor("power1_max", 1e-6),
+  };
+  return { card: { ...card, lost: files.isDead }, energy };
+}
+
+const megahertz = (files: CardFiles, file: string) => files.number(file, 1e6);
+
+/** null for the first read, and where the counter has begun anew. */
+export function powerBetween(before: EnergyMark | undefined, after: EnergyMark | undefined): number | null {
+  if (before === undefined || after === undefined) return null;
+  const [joules, seconds] = [after.joules - before.joules, (after.atMs - before.atMs) / 1000];
+  return seconds > 0 && joules >= 0 ? Math.round((joules / seconds) * 10) / 10 : null;
+}

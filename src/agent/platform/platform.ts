@@ -1,0 +1,71 @@
+/** A process that cannot be confused with a later one of the same pid. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** When it started, in the system's own form; only ever compared. */
+  readonly startTime: string;
+  /**
+   * The file that it executes; null where the system does not show it. Its arguments are not compared: some programs
+   * blank their passwords there.
+   */
+  readonly command: string | null;
+}
+
+export interface MarkedProcess extends ProcessIdentity {
+  /** It is the first of its group. */
+  readonly leads: boolean;
+}
+
+/** Seconds of processor time since the system started. */
+export interface ProcessorTime {
+  readonly total: number;
+  readonly busy: number;
+  /** Of these process groups; null where the system does not show it. */
+  readonly own: number | null;
+}
+
+/**
+ * What differs between operating systems. Linux is what this was written and tried on. macOS: written from the manual of
+ * ps, not tried. Windows: not tried; programs end with the agent there, since Node puts them into one job with it.
+ */
+export interface Platform {
+  /** Whether programs run on while the agent does not, and can be adopted by the next one. */
+  readonly programsOutliveAgent: boolean;
+  /** null if there is no such process, or it has ended and only waits to be collected. */
+  identify(pid: number): Promise<ProcessIdentity | null>;
+  /**
+   * Processes with this variable in the environment that they were started with; none where the system does not show it.
+   */
+  marked(mark: string): Promise<readonly MarkedProcess[]>;
+  /** Names of all processes, in lower case and without ".exe". */
+  processNames(): Promise<ReadonlySet<string>>;
+  processorTime(groups: readonly number[]): Promise<ProcessorTime>;
+  /** The groups of the processes that listen at the loopback port; null where the system does not show it. */
+  listeningGroups(port: number): Promise<readonly number[] | null>;
+  /** Sends a signal to a process group. */
+  signalGroup(pid: number, signal: GroupSignal): Promise<void>;
+  /** Signals in the order in which a program is asked to end. */
+  readonly stopSignals: readonly GroupSignal[];
+  readonly rebootCommand: readonly string[];
+}
+
+export type GroupSignal = "SIGINT" | "SIGTERM" | "SIGKILL";
+
+export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
+  one.pid === other.pid && one.startTime === other.startTime && one.command === other.command;
+
+/** POSIX. A group that has ended is nobody's fault. */
+export async function signalProcessGroup(pid: number, signal: GroupSignal): Promise<void> {
+  // -1 would be every process of the user, and 0 the agent's own group.
+  if (!Number.isSafeInteger(pid) || pid <= 1) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+export const posixSignals: readonly GroupSignal[] = ["SIGINT", "SIGTERM", "SIGKILL"];
+
+/** "C:\Games\Game.exe" is the process "game". */
+export const processName = (path: string): string =>
+  (path.split(/[\\/]/).at(-1) ?? path).toLowerCase().replace(/\.exe$/, "");

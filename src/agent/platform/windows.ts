@@ -1,0 +1,29 @@
+import type { Platform } from "./platform.ts";
+import { allProcessors, namesIn, outputOf } from "./tools.ts";
+
+/** Not tried. */
+export const windows: Platform = {
+  programsOutliveAgent: false,
+  // The start time would take PowerShell; no program has to be recognised after the agent's end.
+  identify: async (pid) => (exists(pid) ? { pid, startTime: "", command: null } : null),
+  marked: async () => [],
+  processNames: async () => {
+    const table = (await outputOf("tasklist", ["/FO", "CSV", "/NH"])) ?? "";
+    return namesIn(table.replace(/^"([^"]*)".*$/gm, "$1"));
+  },
+  processorTime: async () => ({ ...allProcessors(), own: null }),
+  listeningGroups: async () => null,
+  signalGroup: async (pid, signal) => {
+    await outputOf("taskkill", ["/PID", String(pid), "/T", ...(signal === "SIGKILL" ? ["/F"] : [])]);
+  },
+  stopSignals: ["SIGTERM", "SIGKILL"],
+  rebootCommand: ["shutdown", "/r", "/t", "5"],
+};
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

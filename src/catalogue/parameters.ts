@@ -1,0 +1,97 @@
+import type { MiningProgram } from "./mining-program.ts";
+
+/** What a text of parameters may not set, as one sentence each; empty if all of it may be passed on. */
+export function parameterMistakes(program: MiningProgram, text: string): string[] {
+  const split = splitWords(text);
+  if ("mistake" in split) return [split.mistake];
+  const rules = rulesOf(program);
+  return [...new Set(split.words.flatMap((word) => refusal(word, rules) ?? []))];
+}
+
+/**
+ * Splits a text into words like a POSIX shell: white space between words, '…' literally, "…" with \ before ", \, $ and
+ * `, and \ before any other character outside of quotes. Nothing is expanded: $, `, *, ~, ;, | and # are ordinary.
+ */
+export function splitWords(text: string): { readonly words: readonly string[] } | { readonly mistake: string } {
+  const control = [...text].find((each) => /\p{Cc}/u.test(each) && !/[\t\n\r]/.test(each));
+  if (control !== undefined) return { mistake: "contains control characters" };
+  const words: string[] = [];
+  let rest = text;
+  for (;;) {
+    rest = rest.replace(/^[ \t\r\n]+/, "");
+    if (rest === "") return { words };
+    let word = "";
+    while (rest !== "" && !/^[ \t\r\n]/.test(rest)) {
+      const [piece = "", plain, escaped, single, double] = /^(?:([^ \t\r\n'"\\]+)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)")/.exec(rest) ?? [];
+      if (piece === "") {
+        return { mistake: rest.startsWith("\\") ? "ends with a backslash" : `has a ${rest.charAt(0)} without its end` };
+      }
+      // A backslash before a line end joins the lines.
+      word += plain ?? single ?? escaped?.replace("\n", "") ?? double?.replace(/\\(["\\$`\n])/g, (_, each) => (each === "\n" ? "" : each));
+      rest = rest.slice(piece.length);
+    }
+    words.push(word);
+  }
+}
+
+/** Names of options that set a program's API, run or load something, or leave the process, whatever the program. */
+const suspicious = /(^|-)(api\d*|http|telemetry|exec|execute|cmd|background|daemon(ized?)?|syslog|loader|reboot|autoupdate)(-|$)|script|log-?file|log-?path/;
+
+interface Rules {
+  readonly style: MiningProgram["options"];
+  /** Long names that are the beginning of a reserved one. */
+  readonly ordinary: ReadonlySet<string>;
+  /** Long names, in lower case with - for _. */
+  readonly long: ReadonlySet<string>;
+  /** Single letters. */
+  readonly short: ReadonlySet<string>;
+}
+
+function rulesOf({ options, reserved, ordinary = [], command }: MiningProgram): Rules {
+  const ownWords = [...command.api, ...command.supervised].flatMap(({ args }) => args);
+  const names = [...reserved, ...ownWords.filter(isOption)].map((word) => word.replace(/=.*/, ""));
+  const isShort = (name: string): boolean => options === "getopt" && /^-[^-]$/.test(name);
+  return {
+    style: options,
+    ordinary: new Set(ordinary.map(longName)),
+    long: new Set(names.filter((name) => !isShort(name)).map(longName)),
+    short: new Set(names.filter(isShort).map((name) => name.charAt(1))),
+  };
+}
+
+/** `-5` and `-` are values. */
+export const isOption = (word: string): boolean => /^-+[^-\d.]/.test(word);
+
+/** Without dashes and value. Some programs separate the value by a colon, and take _ for -. */
+const longName = (word: string): string =>
+  word
+    .replace(/^-+/, "")
+    .replace(/[=:].*$/s, "")
+    .replaceAll("_", "-")
+    .toLowerCase();
+
+/**
+ * Programs differ in what they accept (values behind = or : or without anything between, abbreviations, several letters
+ * behind one dash), so that every word that could be read as a reserved option is refused, wherever it stands.
+ */
+function refusal(word: string, { style, ordinary, long, short }: Rules): string | null {
+  if (!isOption(word)) return null;
+  const letters = word.startsWith("--") ? "" : word.slice(1).replace(/[=:].*$/s, "");
+  const letter = [...letters].find((each) => short.has(each));
+  if (letter !== undefined) {
+    return letters === letter
+      ? `-${letter} is set by the agent, or not allowed`
+      : `"${nameIn(word)}" could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
+  }
+  const name = longName(word);
+  if (long.has(name) || suspicious.test(name)) return `${nameIn(word)} is set by the agent, or not allowed`;
+  const reserved = [...long].find(
+    (each) =>
+      // An abbreviation, or a value without anything between.
+      (word.startsWith("--") && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
+  );
+  return reserved === undefined ? null : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
+}
+
+/** The option as it is written, without its value, which may be a secret. */
+const nameIn = (word: string): string => word.replace(/[=:].*$/s, "").slice(0, 40);

@@ -1,0 +1,33 @@
+import { setFlagsFromString } from "node:v8";
+import { Command } from "commander";
+import { tokenCommand } from "./agent-token.ts";
+import { failing } from "./failure.ts";
+import type { RunAgentOptions } from "./run-agent.ts";
+
+export const defaultAgentFile = "rigbridge-agent.yaml";
+
+export function agentCommand(): Command {
+  const command = new Command("agent")
+    .description("Runs mining programs on this host for a service elsewhere.")
+    // The options of `token` have the same names.
+    .enablePositionalOptions()
+    .option("--service <url>", "address of the service, such as https://rigs.example")
+    .option(
+      "--token <token>",
+      "from `rigbridge agent token`; better in RIGBRIDGE_AGENT_TOKEN, as processes are visible",
+    )
+    .option("--config <file>", `configuration file (default: ${defaultAgentFile}, if it exists)`)
+    .option("--data <folder>", "the agent's own folder: state, logs, programs (default: rigbridge-agent)")
+    .option("--ca <file>", "certificate of the authority that signed the service's")
+    .option("--insecure", "send the token unencrypted beyond private networks, accept any certificate")
+    .option("--end-programs", "end the programs that an agent has left running, then exit")
+    .action(failing(agent));
+  return command.addCommand(tokenCommand().copyInheritedSettings(command));
+}
+
+/** Loaded only now, so that the help appears quickly. A host's memory is for mining: small comes before fast. */
+async function agent(options: RunAgentOptions): Promise<void> {
+  setFlagsFromString("--optimize-for-size");
+  const { runAgent } = await import("./run-agent.ts");
+  await runAgent(options);
+}

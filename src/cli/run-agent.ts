@@ -1,0 +1,34 @@
+import { existsSync } from "node:fs";
+import { Connection } from "../agent/connection.ts";
+import { openAgent } from "../agent/open-agent.ts";
+import { type AgentOverrides, readAgentSettings } from "../agent/settings.ts";
+import { version } from "../version.ts";
+import { defaultAgentFile } from "./agent.ts";
+import { openLog } from "./log.ts";
+import { Shutdown } from "./shutdown.ts";
+
+export interface RunAgentOptions extends AgentOverrides {
+  readonly config?: string;
+  readonly endPrograms?: true;
+}
+
+/** Starts the agent and returns; the process then runs until a signal stops it. Programs run on. */
+export async function runAgent({ config, endPrograms, ...overrides }: RunAgentOptions): Promise<void> {
+  const file = config ?? (existsSync(defaultAgentFile) ? defaultAgentFile : null);
+  const settings = await readAgentSettings(file, overrides);
+  const log = await openLog();
+  for (const warning of settings.warnings) log.warn(warning);
+  const shutdown = new Shutdown();
+  const agent = openAgent({ ...settings, version, log });
+  shutdown.add("agent", () => agent.close());
+  if (endPrograms) {
+    await agent.endPrograms();
+    await shutdown.close(log);
+    return;
+  }
+  shutdown.takeSignals(log);
+  await agent.start();
+  const connection = new Connection({ ...settings, log }, (link) => agent.connected(link));
+  shutdown.add("connection", async () => connection.close());
+  log.info(`The agent of this host is ready; it connects to ${settings.service.origin}`);
+}

@@ -1,0 +1,191 @@
+import type { HostGpu } from "../../contract/agent.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import { type Control, type ControlKey, type ControlValue, unknownReadings } from "../../contract/readings.ts";
+import { connect } from "../connect.ts";
+import { toggle, trigger } from "../controls.ts";
+import type { DeviceReading, Driver, Halt, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
+import { unknownIdentity } from "../identity.ts";
+import { openLink } from "../link.ts";
+import { stopped } from "../reason.ts";
+import { modelOf, unreadDevice, withHostGpus } from "./gpu-figures.ts";
+import type { HostProgram, ProgramReport } from "./host-program.ts";
+
+export interface ManagedRigOptions {
+  readonly program: HostProgram;
+  readonly software: string;
+  /** Reads its API; null for a program without one. */
+  readonly driver: Driver | null;
+  /** Whether its API has not answered the last reads either. */
+  readonly isSilent: () => boolean;
+  /** The controls as last offered. */
+  readonly knownControls: readonly Control[];
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** The longest that a program takes from its start to a first hash; large DAGs take minutes. */
+const startSeconds = 300;
+const bootSeconds = 600;
+
+/** What its switch says, and why it does not hash, by what the agent reports. `running` and the like are not here. */
+const halts: Partial<Record<ProgramReport["status"], { readonly on: boolean; readonly halt: Halt }>> = {
+  stopped: { on: false, halt: stopped },
+  downloading: { on: true, halt: { code: "updating", text: "Its software is being downloaded" } },
+  confirming: { on: true, halt: { code: "updating", text: "The download of its software awaits confirmation" } },
+  waiting: { on: true, halt: { code: "unknown", text: "It ended, and is started again soon" } },
+  idle: { on: true, halt: { code: "user", text: "It waits for other work on its host to end" } },
+  failed: { on: false, halt: { code: "unknown", text: "It ended too often and is no longer started" } },
+};
+
+/**
+ * A managed miner: a program on a host, started and stopped by the host's agent and read through it by the driver of its
+ * API. The agent is authoritative about whether it runs.
+ */
+export class ManagedRig implements Rig {
+  readonly #program: HostProgram;
+  readonly #options: ManagedRigOptions;
+  /** The connection to the API of the program that runs now. */
+  #api: { readonly rig: Rig; readonly key: string } | null = null;
+  /** Its devices as its program reported them last, without their figures. */
+  #devices: readonly DeviceReading[] = [];
+  /** Pools are changed with the managed miner, not with its program, which would forget them. */
+  readonly pools: PoolControls = {};
+
+  constructor(options: ManagedRigOptions) {
+    this.#options = options;
+    this.#program = options.program;
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const { report, gpus } = this.#program;
+    if (report === null) throw new RigbridgeError("rig.unreachable", this.#program.absence);
+    const halted = halts[report.status];
+    if (halted !== undefined) {
+      this.#disconnect();
+      const halt = report.message === null ? halted.halt : { ...halted.halt, text: report.message };
+      return this.#without(report, { hashrate: 0, on: halted.on, halt });
+    }
+    const api = this.#connection(report);
+    if (api === null) return this.#without(report, { hashrate: null, on: true });
+    try {
+      const reading = withHostGpus(this.#managed(await api.read(signal), report), gpus);
+      this.#devices = reading.devices.map(unreadDevice);
+      return this.#withExpected(reading, gpus);
+    } catch (error) {
+      // Until it has opened its port, and once it is told to end, an API need not answer.
+      const { report: now } = this.#program;
+      if (!(error instanceof RigbridgeError) || now === null) throw error;
+      if (now.status !== "running") return this.#without(now, { hashrate: 0, on: true });
+      if (!this.#options.isSilent()) throw error;
+      // Whether it hashes is not known, but it can be restarted.
+      const text = `Its program runs, but its API does not answer: ${error.unquoted}`;
+      return this.#without(now, { hashrate: null, on: true, halt: { code: "program", text } });
+    }
+  }
+
+  async set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
+    const program = this.#program;
+    if (key === "mining") return value === true ? program.start(signal) : program.stop(signal);
+    if (key === "restart") return program.restart(signal);
+    if (key === "reboot") return program.reboot(signal);
+    if (this.#api === null) throw new RigbridgeError("control.absent", `"${key}" needs a program that runs`);
+    return this.#api.rig.set(key, value, signal);
+  }
+
+  close(): void {
+    this.#disconnect();
+  }
+
+  /** null where there is no API to read. A program that was started anew has another port or token. */
+  #connection({ apiPort, apiToken, startedAt }: ProgramReport): Rig | null {
+    const { driver, knownControls } = this.#options;
+    if (driver === null || apiPort === null) return null;
+    const key = `${apiPort} ${apiToken} ${startedAt}`;
+    if (this.#api?.key !== key) {
+      this.#disconnect();
+      const token = apiToken ?? undefined;
+      // Families name it differently.
+      const credentials = { token, password: token };
+      const address = { host: this.#program.hostname, port: apiPort, tls: false, dial: () => this.#program.dial() };
+      const link = openLink(address, credentials, undefined, knownControls);
+      this.#api = { rig: connect(driver, link), key };
+    }
+    return this.#api?.rig ?? null;
+  }
+
+  #disconnect(): void {
+    this.#api?.rig.close();
+    this.#api = null;
+  }
+
+  /** The program's own reading, with the switches of the agent in place of its own. */
+  #managed(reading: Reading, report: ProgramReport): Reading {
+    const { locked, ...rest } = reading;
+    const { identity, readings, controls } = rest;
+    // It is read-only on purpose, and how to start it otherwise is the agent's matter.
+    const notes = readings.notes.filter((note) => note !== locked?.text);
+    return {
+      ...rest,
+      // The host may have several programs: none has the host's MAC, and none is known by a serial.
+      identity: { ...identity, mac: null, serial: null, hostname: null },
+      readings: { ...readings, notes, mining: true, uptime: readings.uptime ?? this.#uptime(report) },
+      pools: reading.pools.length === 0 ? this.#pools(true) : reading.pools,
+      controls: [...controls.filter(({ key }) => !replaced.has(key)), ...this.#controls(true)],
+      poolActions: ["add", "use"],
+      software: this.#options.software,
+      starting: reading.starting === true || report.status === "starting",
+    };
+  }
+
+  /** What its cards were measured to do, where the program does not say what it expects. */
+  #withExpected(reading: Reading, gpus: readonly HostGpu[]): Reading {
+    const { readings, devices } = reading;
+    const models = devices.filter(({ status }) => status !== "disabled").map((device) => modelOf(device, gpus));
+    const hashrateExpected = readings.hashrateExpected ?? this.#program.expected(models);
+    return { ...reading, readings: { ...readings, hashrateExpected } };
+  }
+
+  #without(
+    report: ProgramReport,
+    { hashrate, on, halt }: { readonly hashrate: number | null; readonly on: boolean; readonly halt?: Halt },
+  ): Reading {
+    const runs = report.status === "running";
+    const reading: Reading = {
+      identity: unknownIdentity,
+      readings: { ...unknownReadings(), hashrate, mining: on, uptime: runs ? this.#uptime(report) : null },
+      pools: this.#pools(runs),
+      devices: this.#devices,
+      controls: this.#controls(on),
+      poolActions: ["add", "use"],
+      software: this.#options.software,
+      logInterval: null,
+      workUtility: null,
+      halt,
+      starting: report.status === "starting",
+    };
+    return withHostGpus(reading, this.#program.gpus);
+  }
+
+  /** Those that it was started with, where it does not report any; it begins with the first. */
+  #pools(runs: boolean): PoolReading[] {
+    return this.#program.pools.map(({ url, worker }, index) => ({
+      ...{ index, url, worker, priority: index, active: runs && index === 0 },
+      ...({ status: "enabled", devFee: false, quota: null, accepted: null, rejected: null, stale: null } as const),
+    }));
+  }
+
+  #uptime({ startedAt }: ProgramReport): number | null {
+    return startedAt === null ? null : Math.max(0, (this.#options.now() - startedAt) / 1000);
+  }
+
+  #controls(on: boolean): Control[] {
+    const start = { lasting: true, restartsMining: true, seconds: startSeconds } as const;
+    return [
+      toggle("mining", on, start),
+      ...(on ? [trigger("restart", { ...start, lasting: false })] : []),
+      ...(this.#program.canReboot ? [trigger("reboot", { ...start, lasting: false, seconds: bootSeconds })] : []),
+    ];
+  }
+}
+
+const replaced: ReadonlySet<ControlKey> = new Set(["mining", "restart", "reboot"]);

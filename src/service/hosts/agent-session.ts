@@ -1,0 +1,203 @@
+import type { Duplex } from "node:stream";
+import type {
+  AgentPermissions,
+  FromAgent,
+  HostReport,
+  OwnSoftware,
+  Program,
+  ProgramState,
+  ToAgent,
+} from "../../contract/agent.ts";
+import type { AgentConnection, AgentReceiver } from "../../contract/agent-connection.ts";
+import { type ProblemCode, problems, RigbridgeError } from "../../contract/problems.ts";
+import { Channel } from "./channel.ts";
+
+/** What a session reports to the book of agents. */
+export interface SessionListener {
+  introduced(session: AgentSession): void;
+  /** Its host was reported again. */
+  reported(session: AgentSession): void;
+  /** A program has changed; `before` is null for one that was not known. */
+  changed(session: AgentSession, state: ProgramState, before: ProgramState | null): void;
+  closed(session: AgentSession): void;
+}
+
+type Asked = Extract<ToAgent, { n: number }>;
+type Unnumbered<T> = T extends unknown ? Omit<T, "n"> : never;
+/** A request without its number. */
+export type AgentRequest = Unnumbered<Asked>;
+export type AgentReply = Extract<FromAgent, { t: "done" }>;
+
+/** Programs of one host that are connected to at once; a read takes one or two connections. */
+const mostChannels = 256;
+/** Requests that wait for the agent's answer. */
+const mostRequests = 200;
+
+/** One connection of a host's agent: what the agent has reported, requests to it, and connections through it. */
+export class AgentSession implements AgentReceiver {
+  readonly hostId: number;
+  readonly #connection: AgentConnection;
+  readonly #listener: SessionListener;
+  readonly #programs = new Map<number, ProgramState>();
+  readonly #waiting = new Map<number, { resolve(reply: AgentReply): void; reject(error: unknown): void }>();
+  readonly #channels = new Map<number, Channel>();
+  #hello: Extract<FromAgent, { t: "hello" }> | null = null;
+  #host: HostReport | null = null;
+  #lastNumber = 0;
+  #lastChannel = 0;
+  #isClosed = false;
+
+  constructor(hostId: number, connection: AgentConnection, listener: SessionListener) {
+    this.hostId = hostId;
+    this.#connection = connection;
+    this.#listener = listener;
+  }
+
+  /** null until it has introduced itself. */
+  get host(): HostReport | null {
+    return this.#host;
+  }
+
+  get version(): string | null {
+    return this.#hello?.version ?? null;
+  }
+
+  get permissions(): AgentPermissions | null {
+    return this.#hello?.permissions ?? null;
+  }
+
+  /** Programs of the agent's own configuration. */
+  get software(): readonly OwnSoftware[] {
+    return this.#hello?.software ?? [];
+  }
+
+  program(id: number): ProgramState | undefined {
+    return this.#programs.get(id);
+  }
+
+  message(message: FromAgent): void {
+    if (this.#isClosed) return;
+    if (this.#hello === null && message.t !== "hello") {
+      this.#connection.close("its first message was not hello");
+      return;
+    }
+    switch (message.t) {
+      case "hello":
+        this.#introduce(message);
+        break;
+      case "host":
+        this.#host = message.host;
+        this.#listener.reported(this);
+        break;
+      case "program":
+        this.#take(message.program);
+        break;
+      case "done":
+        this.#waiting.get(message.n)?.resolve(message);
+        this.#waiting.delete(message.n);
+        break;
+      case "closed":
+        this.#channels.get(message.channel)?.ended(message.error);
+        this.#channels.delete(message.channel);
+        break;
+    }
+  }
+
+  frame(channel: number, bytes: Buffer): void {
+    this.#channels.get(channel)?.receive(bytes);
+  }
+
+  closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting.values()) reject(gone());
+    for (const channel of this.#channels.values()) channel.ended("ECONNRESET");
+    this.#waiting.clear();
+    this.#channels.clear();
+    this.#listener.closed(this);
+  }
+
+  /** Ends the connection; the agent logs the reason. */
+  end(reason: string, why: "refused" | "away" = "refused"): void {
+    this.#connection.close(reason, why);
+    this.closed();
+  }
+
+  sendPrograms(programs: readonly Program[]): void {
+    const wanted = new Set(programs.map(({ id }) => id));
+    for (const id of this.#programs.keys()) if (!wanted.has(id)) this.#programs.delete(id);
+    this.#send({ t: "programs", programs: [...programs] });
+  }
+
+  /** Throws what the agent refuses with, `rig.timeout` if it does not answer, and `rig.unreachable` if it goes away. */
+  async request(request: AgentRequest, signal: AbortSignal): Promise<AgentReply> {
+    if (this.#isClosed) throw gone();
+    if (this.#waiting.size >= mostRequests)
+      throw new RigbridgeError("rig.busy", "The agent of the host has too much to do; try again later");
+    this.#lastNumber += 1;
+    const n = this.#lastNumber;
+    const abort = (): void => this.#waiting.get(n)?.reject(late());
+    try {
+      const reply = await new Promise<AgentReply>((resolve, reject) => {
+        this.#waiting.set(n, { resolve, reject });
+        if (signal.aborted) reject(late());
+        else signal.addEventListener("abort", abort);
+        this.#send({ ...request, n });
+      });
+      if (reply.error !== undefined) throw refusal(reply.error);
+      return reply;
+    } finally {
+      signal.removeEventListener("abort", abort);
+      this.#waiting.delete(n);
+    }
+  }
+
+  /** Opens a connection to the API of a program. A failure is reported by the connection. */
+  dial(id: number): Duplex {
+    // As a socket's port numbers do, these return after a long time.
+    this.#lastChannel = (this.#lastChannel % 0xffff_ffff) + 1;
+    const number = this.#lastChannel;
+    const isPossible = !this.#isClosed && this.#channels.size < mostChannels;
+    const channel = new Channel({
+      send: (bytes) => this.#connection.sendFrame(number, bytes),
+      close: () => {
+        if (this.#channels.delete(number)) this.#send({ t: "close", channel: number });
+      },
+    });
+    if (isPossible) {
+      this.#channels.set(number, channel);
+      this.#send({ t: "open", channel: number, id });
+    } else channel.ended("ECONNREFUSED");
+    return channel;
+  }
+
+  #introduce(hello: Extract<FromAgent, { t: "hello" }>): void {
+    this.#hello = hello;
+    this.#host = hello.host;
+    this.#programs.clear();
+    for (const program of hello.programs) this.#programs.set(program.id, program);
+    this.#listener.introduced(this);
+  }
+
+  #take(state: ProgramState): void {
+    const before = this.#programs.get(state.id) ?? null;
+    this.#programs.set(state.id, state);
+    this.#listener.changed(this, state, before);
+  }
+
+  #send(message: ToAgent): void {
+    if (!this.#isClosed) this.#connection.send(message);
+  }
+}
+
+const gone = (): RigbridgeError =>
+  new RigbridgeError("rig.unreachable", "The connection of the host's agent has ended");
+const late = (): RigbridgeError => new RigbridgeError("rig.timeout", "The agent of the host did not answer in time");
+
+/** Codes that an agent may answer with; any other is a refusal. */
+const refusals: ReadonlySet<ProblemCode> = new Set(["input.invalid", "no.download", "not.possible", "in.use"]);
+
+function refusal({ code, message }: { readonly code: string; readonly message: string }): RigbridgeError {
+  const isKnown = (text: string): text is ProblemCode => Object.hasOwn(problems, text);
+  return new RigbridgeError(isKnown(code) && refusals.has(code) ? code : "rig.refused", message);
+}

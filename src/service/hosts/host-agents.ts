@@ -1,0 +1,212 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import type { HostGpu, OwnSoftware, ProgramState } from "../../contract/agent.ts";
+import type { AgentConnection, AgentReceiver } from "../../contract/agent-connection.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { AgentEntry, AgentToken, HostAgent } from "../../contract/resources.ts";
+import type { Store } from "../../store/index.ts";
+import { findOwn } from "../crud.ts";
+import { AgentSession, type SessionListener } from "./agent-session.ts";
+
+/** Takes what agents report. */
+export interface AgentListener {
+  /** The agent is connected and knows the present state of its programs. */
+  connected(hostId: number): void;
+  disconnected(hostId: number): void;
+  /** A program has changed; `before` is null for one that was not known. */
+  program(hostId: number, state: ProgramState, before: ProgramState | null): void;
+}
+
+/** `at`: epoch ms. */
+interface GpuList {
+  readonly at: number;
+  readonly list: readonly HostGpu[];
+}
+
+/** Tokens are 32 random bytes, so a plain digest cannot be reversed. */
+const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+/** The tokens of host agents, and the agents that are connected. */
+export class HostAgents {
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #sessions = new Map<number, AgentSession>();
+  /** The GPUs as last reported in this run, by host. */
+  readonly #gpus = new Map<number, GpuList>();
+  /** Epoch ms of the last message, by host. */
+  readonly #heard = new Map<number, number>();
+  /** The host that the service runs on, if it is its agent itself. */
+  #ownHost: number | null = null;
+  #listener: AgentListener | null = null;
+
+  constructor(store: Store, log: Logger, now: () => number) {
+    this.#store = store;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Miners are opened later than the agents that they are read through. */
+  watch(listener: AgentListener): void {
+    this.#listener = listener;
+  }
+
+  knows(digest: string): boolean {
+    return this.#store.agents.all().some((agent) => agent.digest === digest);
+  }
+
+  /** The connection of the agent with this token; undefined if it was revoked meanwhile. */
+  take(digest: string, connection: AgentConnection): AgentReceiver | undefined {
+    const agent = this.#store.agents.all().find((each) => each.digest === digest);
+    return agent === undefined ? undefined : this.#open(agent.hostId, connection);
+  }
+
+  /** The agent of the service's own machine. */
+  takeOwn(hostId: number, connection: AgentConnection): AgentReceiver {
+    this.#ownHost = hostId;
+    return this.#open(hostId, connection);
+  }
+
+  /** undefined unless the agent is connected and has introduced itself. */
+  session(hostId: number): AgentSession | undefined {
+    const session = this.#sessions.get(hostId);
+    return session === undefined || session.host === null ? undefined : session;
+  }
+
+  /** Throws `host.no.agent`, or `host.away`. */
+  required(hostId: number, hostname: string): AgentSession {
+    const session = this.session(hostId);
+    if (session !== undefined) return session;
+    if (!this.hasAgent(hostId)) throw noAgent(hostname);
+    throw new RigbridgeError("host.away", `The agent of the host ${hostname} is not connected`);
+  }
+
+  hasAgent(hostId: number): boolean {
+    return this.#ownHost === hostId || this.#store.agents.all().some((agent) => agent.hostId === hostId);
+  }
+
+  /** Whether this is the machine that the service runs on. */
+  isOwn(hostId: number): boolean {
+    return this.#ownHost === hostId;
+  }
+
+  present(hostId: number): HostAgent | null {
+    if (!this.hasAgent(hostId)) return null;
+    const session = this.session(hostId);
+    const at = this.#heard.get(hostId);
+    const { gpus: _, ...report } = session?.host ?? { gpus: [] };
+    return {
+      tokenId: this.#store.agents.all().find((agent) => agent.hostId === hostId)?.id ?? null,
+      connected: session !== undefined,
+      at: at === undefined ? null : new Date(at).toISOString(),
+      version: session?.version ?? null,
+      permissions: session?.permissions ?? null,
+      report: "name" in report ? report : null,
+    };
+  }
+
+  /** The GPUs as last reported, also in an earlier run; null if they never were. */
+  gpusOf(hostId: number): GpuList | null {
+    return this.#gpus.get(hostId) ?? this.#store.hosts.get(hostId)?.gpus ?? null;
+  }
+
+  /** Programs of the configurations of the agents that are connected. */
+  *software(): Iterable<OwnSoftware> {
+    for (const session of this.#sessions.values()) yield* session.software;
+  }
+
+  list(): AgentEntry[] {
+    return this.#store.agents
+      .all()
+      .map(({ id, hostId }) => ({ id, hostId, connected: this.session(hostId) !== undefined }));
+  }
+
+  /** Makes a token; a host has one. Throws `in.use`. */
+  async add(hostId: number): Promise<AgentToken> {
+    const existing = this.#store.agents.all().find((agent) => agent.hostId === hostId);
+    if (existing !== undefined)
+      throw new RigbridgeError(
+        "in.use",
+        `Host ${hostId} has a token already; revoke it with DELETE /api/agents/${existing.id} before you make another`,
+      );
+    const token = randomBytes(32).toString("base64url");
+    const { id } = await this.#store.agents.add({ hostId, digest: digestOf(token) });
+    return { id, hostId, token };
+  }
+
+  /** Revokes a token; its agent's connection ends at once. Throws `not.found`. */
+  async remove(id: number): Promise<number> {
+    const { hostId } = findOwn(this.#store.agents, id, "token");
+    await this.#store.agents.remove(id);
+    this.#sessions.get(hostId)?.end("its token was revoked");
+    return hostId;
+  }
+
+  /** Of a host that is removed. */
+  async forget(hostId: number): Promise<void> {
+    for (const agent of this.#store.agents.all()) if (agent.hostId === hostId) await this.remove(agent.id);
+    this.#heard.delete(hostId);
+    this.#gpus.delete(hostId);
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) session.end("the service stops", "away");
+  }
+
+  #open(hostId: number, connection: AgentConnection): AgentReceiver {
+    // An agent that lost its connection unnoticed comes back before the old one is found dead.
+    this.#sessions.get(hostId)?.end("a newer connection with the same token has replaced this one");
+    const session = new AgentSession(hostId, connection, this.#events);
+    this.#sessions.set(hostId, session);
+    return {
+      message: (message) => {
+        this.#heard.set(hostId, this.#now());
+        session.message(message);
+      },
+      frame: (channel, bytes) => session.frame(channel, bytes),
+      closed: () => session.closed(),
+    };
+  }
+
+  readonly #events: SessionListener = {
+    introduced: (session) => {
+      this.#log.info({ host: session.hostId, version: session.version }, "the agent of a host is connected");
+      this.#keepGpus(session);
+      this.#listener?.connected(session.hostId);
+    },
+    reported: (session) => this.#keepGpus(session),
+    changed: (session, state, before) => this.#listener?.program(session.hostId, state, before),
+    closed: (session) => {
+      const { hostId } = session;
+      if (this.#sessions.get(hostId) !== session) return;
+      this.#sessions.delete(hostId);
+      this.#log.info({ host: hostId }, "the agent of a host is no longer connected");
+      this.#listener?.disconnected(hostId);
+    },
+  };
+
+  /** Stored when the cards are others, so that they are known while the agent is away; their figures are not stored. */
+  #keepGpus({ hostId, host }: AgentSession): void {
+    const stored = this.#store.hosts.get(hostId);
+    if (host === null || stored === undefined) return;
+    this.#gpus.set(hostId, { at: this.#now(), list: host.gpus });
+    const cards = (list: typeof host.gpus): string =>
+      JSON.stringify(list.map(({ id, name, pciBusId }) => [id, name, pciBusId]));
+    if (stored.gpus !== null && cards(stored.gpus.list) === cards(host.gpus)) return;
+    this.#store.hosts
+      .change(hostId, { gpus: { at: this.#now(), list: host.gpus.map(withoutFigures) } })
+      .catch((error: unknown) => this.#log.error({ err: error }, "the GPUs of a host could not be stored"));
+  }
+}
+
+const withoutFigures = ({ id, name, vendor, vendorId, pciBusId, memory }: HostGpu): HostGpu => ({
+  ...{ id, name, vendor, vendorId, pciBusId, memory, lost: false },
+  ...{ activity: null, clock: null, memoryClock: null, voltage: null, powertune: null, fanRpm: null, fanPercent: null },
+  ...{ temperature: null, memoryTemperature: null, power: null, powerLimit: null },
+});
+
+export const noAgent = (hostname: string): RigbridgeError =>
+  new RigbridgeError(
+    "host.no.agent",
+    `The host ${hostname} has no agent; make a token with POST /api/agents and run "rigbridge agent" there`,
+  );

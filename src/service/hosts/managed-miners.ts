@@ -1,0 +1,212 @@
+import type { Logger } from "pino";
+import type { Program, ProgramState } from "../../contract/agent.ts";
+import type { HostProgram } from "../../link/programs/host-program.ts";
+import type { Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import { blankMiner, type ManagedRow, type MinerRegistry } from "../miners/miner-registry.ts";
+import type { Coins } from "../money/coins.ts";
+import type { FarmNotices } from "../notifications/notices.ts";
+import type { Benchmarks } from "./benchmarks.ts";
+import type { AgentListener, HostAgents } from "./host-agents.ts";
+import { ManagedProgram } from "./managed-program.ts";
+import { type Lack, programOf } from "./program-of.ts";
+import { type Software, softwareOf } from "./software.ts";
+import { minerUid } from "./uids.ts";
+
+export interface ManagedMinersOptions {
+  readonly store: Store;
+  readonly agents: HostAgents;
+  readonly coins: Coins;
+  readonly notices: Pick<FarmNotices, "raise" | "close">;
+  readonly benchmarks: Benchmarks;
+  readonly log: Logger;
+}
+
+/** Of one host; agents refuse more. */
+export const mostPrograms = 100;
+
+/** The managed miners as rigs of the fleet and as programs of their hosts. */
+export class ManagedMiners implements AgentListener {
+  readonly #options: ManagedMinersOptions;
+  /** Opened later. */
+  #registry: MinerRegistry | null = null;
+  /** What each host was sent last, as JSON. */
+  readonly #sent = new Map<number, string>();
+  readonly #polled = new Set<number>();
+
+  constructor(options: ManagedMinersOptions) {
+    this.#options = options;
+    options.agents.watch(this);
+  }
+
+  useRegistry(registry: MinerRegistry): void {
+    this.#registry = registry;
+  }
+
+  /** All managed miners as the registry takes them. */
+  rows(): ManagedRow[] {
+    return enabled(this.#options.store.managedMiners).flatMap((miner) => this.row(miner) ?? []);
+  }
+
+  /** undefined without its host. */
+  row(miner: Stored<StoredManagedMiner>): ManagedRow | undefined {
+    const host = this.#host(miner);
+    if (host === undefined) return undefined;
+    const { id, owner, key, disabled, description } = miner;
+    return {
+      ...blankMiner,
+      ...{ id, owner, key, disabled, address: host.hostname },
+      name: description || this.nameOf(miner, host),
+      uid: minerUid(host.uid ?? `host-${host.id}`, id),
+      groupId: miner.groupId ?? host.groupId,
+      program: { software: miner.softwareType, driver: this.softwareOf(miner)?.api ?? null },
+    };
+  }
+
+  /** The managed miner has been added or changed, or its host has. */
+  put(miner: Stored<StoredManagedMiner>): void {
+    const row = this.row(miner);
+    if (row !== undefined) this.#registry?.put(row);
+    this.#registry?.arrange();
+    this.sync(miner.hostId);
+  }
+
+  /** Groups have changed. */
+  refresh(): void {
+    for (const row of this.rows()) this.#registry?.put(row);
+  }
+
+  /** Sends a host its programs if they are others than it was sent before. */
+  sync(hostId: number): void {
+    const session = this.#options.agents.session(hostId);
+    if (session === undefined) return;
+    const programs = this.#of(hostId).flatMap((miner) => {
+      const program = this.programOf(miner);
+      return "message" in program ? [] : [program];
+    });
+    const json = JSON.stringify(programs);
+    if (this.#sent.get(hostId) === json) return;
+    this.#sent.set(hostId, json);
+    session.sendPrograms(programs);
+  }
+
+  /** Pools or pool groups have changed. */
+  syncAll(): void {
+    for (const hostId of this.#sent.keys()) this.sync(hostId);
+  }
+
+  softwareOf({ softwareType, hostId }: Pick<StoredManagedMiner, "softwareType" | "hostId">): Software | undefined {
+    return softwareOf(softwareType, this.#options.agents.session(hostId)?.software ?? []);
+  }
+
+  /** The program that a managed miner is, or why it cannot run. */
+  programOf(miner: Stored<StoredManagedMiner>): Program | Lack {
+    const { store, coins, agents } = this.#options;
+    return programOf(miner, {
+      ...{ store, coins, software: this.softwareOf(miner), name: miner.description || this.nameOf(miner) },
+      system: agents.session(miner.hostId)?.host?.system ?? "",
+    });
+  }
+
+  nameOf(miner: Stored<StoredManagedMiner>, host = this.#host(miner)): string {
+    return `${this.softwareOf(miner)?.name ?? "Managed miner"} on ${host?.hostname ?? "an unknown host"}`;
+  }
+
+  stateOf({ id, hostId }: Pick<Stored<StoredManagedMiner>, "id" | "hostId">): ProgramState | undefined {
+    return this.#options.agents.session(hostId)?.program(id);
+  }
+
+  /** What its program printed before it was given up or restarted last; null if that is not known. */
+  lastOutputOf(minerId: number): string | null {
+    const miner = this.#options.store.managedMiners.get(minerId);
+    const lines = miner === undefined ? [] : (this.stateOf(miner)?.lastLines ?? []);
+    return lines.length === 0 ? null : lines.join("\n");
+  }
+
+  isManaged(minerId: number): boolean {
+    return this.#options.store.managedMiners.get(minerId)?.disabled === false;
+  }
+
+  /** The miner whose program has its API at this port of this machine, or of the host with this name. */
+  minerAt(host: string, port: number | null): number | undefined {
+    if (port === null) return undefined;
+    const { store, agents } = this.#options;
+    return enabled(store.managedMiners).find((miner) => {
+      const isHost = agents.isOwn(miner.hostId) ? isThisMachine.test(host) : this.#host(miner)?.hostname === host;
+      return isHost && this.stateOf(miner)?.apiPort === port;
+    })?.id;
+  }
+
+  /** As its rig sees it. */
+  readonly programs = (minerId: number): HostProgram => new ManagedProgram(minerId, this, this.#options);
+
+  connected(hostId: number): void {
+    this.#sent.delete(hostId);
+    this.sync(hostId);
+    // Its own software, and whether it may reboot its host, are known only now.
+    for (const miner of this.#of(hostId)) {
+      const row = this.row(miner);
+      if (row !== undefined) this.#registry?.put(row);
+      const state = this.stateOf(miner);
+      if (state !== undefined) this.#notify(state, null);
+      this.#poll(miner.id);
+    }
+    this.#registry?.arrange();
+  }
+
+  disconnected(hostId: number): void {
+    this.#sent.delete(hostId);
+    for (const { id } of this.#of(hostId)) this.#poll(id);
+  }
+
+  program(_hostId: number, state: ProgramState, before: ProgramState | null): void {
+    if (!this.isManaged(state.id)) return;
+    this.#notify(state, before);
+    this.#poll(state.id);
+  }
+
+  #of(hostId: number): Stored<StoredManagedMiner>[] {
+    return enabled(this.#options.store.managedMiners).filter((miner) => miner.hostId === hostId);
+  }
+
+  #host({ hostId }: Pick<StoredManagedMiner, "hostId">): Stored<StoredHost> | undefined {
+    const host = this.#options.store.hosts.get(hostId);
+    return host?.disabled === false ? host : undefined;
+  }
+
+  #notify({ id, status, message, lastLines, download }: ProgramState, before: ProgramState | null): void {
+    if (status === before?.status) return;
+    const { notices } = this.#options;
+    const [failed, confirming] = [`program:${id}`, `download:${id}`];
+    if (status === "failed") {
+      const output = lastLines.length === 0 ? "" : ` Its last output:\n${lastLines.join("\n")}`;
+      const text = `${message ?? "It ended too often and is no longer started."}${output}`.slice(0, 4_000);
+      notices.raise({ ...ofSystem, key: failed, minerId: id, title: "Given up", message: text, severity: "critical" });
+    } else if (status === "running" || status === "stopped") notices.close(failed, "It was started or stopped by hand");
+    if (status === "confirming" && download !== null) {
+      const text =
+        `Its software was downloaded from ${download.url} and is not run before you confirm it: check that the SHA-256 ` +
+        `${download.sha256} is the maker's, and send it to POST /api/managedminers/${id}/download`;
+      const title = "Download to confirm";
+      notices.raise({ ...ofSystem, key: confirming, minerId: id, title, message: text, severity: "warning" });
+    } else if (status !== "downloading") notices.close(confirming, "It was confirmed or is no longer needed");
+  }
+
+  /** Reads a miner soon, once for all that happens in this turn. */
+  #poll(id: number): void {
+    const registry = this.#registry;
+    if (registry === null || this.#polled.has(id)) return;
+    this.#polled.add(id);
+    setImmediate(() => {
+      this.#polled.delete(id);
+      const rig = registry.find(id)?.rig;
+      if (rig === undefined || rig.declared.disabled) return;
+      registry.fleet.poll(rig).catch((error: unknown) => {
+        this.#options.log.error({ err: error, miner: id }, "a managed miner could not be read");
+      });
+    });
+  }
+}
+
+const ofSystem = { source: "System" } as const;
+const isThisMachine = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;

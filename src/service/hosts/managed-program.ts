@@ -1,0 +1,145 @@
+import type { Duplex } from "node:stream";
+import type { HostGpu, ProgramStatus } from "../../contract/agent.ts";
+import { notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { HostProgram, ProgramReport } from "../../link/programs/host-program.ts";
+import type { Stored, StoredManagedMiner } from "../../store/index.ts";
+import type { AgentRequest, AgentSession } from "./agent-session.ts";
+import { closedChannel } from "./channel.ts";
+import { noAgent } from "./host-agents.ts";
+import type { ManagedMiners, ManagedMinersOptions } from "./managed-miners.ts";
+import { poolsOf } from "./program-of.ts";
+
+/** The program of a managed miner, as its rig sees and steers it. */
+export class ManagedProgram implements HostProgram {
+  readonly #id: number;
+  readonly #miners: ManagedMiners;
+  readonly #options: ManagedMinersOptions;
+
+  constructor(id: number, miners: ManagedMiners, options: ManagedMinersOptions) {
+    this.#id = id;
+    this.#miners = miners;
+    this.#options = options;
+  }
+
+  get hostname(): string {
+    return this.#options.store.hosts.get(this.#hostId)?.hostname ?? "";
+  }
+
+  get report(): ProgramReport | null {
+    if (this.#session === undefined) return null;
+    const state = this.#session.program(this.#id);
+    if (state !== undefined) return state;
+    const miner = this.#options.store.managedMiners.get(this.#id);
+    const program = miner === undefined ? null : this.#miners.programOf(miner);
+    const message = program !== null && "message" in program ? program.message : null;
+    return { ...notRun, message };
+  }
+
+  get absence(): string {
+    return this.#options.agents.hasAgent(this.#hostId)
+      ? `The agent of the host ${this.hostname} is not connected`
+      : noAgent(this.hostname).message;
+  }
+
+  get gpus(): readonly HostGpu[] {
+    return this.#session?.host?.gpus ?? [];
+  }
+
+  get canReboot(): boolean {
+    return this.#session?.permissions?.reboot === true;
+  }
+
+  get pools(): HostProgram["pools"] {
+    const { store } = this.#options;
+    const miner = store.managedMiners.get(this.#id);
+    if (miner === undefined) return [];
+    return poolsOf(miner, store).map(({ url, workerName, walletAddress }) => ({
+      url,
+      worker: [walletAddress, workerName].filter((part) => part !== "").join("."),
+    }));
+  }
+
+  expected(models: readonly string[]): number | null {
+    const program = this.#miners.programOf(this.#miner());
+    if ("message" in program || program.dualAlgorithm !== null) return null;
+    return this.#options.benchmarks.expected(models, program.software, program.algorithm)?.hashrate ?? null;
+  }
+
+  dial(): Duplex {
+    return this.#session?.dial(this.#id) ?? closedChannel();
+  }
+
+  start(signal: AbortSignal): Promise<string> {
+    const program = this.#miners.programOf(this.#miner());
+    if ("message" in program) throw new RigbridgeError(program.code, program.message);
+    return this.#run(true, signal);
+  }
+
+  stop(signal: AbortSignal): Promise<string> {
+    return this.#run(false, signal);
+  }
+
+  restart(signal: AbortSignal): Promise<string> {
+    return this.#ask({ t: "restart", id: this.#id }, "The host's agent restarts the program", signal);
+  }
+
+  reboot(signal: AbortSignal): Promise<string> {
+    return this.#ask({ t: "reboot" }, "The host reboots", signal);
+  }
+
+  get #hostId(): number {
+    return this.#options.store.managedMiners.get(this.#id)?.hostId ?? 0;
+  }
+
+  get #session(): AgentSession | undefined {
+    return this.#options.agents.session(this.#hostId);
+  }
+
+  get #required(): AgentSession {
+    const session = this.#session;
+    if (session === undefined) throw new RigbridgeError("rig.unreachable", this.absence);
+    return session;
+  }
+
+  #miner(): Stored<StoredManagedMiner> {
+    const miner = this.#options.store.managedMiners.get(this.#id);
+    if (miner === undefined) throw notFound("managed miner", this.#id);
+    return miner;
+  }
+
+  /** Stored first, so that the agent is told the same again after the service has died. */
+  async #run(running: boolean, signal: AbortSignal): Promise<string> {
+    const session = this.#required;
+    const before = this.#miner();
+    await this.#keep(running);
+    try {
+      const id = this.#id;
+      const reply = await session.request(running ? { t: "start", id } : { t: "stop", id }, signal);
+      return reply.message ?? `The host's agent has ${running ? "started" : "stopped"} the program`;
+    } catch (error) {
+      const isRefused = error instanceof RigbridgeError && !unanswered.has(error.code);
+      if (isRefused && this.#miners.isManaged(this.#id)) await this.#keep(before.running);
+      throw error;
+    }
+  }
+
+  async #keep(running: boolean): Promise<void> {
+    const { managedMiners } = this.#options.store;
+    if (managedMiners.get(this.#id)?.running === running) return;
+    await managedMiners.change(this.#id, { running });
+    this.#miners.sync(this.#hostId);
+  }
+
+  async #ask(request: AgentRequest, otherwise: string, signal: AbortSignal): Promise<string> {
+    const { message } = await this.#required.request(request, signal);
+    return message ?? otherwise;
+  }
+}
+
+const notRun = {
+  status: "stopped" as ProgramStatus,
+  ...{ startedAt: null, apiPort: null, apiToken: null },
+};
+
+/** The agent may have done what it was asked for. */
+const unanswered: ReadonlySet<string> = new Set(["rig.timeout", "rig.unreachable"]);

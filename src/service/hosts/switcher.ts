@@ -1,0 +1,217 @@
+import type { Logger } from "pino";
+import type { Program } from "../../contract/agent.ts";
+import { notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { Choice, Switching, SwitchingState } from "../../contract/switching.ts";
+import type { RigState } from "../../fleet/state.ts";
+import { modelOf } from "../../link/programs/gpu-figures.ts";
+import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import type { Coins } from "../money/coins.ts";
+import { type PricesFor, worthOf } from "../money/earnings.ts";
+import { BenchmarkMeter } from "./benchmark-meter.ts";
+import type { Benchmarks } from "./benchmarks.ts";
+import type { ManagedMiners } from "./managed-miners.ts";
+import { poolsOf } from "./program-of.ts";
+import { decide } from "./switching-law.ts";
+import { type PricedOption, pricedOptions } from "./switching-options.ts";
+
+export interface SwitcherOptions {
+  readonly store: Store;
+  readonly managed: ManagedMiners;
+  readonly benchmarks: Benchmarks;
+  readonly coins: Coins;
+  readonly prices: PricesFor;
+  stateOf(minerId: number): RigState | undefined;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly log: Logger;
+}
+
+/** ms between two turns. */
+export const switchingTurnMs = 15_000;
+/** ms in which a choice must be measured; one that is not is left out for a day. */
+const measureWithinMs = 1_200_000;
+const leftOutMs = 86_400_000;
+
+/** A managed miner whose program is being measured, or chosen. */
+interface Turn {
+  readonly miner: Stored<StoredManagedMiner>;
+  readonly switching: Switching;
+  readonly options: readonly PricedOption[];
+  /** Index of the choice that it mines; -1 for none. */
+  readonly present: number;
+}
+
+/** Measures what cards do while they mine, and switches managed miners to the best of their choices. */
+export class Switcher {
+  readonly #options: SwitcherOptions;
+  readonly #meters = new Map<number, BenchmarkMeter>();
+  /** Epoch ms of the last read that was measured, by miner. */
+  readonly #readAt = new Map<number, number>();
+  /** Of the cards of each miner, as last read. */
+  readonly #models = new Map<number, readonly string[]>();
+  /** The choice that a miner mines to be measured, and since when by the monotonic clock. */
+  readonly #measuring = new Map<number, { readonly choice: string; since: number }>();
+  /** Choices that could not be measured, by miner and choice, and when. */
+  readonly #unmeasurable = new Map<string, number>();
+  readonly #why = new Map<number, string>();
+  #turning = false;
+
+  constructor(options: SwitcherOptions) {
+    this.#options = options;
+  }
+
+  async turn(): Promise<void> {
+    if (this.#turning) return;
+    this.#turning = true;
+    try {
+      for (const miner of enabled(this.#options.store.managedMiners)) await this.#turnOf(miner);
+    } catch (error) {
+      this.#options.log.error({ err: error }, "profit switching failed");
+    } finally {
+      this.#turning = false;
+    }
+  }
+
+  /** Throws `nothing.to.do` for a managed miner without choices. */
+  stateOf(minerId: number): SwitchingState {
+    const miner = this.#options.store.managedMiners.get(minerId);
+    if (miner === undefined || miner.disabled) throw notFound("managed miner", minerId);
+    if (miner.switching === null)
+      throw new RigbridgeError("nothing.to.do", `The managed miner ${minerId} has no choices; set its switching`);
+    const { options, present, switching } = this.#situation(miner, miner.switching);
+    return {
+      choice: present < 0 ? null : present,
+      since: miner.switchedAt === null ? null : new Date(miner.switchedAt).toISOString(),
+      why: miner.running ? (this.#why.get(minerId) ?? "nothing has been decided yet") : "it is stopped",
+      measuring: this.#measuring.has(minerId),
+      options: options.map(({ hashrate, power, revenue, cost }, index) => ({
+        algorithm: switching.choices[index]?.algorithm ?? "",
+        ...{ hashrate, power, revenue, cost },
+        profit: revenue === null || cost === null ? null : revenue - cost,
+      })),
+    };
+  }
+
+  async #turnOf(miner: Stored<StoredManagedMiner>): Promise<void> {
+    const program = this.#options.managed.programOf(miner);
+    if ("message" in program) return;
+    await this.#measure(miner, program);
+    const { switching, running, id } = miner;
+    const status = this.#options.managed.stateOf(miner)?.status;
+    if (switching === null || !running || status === undefined || !this.#models.has(id)) return;
+    const turn = this.#situation(miner, switching);
+    const next = this.#nextToMeasure(turn, status);
+    if (next === "measuring") return;
+    if (next !== null) {
+      this.#measuring.set(id, { choice: keyOf(next), since: this.#options.monotonicNow() });
+      await this.#use(turn, next, "it is measured");
+      return;
+    }
+    // What could not be measured is no place to stay.
+    const isMeasured = turn.options[turn.present]?.hashrate != null;
+    const { key, why } = decide({
+      ...{ mode: switching.mode, options: turn.options, hysteresis: switching.hysteresis / 100 },
+      present: isMeasured ? String(turn.present) : null,
+      since: miner.switchedAt ?? 0,
+      now: this.#options.now(),
+      minimumStayMs: switching.minimumStay * 1000,
+    });
+    this.#why.set(id, why);
+    const chosen = key === null ? undefined : switching.choices[Number(key)];
+    if (chosen !== undefined) await this.#use(turn, chosen, why);
+  }
+
+  /** The choice to mine for a measurement; "measuring": one is under way; null: all are measured that can be. */
+  #nextToMeasure({ miner, switching, options }: Turn, status: string): Choice | "measuring" | null {
+    const { now, monotonicNow, log } = this.#options;
+    const isKnown = (choice: Choice) => options[switching.choices.indexOf(choice)]?.hashrate !== null;
+    const running = this.#measuring.get(miner.id);
+    const measured = switching.choices.find((choice) => keyOf(choice) === running?.choice);
+    if (running !== undefined && measured !== undefined && !isKnown(measured)) {
+      // Time in which its host has other work, or fetches the software, does not count.
+      if (status === "idle" || status === "downloading" || status === "confirming") running.since = monotonicNow();
+      if (monotonicNow() - running.since < measureWithinMs) return "measuring";
+      log.warn({ miner: miner.id, algorithm: measured.algorithm }, "an algorithm could not be measured");
+      this.#unmeasurable.set(`${miner.id} ${running.choice}`, now());
+    }
+    this.#measuring.delete(miner.id);
+    const isLeftOut = (choice: Choice) => {
+      const at = this.#unmeasurable.get(`${miner.id} ${keyOf(choice)}`);
+      return at !== undefined && Math.abs(now() - at) < leftOutMs;
+    };
+    return switching.choices.find((choice) => !isKnown(choice) && !isLeftOut(choice) && this.#canMine(choice)) ?? null;
+  }
+
+  async #use({ miner, present, switching }: Turn, choice: Choice, why: string): Promise<void> {
+    const { store, managed, now, log } = this.#options;
+    this.#why.set(miner.id, why);
+    if (switching.choices[present] === choice || !this.#canMine(choice)) return;
+    const { algorithm, poolId, isPoolGroup, softwareType } = choice;
+    const software = softwareType === "" ? {} : { softwareType };
+    const change = { algorithm, poolId, isPoolGroup, addedPools: [], ...software, switchedAt: now() };
+    managed.put(await store.managedMiners.change(miner.id, change));
+    log.info({ miner: miner.id, algorithm, why }, "a managed miner is switched");
+  }
+
+  /** Whether its pool is still there. */
+  #canMine = ({ poolId, isPoolGroup }: Choice): boolean =>
+    poolsOf({ poolId, isPoolGroup, addedPools: [] }, this.#options.store).length > 0;
+
+  #situation(miner: Stored<StoredManagedMiner>, switching: Switching): Turn {
+    const { benchmarks, coins, prices, store } = this.#options;
+    const models = this.#models.get(miner.id) ?? [];
+    const now = prices(miner.id);
+    const facts = switching.choices.map((choice, index) => {
+      const [pool] = poolsOf({ ...choice, addedPools: [] }, store);
+      const coin = pool === undefined ? undefined : coins.coin(pool.coinShortName);
+      const pays = coin !== undefined && coins.isSameAlgorithm(coin.algorithm, choice.algorithm);
+      return {
+        key: String(index),
+        expected: benchmarks.expected(models, choice.softwareType || miner.softwareType, this.#idOf(choice.algorithm)),
+        worth: pays ? worthOf(coin, now).money : null,
+      };
+    });
+    const present = switching.choices.findIndex(
+      ({ algorithm, poolId, isPoolGroup, softwareType }) =>
+        coins.isSameAlgorithm(algorithm, miner.algorithm) &&
+        poolId === miner.poolId &&
+        isPoolGroup === miner.isPoolGroup &&
+        (softwareType === "" || softwareType === miner.softwareType),
+    );
+    return { miner, switching, present, options: pricedOptions(facts, now.electricity) };
+  }
+
+  /** Its cards together mine one algorithm: what two at once do says nothing about either. */
+  async #measure({ id }: Stored<StoredManagedMiner>, program: Program): Promise<void> {
+    const state = this.#options.stateOf(id);
+    if (state?.reading == null || state.missed > 0 || state.at === null || state.at === this.#readAt.get(id)) return;
+    this.#readAt.set(id, state.at);
+    const { readings, devices } = state.reading;
+    const gpus = this.#options.managed.programs(id).gpus;
+    const named = devices.map((device) => ({ ...device, name: modelOf(device, gpus) }));
+    if (named.length > 0) this.#models.set(id, namesOf(named));
+    const { coins, benchmarks, monotonicNow } = this.#options;
+    const isOther = readings.algorithm !== null && !coins.isSameAlgorithm(readings.algorithm, program.algorithm);
+    const meter = this.#meters.get(id) ?? new BenchmarkMeter();
+    this.#meters.set(id, meter);
+    const mines = readings.mining !== false && !isOther && program.dualAlgorithm === null;
+    const subject = [program.software, program.algorithm, program.parameters, program.gpuSettings];
+    const found = meter.take({
+      subject: JSON.stringify(subject),
+      uptime: mines ? readings.uptime : null,
+      devices: named,
+      at: monotonicNow(),
+    });
+    if (found !== null) await benchmarks.add(found, program.software, this.#idOf(program.algorithm));
+  }
+
+  #idOf = (algorithm: string): string => this.#options.coins.algorithm(algorithm)?.id ?? algorithm;
+}
+
+const keyOf = ({ algorithm, poolId, isPoolGroup, softwareType }: Choice): string =>
+  JSON.stringify([algorithm, poolId, isPoolGroup, softwareType]);
+
+/** Those that mine; a card that is switched off adds nothing. */
+const namesOf = (devices: readonly { readonly name: string; readonly status: string }[]): string[] =>
+  devices.filter(({ status }) => status !== "disabled").map(({ name }) => name);

@@ -1,0 +1,65 @@
+/** What a managed miner could mine, with what is known of it; null is unknown. */
+export interface Option {
+  readonly key: string;
+  /** Money per day. */
+  readonly revenue: number | null;
+  /** Money per day for electricity; 0 without a price. */
+  readonly cost: number | null;
+  /** W. */
+  readonly power: number | null;
+}
+
+export interface Situation {
+  /** `heat` ignores money: the option that draws most power is the best one. */
+  readonly mode: "profit" | "heat";
+  readonly options: readonly Option[];
+  /** What it mines now; null for something that is no option. */
+  readonly present: string | null;
+  /** Epoch ms since which it mines that. */
+  readonly since: number;
+  readonly now: number;
+  /** Share of the highest revenue (or power) by which another option must be better: a change costs hashing time. */
+  readonly hysteresis: number;
+  readonly minimumStayMs: number;
+}
+
+export interface Decision {
+  /** What it is to mine; null: nothing can be told, so it goes on as it is. */
+  readonly key: string | null;
+  readonly why: string;
+}
+
+/** Which option a managed miner should mine. */
+export function decide({ mode, options, present, since, now, hysteresis, minimumStayMs }: Situation): Decision {
+  const worthOf = (option: Option): number | null =>
+    mode === "heat" ? option.power : difference(option.revenue, option.cost);
+  const judged = options.flatMap((option) => {
+    const worth = worthOf(option);
+    return worth === null ? [] : [{ option, worth }];
+  });
+  const [first, ...rest] = judged;
+  if (first === undefined)
+    return { key: null, why: mode === "heat" ? "the power of no choice is known" : "the profit of no choice is known" };
+  const best = rest.reduce((one, other) => (other.worth > one.worth ? other : one), first);
+  const measure = mode === "heat" ? "draws most power" : "earns most";
+  const current = options.find(({ key }) => key === present);
+  if (current === undefined) return { key: best.option.key, why: `it ${measure}` };
+  if (best.option.key === present) return { key: present, why: `it ${measure}` };
+  const worth = worthOf(current);
+  // Prices come and go: what cannot be compared is left alone.
+  if (worth === null) return { key: present, why: "its own profit is not known now" };
+  const scale = Math.max(
+    ...judged.map(({ option }) => Math.abs((mode === "heat" ? option.power : option.revenue) ?? 0)),
+  );
+  if (best.worth - worth <= hysteresis * scale) return { key: present, why: "no other choice is clearly better" };
+  // A clock that was set back has not made the stay longer.
+  const stayed = Math.max(0, now - since);
+  if (stayed < minimumStayMs)
+    return { key: present, why: `another choice ${measure}, but it stays for ${minutes(minimumStayMs - stayed)} more` };
+  return { key: best.option.key, why: `it ${measure}` };
+}
+
+const minutes = (ms: number): string => `${Math.ceil(ms / 60_000)} min`;
+
+const difference = (from: number | null, what: number | null): number | null =>
+  from === null || what === null ? null : from - what;

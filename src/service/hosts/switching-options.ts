@@ -1,0 +1,35 @@
+import type { Expected } from "./benchmarks.ts";
+import type { Option } from "./switching-law.ts";
+
+/** A choice with what is known of it. */
+export interface ChoiceFacts {
+  readonly key: string;
+  /** What the rig does with it; null if it is not measured yet. */
+  readonly expected: Expected | null;
+  /** Money per MH/s and day; null if unknown. */
+  readonly worth: number | null;
+}
+
+export interface PricedOption extends Option {
+  /** H/s. */
+  readonly hashrate: number | null;
+}
+
+/**
+ * What each choice earns and costs. `electricity`: money per kWh; null if it is unknown now, undefined without a price.
+ * Where no choice has a known power, as with processors, all cost the same: nothing.
+ */
+export function pricedOptions(choices: readonly ChoiceFacts[], electricity: number | null | undefined): PricedOption[] {
+  const someDraw = choices.some(({ expected }) => expected !== null && expected.power !== null);
+  return choices.map(({ key, expected, worth }) => {
+    const { hashrate, power } = expected ?? { hashrate: null, power: null };
+    return {
+      ...{ key, hashrate, power },
+      revenue: hashrate === null || worth === null ? null : (hashrate / 1e6) * worth,
+      cost: !someDraw || electricity === undefined ? 0 : costOf(power, electricity),
+    };
+  });
+}
+
+const costOf = (watts: number | null, electricity: number | null): number | null =>
+  watts === null || electricity === null ? null : (watts / 1000) * 24 * electricity;
