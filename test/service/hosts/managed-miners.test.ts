@@ -5,7 +5,7 @@ import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { type Bench, caller, closeBenches } from "../bench.ts";
 import { gpu } from "./agent-double.ts";
-import { noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
+import { apiAt, noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
 
 afterEach(closeBenches);
 
@@ -430,8 +430,7 @@ test.each([
   const { bench, manage, agent } = await openHosts({ rigs: [{ ...spec, warm: true }] });
   await bench.service.savePool({ ...noPool, id: 0, url: "stratum+tcp://any.example.com:1" }, caller);
   await manage({ softwareType, algorithm, poolId: 4 });
-  const port = Number(bench.rig(0).address.split(":").at(-1));
-  await agent({ api: () => ({ port, token: null }) });
+  await agent({ api: () => ({ ...apiAt(bench.rig(0).address), token: null }) });
   await shows(bench, "Stopped");
   await bench.act(1, { action: "start" });
   await shows(bench, "Mining");
