@@ -268,7 +268,7 @@ export class Agent {
         return { message: await reboot(this.#options.rebootCommand, this.#options.log) };
       case "command": {
         const port = this.#supervisors.get(request.program.id)?.apiPort ?? null;
-        return { command: this.#launcher.shown(request.program, port) };
+        return { command: await this.#launcher.shown(request.program, port) };
       }
       case "confirm":
         return { message: await this.#options.downloads.confirm(request.id, request.sha256) };

@@ -96,6 +96,18 @@ const readingTexts = {
     line: "Second algorithm",
     text: ({ dual }) => (dual === null ? "" : joined([dual.algorithm ?? "", figure(dual.hashrate, format.hashrate)])),
   },
+  proxy: {
+    line: "Workers",
+    text: ({ proxy }) =>
+      proxy === null
+        ? ""
+        : joined([
+            figure(proxy.workers, format.grouped),
+            figure(proxy.connections, format.grouped, "connected"),
+            figure(proxy.upstreams, format.grouped, "connections to pools"),
+            figure(proxy.upstreamsFailing, format.grouped, "failing"),
+          ]),
+  },
   power: { line: "Power", text: ({ power }) => figure(power, format.power) },
   powerSource: { line: "Power", text: ({ power, powerSource }) => (power === null ? "" : (powerSource ?? "")) },
   powerLimit: { line: "Power", text: ({ powerLimit }) => figure(powerLimit, format.power, "limit") },

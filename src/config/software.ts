@@ -9,7 +9,6 @@ import {
   pairs,
 } from "../catalogue/mining-program.ts";
 import { miningPrograms, miningSoftware, programOf } from "../catalogue/mining-software.ts";
-import { Line } from "../contract/inputs.ts";
 import type { Finding } from "./document.ts";
 
 const word = z
@@ -27,7 +26,7 @@ export const SoftwareSettings = z.strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9]{0,63}$/, "must be 1 to 64 letters and digits that begin with a letter")
     .describe("id that managed miners name as softwareType; one of the catalogue changes only its download or path"),
-  name: Line(100).min(1).optional().describe("name of the program"),
+  name: word.min(1).max(100).optional().describe("name of the program"),
   api: z
     .enum(apis)
     .optional()

@@ -108,6 +108,20 @@ export const properties = {
     diagnostic: true,
     read: ({ readings }) => readings.algorithm,
   }),
+  dual_hashrate: readOnly({
+    name: "Hash rate of the second algorithm",
+    kind: "hashrate",
+    unit: "H/s",
+    diagnostic: true,
+    read: ({ readings }) => readings.dual?.hashrate ?? null,
+  }),
+  dual_algorithm: readOnly({
+    name: "Second algorithm",
+    kind: "text",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.dual?.algorithm ?? null,
+  }),
   power: readOnly({ name: "Power", kind: "power", unit: "W", read: ({ readings }) => readings.power }),
   energy: readOnly({ name: "Energy", kind: "energy", unit: "Wh", read: ({ readings }) => readings.energy }),
   efficiency: readOnly({

@@ -78,6 +78,8 @@ const stateFields = {
   hashrate_average: { hashrate_average: plain, hashrate_average_display: inDisplayUnit },
   hashrate_expected: { hashrate_expected: plain, hashrate_expected_display: inDisplayUnit },
   algorithm: { algorithm: plain },
+  dual_hashrate: { dual_hashrate: plain, dual_hashrate_mh: (value) => scaled(value, 1e6) },
+  dual_algorithm: { dual_algorithm: plain },
   power: { power: plain },
   // To the Wh: a counter in coarser steps would show consumption in bursts.
   energy: { energy: plain, energy_kwh: (value) => (typeof value === "number" ? value / 1000 : null) },

@@ -75,16 +75,16 @@ test("a path that is missing, no file, or not executable is named with what to d
 
 test("a program that is missing is looked for again, as its disk may be mounted late", async () => {
   const host = await startHost();
-  const path = join(host.folder, "programs", "late");
+  const path = join(host.folder, "programs", "xmrig-late");
   host.send({ t: "programs", programs: [doubleProgram(path)] });
   await host.untilStatus("waiting");
-  await installDouble(join(host.folder, "programs"), "late");
+  await installDouble(join(host.folder, "programs"), "xmrig-late");
   await host.untilStatus("running");
 });
 
 test("a file that is no program is refused by the system, and says so", async () => {
   const host = await startHost();
-  const path = join(host.folder, "programs", "broken");
+  const path = join(host.folder, "programs", "xmrig-broken");
   await writeFile(path, "\x7fELF broken");
   await chmod(path, 0o755);
   expect(await refusal(host, at(path))).toMatchObject({

@@ -35,7 +35,7 @@ test("without a file nothing is allowed but programs in the agent's own folder",
 
 test("paths of the file are relative to it, options go before it, variables are filled in", async () => {
   const file = await fileWith(
-    "service: http://10.0.0.1:17790\ntoken: ${TOKEN}\ndata: state\nallow:\n  folders: [miners, /opt/miners]\n  reboot: true\n",
+    "service: http://10.0.0.1:17790\ntoken: $" + "{TOKEN}\ndata: state\nallow:\n  folders: [miners, /opt/miners]\n  reboot: true\n",
   );
   const settings = await readAgentSettings(file, { service: "https://other.example" }, { TOKEN: token });
   expect(settings.service.href).toBe("https://other.example/");

@@ -308,6 +308,9 @@ export const entities = {
   hashrate_average: hashrate(() => diagnostic),
   hashrate_expected: hashrate(() => diagnostic),
   algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
+  // Its own unit: that of the first may not fit, and one that changes would break statistics.
+  dual_hashrate: reading({ ...hashrateIn("MH/s"), ...diagnostic }, "dual_hashrate_mh"),
+  dual_algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
   power: reading({ ...power, ...measurement }),
   energy: reading({ ...energy, state_class: "total_increasing" }, "energy_kwh"),
   efficiency,

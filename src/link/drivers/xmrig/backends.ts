@@ -2,6 +2,7 @@ import { isRecord } from "../../../contract/record.ts";
 import type { DeviceReading } from "../../driver.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "../shared/board-device.ts";
+import { busOf, gpuRules } from "../shared/gpu-device.ts";
 
 /**
  * One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary.
@@ -57,6 +58,8 @@ function card(thread: TolerantReader, position: number): DeviceReading {
     clock: health.number("clock", megahertz) ?? thread.number("clock", megahertz),
     memoryClock: health.number("mem_clock", megahertz) ?? thread.number("memory_clock", megahertz),
     intensity: thread.text("intensity"),
+    power: health.number("power", gpuRules.power),
+    bus: bus === null ? null : busOf(thread, "bus_id"),
   };
 }
 
