@@ -92,4 +92,7 @@ export class LogFile {
   }
 }
 
-const printable = (line: string): string => stripVTControlCharacters(line).replaceAll(/\p{Cc}/gu, " ").trim();
+const printable = (line: string): string =>
+  stripVTControlCharacters(line)
+    .replaceAll(/\p{Cc}/gu, " ")
+    .trim();

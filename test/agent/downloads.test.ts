@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type DownloadRequest, Downloads, downloadOf } from "../../src/agent/downloads/index.ts";
 import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import { unpack } from "../../src/agent/downloads/unpack.ts";
-import type { Preparing } from "../../src/agent/supervisor.ts";
+import type { Preparing } from "../../src/agent/supervisor-parts.ts";
 import { programOf } from "../../src/catalogue/mining-software.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type Entry, tar, tarGz, tarXz, zip } from "./archives.ts";

@@ -82,14 +82,14 @@ test("a program that is missing is looked for again, as its disk may be mounted 
   await host.untilStatus("running");
 });
 
-test("a file that is no program is refused by the system, and says so", async () => {
+test("a file that is no program is refused: the system would run it by a shell", async () => {
   const host = await startHost();
-  const path = join(host.folder, "programs", "xmrig-broken");
-  await writeFile(path, "\x7fELF broken");
+  const path = join(host.folder, "programs", "xmrig-text");
+  await writeFile(path, `echo run > ${host.folder}/was-run\n`);
   await chmod(path, 0o755);
-  expect(await refusal(host, at(path))).toMatchObject({
-    code: "program.ended",
-    message: expect.stringContaining("cannot be started (ENOEXEC)"),
+  expect(await refusal(host, at(path))).toEqual({
+    code: "program.not-executable",
+    message: `${path} is neither a program of this system nor a script that begins with #!`,
   });
 });
 
