@@ -8,15 +8,15 @@ import { LogFile } from "./log-file.ts";
 import { exitText, Outcome } from "./outcome.ts";
 import type { Exit } from "./process.ts";
 import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.ts";
-import { redact } from "./secrets.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
 import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
-/** Lines of its output that are sent when the agent gives up a program. */
+/** Of its output, sent when the agent gives up a program: a message about 100 of them stays below `agentMessageBytes`. */
 const sentLines = 50;
-/** When a program is restarted there are fewer: the messages about all programs of a host go together. */
+const sentBytes = 6_000;
+/** The same when it is restarted by request. */
 const fewLines = 10;
-const fewCharacters = 200;
+const fewBytes = 2_000;
 /** How long closing waits for a program that is just being ended; the next agent goes on with it. */
 const closeMs = 1_000;
 
@@ -242,9 +242,9 @@ export class Supervisor {
     if ((exit === null || (await run.remains())) && !(await run.end())) await this.#awaitHanging(run);
     const how = exit ?? (await run.process.ended);
     await this.#restoreGpus();
-    const at = new Date(this.#outcome.ended(how)).toISOString();
-    await this.#logFile.write(`--- ${at} ended (${exitText(how)})`).catch(() => undefined);
-    if (exit === null && this.#wantsRestart) this.#linesBefore = await this.#lastLines(run, fewLines, fewCharacters);
+    await this.#logFile.note(this.#outcome.ended(how), `ended (${exitText(how)})`).catch(() => undefined);
+    if (exit === null && this.#wantsRestart)
+      this.#linesBefore = await this.#logFile.lastOutput(fewLines, run.launch.secrets, fewBytes).catch(() => []);
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -261,16 +261,9 @@ export class Supervisor {
   }
 
   async #judge(run: ProgramRun, exit: Exit): Promise<void> {
-    const lines = await this.#lastLines(run, sentLines);
     const { launch, startedAt } = run;
+    const lines = await this.#logFile.lastOutput(sentLines, launch.secrets, sentBytes).catch(() => []);
     this.#parts.log.warn(this.#outcome.judge(this.#name, { exit, launch, startedAt, lines }).message);
-  }
-
-  /** Of its output, without secrets. */
-  async #lastLines({ launch }: ProgramRun, count: number, characters = Number.POSITIVE_INFINITY): Promise<string[]> {
-    // Beside lines of the agent's own.
-    const lines = (await this.#logFile.tail(count + 2).catch(() => [])).filter((line) => !line.startsWith("--- "));
-    return lines.slice(-count).map((line) => redact(line, launch.secrets).slice(0, characters).toWellFormed());
   }
 
   async #start(): Promise<void> {
@@ -312,7 +305,9 @@ export class Supervisor {
     [this.#run, this.#unstarted] = [run, null];
     this.#outcome.started();
     this.#parts.saveOrLog();
-    void this.#becomeReady(run);
+    this.#becomeReady(run).catch((error: unknown) => {
+      this.#parts.log.error({ err: error }, `Internal error; it is not known whether ${this.#name} is ready`);
+    });
   }
 
   async #becomeReady(run: ProgramRun): Promise<void> {
