@@ -8,7 +8,7 @@ import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
 import { allowedExecutable, checkName, executable, forbidden } from "./permissions.ts";
-import type { PreparedLaunch, Preparing } from "./supervisor.ts";
+import type { PreparedLaunch, Preparing } from "./supervisor-parts.ts";
 
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
@@ -91,6 +91,8 @@ export class Launcher {
       checkName(file, entry);
       return file;
     }
+    if (program.files.from === "host" && declared === undefined)
+      throw new RigbridgeError("software.unknown", `This host's configuration declares no ${program.software}`);
     // What the host's own configuration declares needs no permission from it.
     if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
     return null;

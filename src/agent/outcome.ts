@@ -2,7 +2,6 @@ import { backOffMs } from "../async/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Exit } from "./process.ts";
 import { afterEnd, type Failures, noFailures, type RestartLimits } from "./restart-law.ts";
-import { redact } from "./secrets.ts";
 import type { SavedLaunch, SavedProgram } from "./state-file.ts";
 
 /** Failures that may pass: a disk that is mounted late, a network that is away. */
@@ -12,7 +11,7 @@ interface End {
   readonly exit: Exit;
   readonly launch: SavedLaunch;
   readonly startedAt: number;
-  /** Its last lines of output. */
+  /** Its last lines of output, without secrets. */
   readonly lines: readonly string[];
 }
 
@@ -105,18 +104,16 @@ export class Outcome {
 
   /** What follows from an end that nobody asked for. */
   judge(name: string, { exit, launch, startedAt, lines }: End): RigbridgeError {
-    const { badConfiguration, secrets } = launch;
-    const end = { ranMs: this.#now() - startedAt, code: exit.code, badConfiguration };
+    const end = { ranMs: this.#now() - startedAt, code: exit.code, badConfiguration: launch.badConfiguration };
     const after = afterEnd(end, this.#failures, this.#limits);
-    const lastLines = lines.map((line) => redact(line, secrets));
-    const last = lastLines.at(-1);
+    const last = lines.at(-1);
     const what = after.what === "wait" ? `ended (${exitText(exit)})` : after.why;
     const message = `${name} ${what}${last === undefined ? "" : `; its last line: ${last}`}`;
     const problem = new RigbridgeError("program.ended", message);
     this.#problem = problem;
     this.#failures = after.failures;
     if (after.what === "wait") this.#retryAt = this.#now() + after.waitMs;
-    else this.#failed = { message, lastLines };
+    else this.#failed = { message, lastLines: [...lines] };
     return problem;
   }
 

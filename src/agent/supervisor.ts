@@ -1,60 +1,22 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Logger } from "pino";
-import type { GpuSettings, Program, ProgramState, ProgramStatus } from "../contract/agent.ts";
+import type { Program, ProgramState, ProgramStatus } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { Bell } from "./bell.ts";
-import type { GpuTuner } from "./gpus/gpu-tuner.ts";
-import { LogFile, type LogLimits } from "./log-file.ts";
+import { LogFile } from "./log-file.ts";
 import { exitText, Outcome } from "./outcome.ts";
-import type { Platform } from "./platform/index.ts";
 import type { Exit } from "./process.ts";
-import { adoptRun, type Launch, type ProgramRun, type RunLimits, startRun } from "./program-run.ts";
-import type { RestartLimits } from "./restart-law.ts";
+import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
+import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
-export interface SupervisorLimits extends RunLimits {
-  readonly restart: RestartLimits;
-  readonly log: LogLimits;
-}
-
-export interface SupervisorParts {
-  readonly platform: Platform;
-  readonly limits: SupervisorLimits;
-  /** The agent's folder. */
-  readonly folder: string;
-  readonly log: Logger;
-  /** Throws a `RigbridgeError` that says why the program cannot be started; reports what takes long. */
-  readonly prepare: (
-    program: Program,
-    report: (step: Preparing) => void,
-    signal: AbortSignal,
-  ) => Promise<PreparedLaunch>;
-  /** Sets the GPUs for a program before it starts, and restores them after its end. */
-  readonly gpus: Pick<GpuTuner, "apply" | "restore">;
-  /** Writes the state of all programs, or throws. */
-  readonly save: () => void;
-  /** The same where what runs has changed already. */
-  readonly saveOrLog: () => void;
-  /** The state may have changed. */
-  readonly changed: () => void;
-  readonly now: () => number;
-}
-
-export interface PreparedLaunch extends Omit<Launch, "fingerprint"> {
-  /** Those that the program does not make itself. */
-  readonly gpuSettings: readonly GpuSettings[];
-}
-
-export interface Preparing {
-  readonly status: "starting" | "downloading" | "confirming";
-  readonly download: ProgramState["download"];
-}
-
-/** Lines of its output that are sent when the agent gives up a program. */
+/** Of its output, sent when the agent gives up a program: a message about 100 of them stays below `agentMessageBytes`. */
 const sentLines = 50;
+const sentBytes = 6_000;
+/** The same when it is restarted by request. */
+const fewLines = 10;
+const fewBytes = 2_000;
 /** How long closing waits for a program that is just being ended; the next agent goes on with it. */
 const closeMs = 1_000;
 
@@ -70,6 +32,8 @@ export class Supervisor {
   /** A start whose process is not known yet. */
   #unstarted: SavedRun | null;
   readonly #outcome: Outcome;
+  /** Its last output before the last restart that was asked for. */
+  #linesBefore: readonly string[] = [];
   /** Why the host has something else to do; null while it has not. */
   #busyWith: string | null = null;
   #preparing: Preparing | null = null;
@@ -102,17 +66,19 @@ export class Supervisor {
   get state(): ProgramState {
     const { launch, process, startedAt } = this.#run ?? {};
     const { starts, exit, failed } = this.#outcome.saved;
+    const status = this.#status;
     const why = this.#outcome.message ?? (this.#run === null ? this.#busyWith : null);
+    const isExplained = why !== null && status !== "stopped";
     return {
       id: this.#program.id,
-      status: this.#status,
+      status,
       pid: process?.identity.pid ?? null,
       startedAt: startedAt ?? null,
       apiPort: launch?.apiPort ?? null,
       apiToken: launch?.apiToken ?? null,
       ...{ starts, exit },
-      message: why === null ? null : why.slice(0, 4_000).toWellFormed(),
-      lastLines: failed?.lastLines ?? [],
+      message: isExplained ? why.slice(0, 4_000).toWellFormed() : null,
+      lastLines: status === "stopped" ? [] : [...(failed?.lastLines ?? this.#linesBefore)],
       download: this.#preparing?.download ?? null,
     };
   }
@@ -276,8 +242,9 @@ export class Supervisor {
     if ((exit === null || (await run.remains())) && !(await run.end())) await this.#awaitHanging(run);
     const how = exit ?? (await run.process.ended);
     await this.#restoreGpus();
-    const at = new Date(this.#outcome.ended(how)).toISOString();
-    await this.#logFile.write(`--- ${at} ended (${exitText(how)})`).catch(() => undefined);
+    await this.#logFile.note(this.#outcome.ended(how), `ended (${exitText(how)})`).catch(() => undefined);
+    if (exit === null && this.#wantsRestart)
+      this.#linesBefore = await this.#logFile.lastOutput(fewLines, run.launch.secrets, fewBytes).catch(() => []);
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -293,9 +260,9 @@ export class Supervisor {
     while (await run.remains()) await sleep(1_000);
   }
 
-  async #judge({ launch, startedAt }: ProgramRun, exit: Exit): Promise<void> {
-    const output = await this.#logFile.tail(sentLines + 2).catch(() => []);
-    const lines = output.filter((line) => !line.startsWith("--- ")).slice(-sentLines);
+  async #judge(run: ProgramRun, exit: Exit): Promise<void> {
+    const { launch, startedAt } = run;
+    const lines = await this.#logFile.lastOutput(sentLines, launch.secrets, sentBytes).catch(() => []);
     this.#parts.log.warn(this.#outcome.judge(this.#name, { exit, launch, startedAt, lines }).message);
   }
 
@@ -338,7 +305,9 @@ export class Supervisor {
     [this.#run, this.#unstarted] = [run, null];
     this.#outcome.started();
     this.#parts.saveOrLog();
-    void this.#becomeReady(run);
+    this.#becomeReady(run).catch((error: unknown) => {
+      this.#parts.log.error({ err: error }, `Internal error; it is not known whether ${this.#name} is ready`);
+    });
   }
 
   async #becomeReady(run: ProgramRun): Promise<void> {
@@ -378,10 +347,3 @@ export class Supervisor {
     });
   }
 }
-
-/** Of everything that the command line and the settings of GPUs are made of. */
-const fingerprintOf = (program: Program): string => {
-  const { software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings } = program;
-  const parts = [software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-};

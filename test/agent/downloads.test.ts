@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type DownloadRequest, Downloads, downloadOf } from "../../src/agent/downloads/index.ts";
 import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import { unpack } from "../../src/agent/downloads/unpack.ts";
-import type { Preparing } from "../../src/agent/supervisor.ts";
+import type { Preparing } from "../../src/agent/supervisor-parts.ts";
 import { programOf } from "../../src/catalogue/mining-software.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type Entry, tar, tarGz, tarXz, zip } from "./archives.ts";
@@ -185,7 +185,7 @@ describe("a download", () => {
     });
     const at = (path: string) => ({ url: request.url.replace("/miner.tar.gz", path), sha256: sumOf(archive) });
     expect((await obtain(at("/moved"))).state).toBe("ready");
-    const error = await failure(obtain(at("/away")));
+    const error = await failure(obtain({ ...at("/away"), version: "2.0" }));
     expect([error.code, error.message]).toEqual(["download.failed", expect.stringContaining("only https is allowed")]);
     expect((await failure(obtain({ url: "http://localhost:1/x" }))).message).toContain("only https is allowed");
   });

@@ -29,9 +29,9 @@ test("a program's cards get the host's figures of the same bus, where they have 
 
 test("the program's own power and temperature stay", () => {
   const known = { power: 190, powerSource: "measured", temperature: 65 } as const;
-  expect(withHostGpus(reading([device(1)], known), [gpu(0, 1, { power: 100, temperature: 60 })]).readings).toMatchObject(
-    known,
-  );
+  expect(
+    withHostGpus(reading([device(1)], known), [gpu(0, 1, { power: 100, temperature: 60 })]).readings,
+  ).toMatchObject(known);
 });
 
 test("a card that the host does not know leaves the sum unknown, as does one without a bus", () => {

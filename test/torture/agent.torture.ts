@@ -72,9 +72,10 @@ async function watch(socket: WebSocket, pid: number, program: Program, log: stri
   const [busy, begun] = [busyOf(pid), performance.now()];
   await pause(watchedMs);
   const share = (busyOf(pid) - busy) / ((performance.now() - begun) / 1000);
-  const resident = residentOf(pid) ?? 0;
+  const [own, resident] = [ownMemoryOf(pid), residentOf(pid) ?? 0];
   const seen = messages.findLast((each) => each.t === "host")?.host.gpus.length;
-  say(`with ${seen} GPUs: ${megabytes(resident)}, ${(share * 100).toFixed(2)} % of a core`);
+  const memory = `${megabytes(own)} of its own, ${megabytes(resident)} with the pages of Node that all its processes share`;
+  say(`with ${seen} GPUs: ${memory}; ${(share * 100).toFixed(2)} % of a core`);
   const delays: number[] = [];
   for (let turn = 0; turn < commands; turn += 1) {
     const told = Date.now();
@@ -85,7 +86,7 @@ async function watch(socket: WebSocket, pid: number, program: Program, log: stri
   }
   say(`from a command to the signal: ${delays.join(", ")} ms`);
   if (seen !== gpus) broken(`it should see ${gpus} GPUs`);
-  if (resident > bound.bytes) broken(`the agent takes more than ${megabytes(bound.bytes)}`);
+  if (own > bound.bytes) broken(`the agent takes more than ${megabytes(bound.bytes)}`);
   if (share > bound.share) broken(`the agent takes more than ${bound.share * 100} % of a core`);
   if (Math.max(...delays) > bound.signalMs) broken(`a signal came later than ${bound.signalMs} ms`);
 }
@@ -102,6 +103,12 @@ const programFor = (path: string): Program => ({
   ...{ dualAlgorithm: null, dualPools: [], parameters: "", running: true, gpuSettings: [] },
   idle: { processes: ["no-such-process"], load: 100 },
 });
+
+/** Bytes that would be free without this process. */
+function ownMemoryOf(pid: number): number {
+  const parts = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8").matchAll(/^Private_\w+: +(\d+) kB$/gm);
+  return [...parts].reduce((sum, [, kilobytes]) => sum + 1024 * Number(kilobytes), 0);
+}
 
 /** Seconds of processor time. */
 function busyOf(pid: number): number {

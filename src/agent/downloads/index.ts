@@ -120,7 +120,11 @@ export class Downloads {
   async #downloaded(request: DownloadRequest, expected: string | null, signal: AbortSignal): Promise<Obtained> {
     await mkdir(this.#file("."), { recursive: true, mode: 0o700 });
     const partial = this.#file(`${randomUUID()}.part`);
-    const { bytes, sha256 } = await (await fetching()).fetchFile(this.#address(request.url), partial, this.#fetching(signal));
+    const { bytes, sha256 } = await (await fetching()).fetchFile(
+      this.#address(request.url),
+      partial,
+      this.#fetching(signal),
+    );
     try {
       if (expected === null) {
         await rename(partial, this.#file(sha256));
