@@ -247,7 +247,8 @@ export class Agent {
     try {
       link.send({ t: "done", n, ...(await this.#fulfil(request)) });
     } catch (error) {
-      if (!(error instanceof RigbridgeError)) this.#options.log.error({ err: error }, `Internal error with ${request.t}`);
+      if (!(error instanceof RigbridgeError))
+        this.#options.log.error({ err: error }, `Internal error with ${request.t}`);
       const { code, message } =
         error instanceof RigbridgeError ? error : { code: "internal", message: "Internal error of the host's agent" };
       link.send({ t: "done", n, error: { code, message: message.slice(0, 4_000).toWellFormed() } });

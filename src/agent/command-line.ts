@@ -107,7 +107,8 @@ function poolMistakes({ name, command }: MiningProgram, path: string, pool: Prog
   for (const field of ["worker", "wallet", "password"] as const) {
     // It would be read as an option by some programs.
     if (pool[field].startsWith("-")) mistakes.push({ path: `${path}.${field}`, message: "must not begin with -" });
-    if (/\p{Cc}/u.test(pool[field])) mistakes.push({ path: `${path}.${field}`, message: "contains control characters" });
+    if (/\p{Cc}/u.test(pool[field]))
+      mistakes.push({ path: `${path}.${field}`, message: "contains control characters" });
   }
   return mistakes;
 }

@@ -107,7 +107,8 @@ export class Connection {
     const { log, service } = this.#options;
     if (reason === this.#logged) return;
     this.#logged = reason;
-    if (isRefused) log.error(`The service at ${service.host} refuses this agent (${reason}); programs go on as they are`);
+    if (isRefused)
+      log.error(`The service at ${service.host} refuses this agent (${reason}); programs go on as they are`);
     else log.warn(`No connection to the service at ${service.host} (${reason}); programs go on, and it is tried again`);
   }
 

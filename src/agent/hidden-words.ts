@@ -44,4 +44,7 @@ function secretOptions({ command }: MiningProgram): ReadonlySet<string> {
 }
 
 const masked = (word: string, secrets: readonly string[]): string =>
-  secrets.reduce((text, secret) => text.replaceAll(secret, hidden), word.replace(/(:\/\/[^/@]*?:)[^/]*@/, `$1${hidden}@`));
+  secrets.reduce(
+    (text, secret) => text.replaceAll(secret, hidden),
+    word.replace(/(:\/\/[^/@]*?:)[^/]*@/, `$1${hidden}@`),
+  );

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
-import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
 import type { DeclaredProgram } from "../config/software.ts";
+import type { AgentPermissions, HostGpu, Program } from "../contract/agent.ts";
 import { invalidAll, RigbridgeError } from "../contract/problems.ts";
 import { commandLine } from "./command-line.ts";
 import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
-import { allowedExecutable, executable, forbidden } from "./permissions.ts";
-import type { Preparing, PreparedLaunch } from "./supervisor.ts";
+import { allowedExecutable, checkName, executable, forbidden } from "./permissions.ts";
+import type { PreparedLaunch, Preparing } from "./supervisor.ts";
 
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
@@ -35,7 +35,8 @@ export class Launcher {
   async prepare(program: Program, report: (step: Preparing) => void, signal: AbortSignal): Promise<PreparedLaunch> {
     const { permissions, readGpus, usedPorts } = this.#options;
     const entry = this.#entry(program);
-    if (program.gpuSettings.length > 0 && !permissions.gpuSettings) throw forbidden("settings of GPUs", "allow.gpuSettings");
+    if (program.gpuSettings.length > 0 && !permissions.gpuSettings)
+      throw forbidden("settings of GPUs", "allow.gpuSettings");
     const file = await this.#file(program, entry, report, signal);
     const apiPort = entry.api === null ? null : await freePort(usedPorts());
     const apiToken = randomBytes(18).toString("base64url");
@@ -59,7 +60,8 @@ export class Launcher {
   shown(program: Program, apiPort: number | null): string[] {
     const entry = this.#entry(program);
     const file =
-      this.#declared(program)?.path ?? (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+      this.#declared(program)?.path ??
+      (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
     const port = entry.api === null ? null : (apiPort ?? examplePort);
     return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
   }
@@ -84,8 +86,14 @@ export class Launcher {
     const { files } = program;
     const declared = this.#declared(program)?.path ?? null;
     if (declared !== null) return executable(declared);
-    if (files.from === "path") return allowedExecutable(files.path, permissions.folders);
-    if (!permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    if (files.from === "path") {
+      const file = await allowedExecutable(files.path, permissions.folders);
+      checkName(file, entry);
+      return file;
+    }
+    // What the host's own configuration declares needs no permission from it.
+    if (this.#declared(program) === undefined && !permissions.downloads)
+      throw forbidden("downloads of programs", "allow.downloads");
     return downloads.obtain(program, entry, report, signal);
   }
 

@@ -93,4 +93,7 @@ export class LogFile {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it removes
-const printable = (line: string): string => stripVTControlCharacters(line).replace(/[\x00-\x1f\x7f-\x9f]/g, " ").trim();
+const printable = (line: string): string =>
+  stripVTControlCharacters(line)
+    .replace(/[\x00-\x1f\x7f-\x9f]/g, " ")
+    .trim();

@@ -1,6 +1,7 @@
+import { machine, type } from "node:os";
 import { join } from "node:path";
+import { downloadTargetFor } from "../catalogue/mining-program.ts";
 import { Agent, type AgentOptions } from "./agent.ts";
-import type { DownloadTarget } from "../catalogue/mining-program.ts";
 import { Downloads } from "./downloads/index.ts";
 import { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { GpuReader } from "./gpus/gpu-reader.ts";
@@ -34,19 +35,8 @@ export function openAgent({ allow, rebootCommand, mirror, ...options }: HostSett
     ...options,
     ...{ platform, gpuReader },
     gpuTuner: new GpuTuner({ ...common, reader: gpuReader, journal: join(folder, "gpu-settings.json") }),
-    downloads: new ProgramDownloads(new Downloads({ folder, mirror }), downloadTarget()),
+    downloads: new ProgramDownloads(new Downloads({ folder, mirror }), downloadTargetFor(`${type()} (${machine()})`)),
     permissions: { folders: [...folders], ...allowed },
     rebootCommand: rebootCommand ?? platform.rebootCommand,
   });
-}
-
-/** null where no maker has releases for this kind of machine. */
-export function downloadTarget(system: string = process.platform, processor: string = process.arch): DownloadTarget | null {
-  const targets: Readonly<Record<string, DownloadTarget>> = {
-    "linux x64": "linux-x64",
-    "win32 x64": "windows-x64",
-    "darwin x64": "macos-x64",
-    "darwin arm64": "macos-arm64",
-  };
-  return targets[`${system} ${processor}`] ?? null;
 }

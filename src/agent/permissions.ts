@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
-import { extname, isAbsolute, relative, resolve } from "node:path";
+import { basename, extname, isAbsolute, relative, resolve } from "node:path";
+import type { MiningProgram } from "../catalogue/mining-program.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 
 /** Where this host's administrator may change what is allowed. */
@@ -27,6 +28,17 @@ export async function allowedExecutable(path: string, folders: readonly string[]
   return executable(real);
 }
 
+/**
+ * Throws `agent.forbidden` if a file is not named like the program that it is said to be: the rules of one program's
+ * parameters do not protect another.
+ */
+export function checkName(path: string, { name, executable: { linux, windows } }: MiningProgram): void {
+  const names = [linux, windows].flatMap((each) => (each === null ? [] : [each.replace(/\.exe$/, "").toLowerCase()]));
+  if (names.some((each) => basename(path).toLowerCase().startsWith(each))) return;
+  const what = names.length === 0 ? "has no executable of a known name" : `is called ${names.join(" or ")}`;
+  throw new RigbridgeError("agent.forbidden", `${path} is not taken for ${name}, which ${what}; rename it`);
+}
+
 /** The real path of a program. */
 export async function executable(path: string): Promise<string> {
   const real = await realpath(path).catch(() => null);
@@ -34,7 +46,8 @@ export async function executable(path: string): Promise<string> {
     throw new RigbridgeError("program.missing", `There is no file ${path} on this host, or the agent may not see it`);
   if (!(await stat(real)).isFile()) throw notExecutable(path, "is not a file");
   // Windows runs batch files by a shell.
-  if (process.platform === "win32" && extname(real).toLowerCase() !== ".exe") throw notExecutable(path, "is not an .exe");
+  if (process.platform === "win32" && extname(real).toLowerCase() !== ".exe")
+    throw notExecutable(path, "is not an .exe");
   const may = await access(real, constants.X_OK).then(
     () => true,
     () => false,

@@ -13,7 +13,9 @@ export interface PoolAddress {
 /** null if it is not one. */
 export function poolAddress(url: string): PoolAddress | null {
   const match =
-    /^(?:([a-z0-9]+(?:\+[a-z0-9]+)?):\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?):([0-9]{1,5})\/?$/i.exec(url);
+    /^(?:([a-z0-9]+(?:\+[a-z0-9]+)?):\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?):([0-9]{1,5})\/?$/i.exec(
+      url,
+    );
   const [, written = "", host = "", digits = ""] = match ?? [];
   const scheme = written.toLowerCase();
   const port = Number(digits);

@@ -13,7 +13,10 @@ export const connects = (port: number): Promise<boolean> =>
       socket.destroy();
       resolve(found);
     };
-    socket.once("connect", () => end(true)).once("error", () => end(false)).once("timeout", () => end(false));
+    socket
+      .once("connect", () => end(true))
+      .once("error", () => end(false))
+      .once("timeout", () => end(false));
   });
 
 /** Asks a program by its API to end; null if it has no such request. Resolves also where it is not taken. */

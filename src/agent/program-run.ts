@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { programEnvironment } from "./environment.ts";
 import type { LogFile } from "./log-file.ts";
-import { connects, quitRequest } from "./program-api.ts";
+import type { Platform } from "./platform/index.ts";
 import {
   adoptProcess,
   endTree,
@@ -15,7 +15,7 @@ import {
   type StopLimits,
   startProcess,
 } from "./process.ts";
-import type { Platform } from "./platform/index.ts";
+import { connects, quitRequest } from "./program-api.ts";
 import type { SavedLaunch, SavedRun } from "./state-file.ts";
 
 /** What a program is started with. */
@@ -105,7 +105,12 @@ export class ProgramRun {
 }
 
 /** `record` is called before the program is started: what it throws keeps it from being started. */
-export async function startRun(launch: Launch, id: number, place: Place, record: (run: SavedRun) => void): Promise<ProgramRun> {
+export async function startRun(
+  launch: Launch,
+  id: number,
+  place: Place,
+  record: (run: SavedRun) => void,
+): Promise<ProgramRun> {
   const { folder, logFile, platform, now } = place;
   const cwd = join(folder, "runs", String(id));
   await mkdir(cwd, { recursive: true, mode: 0o700 });

@@ -46,6 +46,10 @@ export function afterEnd({ ranMs, code, badConfiguration }: End, before: Failure
   if (code !== null && badConfiguration.includes(code))
     return { what: "give up", why: `rejects its configuration (exit code ${code})`, failures };
   if (quickEnds >= limits.mostQuickEnds)
-    return { what: "give up", why: `ended ${quickEnds} times within ${limits.quickMs / 1000} s of its start`, failures };
+    return {
+      what: "give up",
+      why: `ended ${quickEnds} times within ${limits.quickMs / 1000} s of its start`,
+      failures,
+    };
   return { what: "wait", waitMs: backOffMs(ends, limits.backOff), failures };
 }

@@ -1,12 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
-import { AllowSettings, rebootCommand } from "../config/own-agent.ts";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
+import { AllowSettings, mirror, rebootCommand } from "../config/own-agent.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
-import { type DeclaredProgram, declaredProgram, SoftwareSettings, softwareMistakes } from "../config/software.ts";
+import {
+  type DeclaredProgram,
+  declaredProgram,
+  Software,
+  SoftwareSettings,
+  softwareFindings,
+} from "../config/software.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { secret } from "../contract/secrets.ts";
 import { checkService } from "./connection.ts";
@@ -23,15 +29,15 @@ export const AgentSettings = z.strictObject({
     .optional()
     .describe("from `rigbridge agent token`; for this host only"),
   ca: path.optional().describe("file with the certificate of the authority that signed the service's"),
-  insecure: z.boolean().default(false).describe("send the token unencrypted, or to a service that cannot prove its name"),
+  insecure: z
+    .boolean()
+    .default(false)
+    .describe("send the token unencrypted, or to a service that cannot prove its name"),
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
-  software: z.array(SoftwareSettings).max(100).default([]).describe("programs of this host beside those of the catalogue"),
-  mirror: z
-    .url({ protocol: /^https$/, error: "must be an address like https://mirror.example" })
-    .optional()
-    .describe("copy of the makers' sites: programs are downloaded from <mirror>/<host>/<path>"),
+  software: Software,
+  mirror,
 });
 export type AgentSettings = z.infer<typeof AgentSettings>;
 
@@ -65,7 +71,8 @@ export async function readAgentSettings(
   overrides: AgentOverrides,
   env: Environment = process.env,
 ): Promise<ReadySettings> {
-  const written = file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
+  const written =
+    file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
   const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
   const given = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
   if (!given.success) {
@@ -88,7 +95,9 @@ export async function readAgentSettings(
     rebootCommand: written.rebootCommand,
     mirror: written.mirror ?? null,
     own: written.software.map(declaredProgram),
-    warnings: isExposed ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`] : [],
+    warnings: isExposed
+      ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`]
+      : [],
   };
 }
 
@@ -111,7 +120,7 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
     ...document.findings,
     ...filled.findings,
     ...findingsIn(parsed.error?.issues ?? [], unknownKey),
-    ...softwareMistakes(parsed.data?.software ?? []).map(({ path: at, message }) => ({ path: ["software", ...at], message })),
+    ...softwareFindings(parsed.data?.software ?? []),
   ];
   if (parsed.data !== undefined && findings.length === 0) return parsed.data;
   throw invalidConfig(
@@ -123,7 +132,10 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
 function missing(found: Readonly<Record<string, string | undefined>>, file: string | null): RigbridgeError {
   const errors = Object.entries(found)
     .filter(([, value]) => value === undefined)
-    .map(([key]) => ({ path: key, message: `is missing; give it with --${key}${file === null ? "" : `, or in ${file}`}` }));
+    .map(([key]) => ({
+      path: key,
+      message: `is missing; give it with --${key}${file === null ? "" : `, or in ${file}`}`,
+    }));
   return new RigbridgeError("config.invalid", "The agent does not know its service yet", { errors });
 }
 

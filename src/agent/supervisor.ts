@@ -27,7 +27,11 @@ export interface SupervisorParts {
   readonly folder: string;
   readonly log: Logger;
   /** Throws a `RigbridgeError` that says why the program cannot be started; reports what takes long. */
-  readonly prepare: (program: Program, report: (step: Preparing) => void, signal: AbortSignal) => Promise<PreparedLaunch>;
+  readonly prepare: (
+    program: Program,
+    report: (step: Preparing) => void,
+    signal: AbortSignal,
+  ) => Promise<PreparedLaunch>;
   /** Sets the GPUs for a program before it starts, and restores them after its end. */
   readonly gpus: Pick<GpuTuner, "apply" | "restore">;
   /** Writes the state of all programs, or throws. */
@@ -307,7 +311,9 @@ export class Supervisor {
     const how = exit ?? (await run.process.ended);
     await this.#restoreGpus();
     this.#exit = { ...how, at: this.#parts.now() };
-    await this.#logFile.write(`--- ${new Date(this.#exit.at).toISOString()} ended (${exitText(how)})`).catch(() => undefined);
+    await this.#logFile
+      .write(`--- ${new Date(this.#exit.at).toISOString()} ended (${exitText(how)})`)
+      .catch(() => undefined);
     if (this.#hangs) this.#problem = null;
     if (exit === null && this.#wantsRestart)
       this.#linesBefore = (await this.#lastLines(run, fewLines)).map((line) => line.slice(0, fewCharacters).toWellFormed());

@@ -80,8 +80,7 @@ export class Tunnel {
     for (let at = 0; at < bytes.length; at += chunkBytes)
       this.#link.sendFrame(channel, bytes.subarray(at, at + chunkBytes));
     // A program sends short answers. One that floods a slow connection is cut off rather than stored.
-    if (this.#link.waiting > this.#limits.waiting)
-      this.#sockets.get(channel)?.destroy(failure("EPIPE"));
+    if (this.#link.waiting > this.#limits.waiting) this.#sockets.get(channel)?.destroy(failure("EPIPE"));
   }
 }
 

@@ -31,7 +31,7 @@ export interface MiningProgram {
 }
 
 export type MiningDevice = "cpu" | "nvidia" | "amd" | "intel" | "asic";
-export type DownloadTarget = "linux-x64" | "windows-x64" | "macos-x64" | "macos-arm64";
+export type DownloadTarget = "linux-x64" | "linux-arm64" | "windows-x64" | "macos-x64" | "macos-arm64";
 export type Platform = "linux" | "windows" | "macos";
 
 /**
@@ -114,8 +114,8 @@ export function downloadTargetFor(system: string): DownloadTarget | null {
   const isArm = /\b(aarch64|arm64)\b/i.test(system);
   if (!isArm && !/\b(x86_64|amd64|x64)\b/i.test(system)) return null;
   if (/^darwin|mac ?os/i.test(system)) return isArm ? "macos-arm64" : "macos-x64";
-  if (isArm) return null;
-  return /^windows/i.test(system) ? "windows-x64" : "linux-x64";
+  if (/^windows/i.test(system)) return isArm ? null : "windows-x64";
+  return isArm ? "linux-arm64" : "linux-x64";
 }
 
 export const always = (...args: string[]): Group => ({ args, when: [] });
@@ -123,8 +123,7 @@ export const always = (...args: string[]): Group => ({ args, when: [] });
 export const when = (condition: Condition, ...args: string[]): Group => ({ args, when: [condition] });
 
 /** "kawpow autolykos2=ergo" → each id with its name, which is the id itself where none is given. */
-export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> =>
-  Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
+export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> => Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
 
 /** An algorithm that is chosen by other arguments than the name's. */
 export const byArguments = (id: string, ...args: string[]): Record<string, AlgorithmName> => ({
@@ -132,8 +131,7 @@ export const byArguments = (id: string, ...args: string[]): Record<string, Algor
 });
 
 /** The same second algorithms for each of several first ones. */
-export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> =>
-  Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
+export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> => Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
 
 export const pairs = (list: string): [id: string, name: string][] =>
   list

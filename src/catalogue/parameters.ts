@@ -22,8 +22,7 @@ export function splitWords(text: string): { readonly words: readonly string[] } 
     if (rest === "") return { words };
     let word = "";
     while (rest !== "" && !/^[ \t\r\n]/.test(rest)) {
-      const [piece = "", plain, escaped, single, double] =
-        /^(?:([^ \t\r\n'"\\]+)|\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)")/.exec(rest) ?? [];
+      const [piece = "", plain, escaped, single, double] = /^(?:([^ \t\r\n'"\\]+)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)")/.exec(rest) ?? [];
       if (piece === "") {
         return { mistake: rest.startsWith("\\") ? "ends with a backslash" : `has a ${rest.charAt(0)} without its end` };
       }
@@ -86,12 +85,9 @@ function refusal(word: string, { style, long, short }: Rules): string | null {
   const reserved = [...long].find(
     (each) =>
       // An abbreviation, or a value without anything between.
-      (word.startsWith("--") && each.startsWith(name)) ||
-      (style === "single-dash" && each.length > 1 && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
+      (word.startsWith("--") && each.startsWith(name)) || (style === "single-dash" && each.length > 1 && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
   );
-  return reserved === undefined
-    ? null
-    : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
+  return reserved === undefined ? null : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
 }
 
 /** The option as it is written, without its value, which may be a secret. */

@@ -11,7 +11,10 @@ export function agentCommand(): Command {
     // The options of `token` have the same names.
     .enablePositionalOptions()
     .option("--service <url>", "address of the service, such as https://rigs.example")
-    .option("--token <token>", "from `rigbridge agent token`; better in RIGBRIDGE_AGENT_TOKEN, as processes are visible")
+    .option(
+      "--token <token>",
+      "from `rigbridge agent token`; better in RIGBRIDGE_AGENT_TOKEN, as processes are visible",
+    )
     .option("--config <file>", `configuration file (default: ${defaultAgentFile}, if it exists)`)
     .option("--data <folder>", "the agent's own folder: state, logs, programs (default: rigbridge-agent)")
     .option("--ca <file>", "certificate of the authority that signed the service's")

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { Agent, ServiceReceiver } from "../agent/agent.ts";
 import { openAgent } from "../agent/open-agent.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, declaredProgram } from "../config/index.ts";
 import type { AgentConnection } from "../contract/agent-connection.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -11,14 +11,15 @@ import { version } from "../version.ts";
 /** The agent of the service's own machine, in this process: the same as elsewhere, without a socket. */
 export async function startOwnAgent(
   service: Pick<MiningService, "takeOwnAgent">,
-  { agent: settings, store }: Pick<Config, "agent" | "store">,
+  { agent: settings, store, software }: Pick<Config, "agent" | "software" | "store">,
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
   if (store.url === ":memory:" && settings.data === undefined)
     throw new RigbridgeError("config.invalid", "agent.data is required where store.url is :memory:");
   const folder = resolve(settings.data ?? join(dirname(store.url), "agent"));
-  const { allow, rebootCommand } = settings;
-  const agent = openAgent({ folder, version, log, own: [], mirror: null, allow, rebootCommand });
+  const { allow, rebootCommand, mirror = null } = settings;
+  const own = software.map(declaredProgram);
+  const agent = openAgent({ folder, version, log, own, mirror, allow, rebootCommand });
   await agent.start();
   const end = pair(agent, (connection) => service.takeOwnAgent?.(connection));
   return {

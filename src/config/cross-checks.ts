@@ -15,6 +15,7 @@ import { isLoopback } from "./mqtt.ts";
 import { ownTopics, reservedTopic } from "./plug-topics.ts";
 import { type KnownNames, maintenanceFindings, ruleFindings, ruleLoops, scheduleFindings } from "./rule-checks.ts";
 import { resolveRule } from "./rule-resolution.ts";
+import { Software, softwareFindings } from "./software.ts";
 
 /**
  * Checks across values: unknown names, duplicates, a service open to everyone.
@@ -74,6 +75,7 @@ export function crossChecks(value: unknown): Finding[] {
         ...unknownNames(step, "pool", "pool", poolNames),
         ...unknownNames(step, "poolGroup", "pool group", textsOf(poolGroups, "name")),
       ]),
+    ...software(config),
     ...unknownAlgorithms(entriesOf(config, "algorithms"), [...pools, ...entriesOf(config, "coins")]),
   ];
 }
@@ -117,6 +119,17 @@ function malformedAddress(path: Path, address: unknown): Finding[] {
   if (typeof address !== "string" || address === "") return [];
   const message = refusalOf(() => parseAddress(address));
   return message === null ? [] : [{ path, message }];
+}
+
+/** The programs of the service's own machine; other hosts declare theirs in the file of their agent. */
+function software({ software: list, agent }: Readonly<Record<string, unknown>>): Finding[] {
+  const parsed = Software.safeParse(list);
+  const isUsed = isRecord(agent) && agent.enabled === true;
+  const message = "has no effect without agent.enabled: true; other hosts declare programs in the file of their agent";
+  return [
+    ...(Array.isArray(list) && list.length > 0 && !isUsed ? [{ path: ["software"], message }] : []),
+    ...(parsed.success ? softwareFindings(parsed.data) : []),
+  ];
 }
 
 const plugAddress = ({ path, fields: { supply } }: Entry): Finding[] =>

@@ -7,3 +7,4 @@ export { configSchema } from "./json-schema.ts";
 export { checkedConfig, type ReadConfig, readConfig } from "./read.ts";
 export { Config, defaultConfig, type HttpSettings, type MinerSettings } from "./schema.ts";
 export { sentence } from "./sentence.ts";
+export { declaredProgram } from "./software.ts";

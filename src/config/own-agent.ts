@@ -21,6 +21,11 @@ export const rebootCommand = z
   .optional()
   .describe("program and arguments that reboot this host; by default that of the system");
 
+export const mirror = z
+  .url({ protocol: /^https$/, error: "must be an address that begins with https://" })
+  .optional()
+  .describe("copy of the makers' sites for downloads: the agent asks for <mirror>/<host>/<path>; absent = the sites");
+
 /** The machine of the service as a host. */
 export const OwnAgentSettings = z.strictObject({
   enabled: z.boolean().default(false).describe("whether managed miners may run on the service's own machine"),
@@ -28,5 +33,6 @@ export const OwnAgentSettings = z.strictObject({
   data: path.optional().describe("the agent's own folder: state, logs, programs; by default `agent` beside the store"),
   allow: AllowSettings.prefault({}).describe("what users of the service may ask of this machine"),
   rebootCommand,
+  mirror,
 });
 export type OwnAgentSettings = z.infer<typeof OwnAgentSettings>;

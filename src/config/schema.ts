@@ -7,6 +7,7 @@ import { Uid } from "../contract/resources.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { secret } from "../contract/secrets.ts";
 import { TemplateSteps } from "../contract/steps.ts";
+import { TemplateProgram } from "../contract/templates.ts";
 import { TimeZone } from "../contract/time-zone.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
@@ -15,6 +16,7 @@ import { Follows, Heatings } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
 import { OwnAgentSettings } from "./own-agent.ts";
+import { Software } from "./software.ts";
 
 /**
  * The configuration, as in `additions` of the API ("Config keys"). Every key is optional; a key without effect in this
@@ -240,6 +242,7 @@ export const Config = z.strictObject({
       z.strictObject({
         name: name.describe("name of the template; names are unique"),
         do: TemplateSteps.optional().describe("steps that it runs on a miner: pools, controls and actions"),
+        ...TemplateProgram.partial().shape,
       }),
     )
     .default([])
@@ -275,6 +278,7 @@ export const Config = z.strictObject({
   follow: Follows.describe("groups of rigs that follow a power surplus: one, or a list"),
   channels: Channels.describe("where notifications are sent, such as a phone"),
   hooks: z.array(HookSettings).max(100).default([]).describe("web hooks that come in and trigger rules"),
+  software: Software,
   agent: OwnAgentSettings.prefault({}).describe("mining programs on the service's own machine"),
   scan: ScanSettings.optional().describe("searching networks for rigs; absent = only on request"),
   mqtt: MqttSettings.optional().describe("the MQTT bridge; absent = none"),

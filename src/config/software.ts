@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { z } from "zod";
 import {
   type AlgorithmName,
@@ -9,6 +10,7 @@ import {
 } from "../catalogue/mining-program.ts";
 import { miningPrograms, miningSoftware, programOf } from "../catalogue/mining-software.ts";
 import { Line } from "../contract/inputs.ts";
+import type { Finding } from "./document.ts";
 
 const word = z
   .string()
@@ -30,7 +32,12 @@ export const SoftwareSettings = z.strictObject({
     .enum(apis)
     .optional()
     .describe("driver that reads its API; absent = it has none, and only its process is watched"),
-  path: z.string().min(1).max(1_000).optional().describe("its executable on this host"),
+  path: z
+    .string()
+    .max(1_000)
+    .refine(isAbsolute, "must be an absolute path")
+    .optional()
+    .describe("its executable on this host"),
   download: z
     .strictObject({
       url: z.url({ protocol: /^https$/, error: "must be an address that begins with https://" }),
@@ -66,6 +73,12 @@ export const SoftwareSettings = z.strictObject({
 });
 export type SoftwareSettings = z.infer<typeof SoftwareSettings>;
 
+export const Software = z
+  .array(SoftwareSettings)
+  .max(100)
+  .default([])
+  .describe("mining programs of this host beside those of the catalogue, or with other files; the API cannot add any");
+
 /** A program that is declared in a file. */
 export interface DeclaredProgram {
   readonly entry: MiningProgram;
@@ -73,12 +86,12 @@ export interface DeclaredProgram {
   readonly path: string | null;
 }
 
-/** What is wrong with a list of declared programs beyond its schema: `path` in the list, and a sentence. */
-export function softwareMistakes(list: readonly SoftwareSettings[]): { path: (string | number)[]; message: string }[] {
+/** What is wrong with the programs that a file declares, beyond their schema. */
+export function softwareFindings(list: readonly SoftwareSettings[]): Finding[] {
   return list.flatMap((settings, at) => {
     const { id, path, download, arguments: given, algorithms } = settings;
-    const mistakes: { path: (string | number)[]; message: string }[] = [];
-    const add = (key: string, message: string) => mistakes.push({ path: [at, key], message });
+    const mistakes: Finding[] = [];
+    const add = (key: string, message: string) => mistakes.push({ path: ["software", at, key], message });
     if (list.findIndex((each) => each.id === id) < at) add("id", `"${id}" is there twice`);
     if (path === undefined && download === undefined) add("path", "is missing; give path or download");
     if (programOf(id) !== undefined) {
@@ -154,7 +167,7 @@ type GivenDownload = NonNullable<SoftwareSettings["download"]>;
 
 /** For this host, whatever it is. */
 const downloadFrom = ({ url, sha256, version }: GivenDownload): Download => {
-  const targets = ["linux-x64", "windows-x64", "macos-x64", "macos-arm64"] as const;
+  const targets = ["linux-x64", "linux-arm64", "windows-x64", "macos-x64", "macos-arm64"] as const;
   return {
     version,
     url: Object.fromEntries(targets.map((target) => [target, url])),

@@ -39,6 +39,8 @@ export type GpuSettings = z.infer<typeof GpuSettings>;
 
 /** Where the files of a program come from. */
 export const ProgramFiles = z.discriminatedUnion("from", [
+  /** A path or a download that the host's own configuration declares. */
+  z.object({ from: z.literal("host") }),
   z.object({ from: z.literal("path"), path: z.string().min(1).max(1_000) }),
   z.object({
     from: z.literal("download"),
@@ -160,7 +162,7 @@ export const AgentPermissions = z.object({
 });
 export type AgentPermissions = z.infer<typeof AgentPermissions>;
 
-/** A program of the agent's own configuration, for GET /api/miningsoftware. */
+/** A program of the agent's own configuration, for GET /api/miningsoftware; or one of the catalogue with files of its own. */
 export const OwnSoftware = z.object({
   id: text,
   name: text,

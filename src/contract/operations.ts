@@ -55,6 +55,7 @@ import {
   MinerDetail,
   MinerList,
   MinerPool,
+  MiningSoftware,
   MoneyReport,
   NotificationList,
   Pool,
@@ -209,7 +210,7 @@ export const operations = {
   }),
   listMiningSoftware: get("/api/miningsoftware", viewers, {
     summary: "The catalogue of mining software",
-    reply: z.array(CatalogueEntry),
+    reply: z.array(MiningSoftware),
   }),
   listAlgorithms: get("/api/algorithms", viewers, {
     summary: "The catalogue of algorithms",

@@ -364,6 +364,27 @@ export type ManagedMiner = z.infer<typeof ManagedMiner>;
 
 export const CatalogueEntry = z.object({ id: text, name: text });
 
+/** The document's fields, and what Rigbridge knows besides; other servers say no more than the document. */
+export const MiningSoftware = CatalogueEntry.extend(
+  z
+    .object({
+      api: text.nullable().describe("driver that reads its API; null if it has none (Rigbridge extension)"),
+      devices: z.array(text).describe("cpu, nvidia, amd, intel or asic (Rigbridge extension)"),
+      platforms: z.array(text).describe("linux, windows or macos (Rigbridge extension)"),
+      algorithms: z.array(text).describe("ids of GET /api/algorithms (Rigbridge extension)"),
+      dualAlgorithms: z
+        .record(text, z.array(text))
+        .describe("second algorithms that it can mine beside a first one (Rigbridge extension)"),
+      command: z.array(text).describe("template of its arguments (Rigbridge extension)"),
+      watchdogOff: z.array(text).describe("those that leave its supervision to the agent (Rigbridge extension)"),
+      tuning: z.record(text, text).describe("flags that set GPUs (Rigbridge extension)"),
+      version: text.nullable().describe("that of the downloads (Rigbridge extension)"),
+      downloads: z.array(text).describe("addresses of the maker's releases (Rigbridge extension)"),
+    })
+    .partial().shape,
+);
+export type MiningSoftware = z.infer<typeof MiningSoftware>;
+
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 

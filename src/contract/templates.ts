@@ -1,19 +1,38 @@
 import { z } from "zod";
 import { BodyId, Line } from "./inputs.ts";
 import { MetaData } from "./resources.ts";
+import { secret } from "./secrets.ts";
 import { TemplateSteps } from "./steps.ts";
+
+/** What a template sets of a managed miner; null leaves it as it is. */
+export const TemplateProgram = z.object({
+  softwareType: Line(100).min(1).nullable().describe("mining software, an id of GET /api/miningsoftware"),
+  algorithm: Line(100).min(1).nullable().describe("algorithm, an id of GET /api/algorithms"),
+  dualAlgorithm: Line(100).nullable().describe("second algorithm; empty for none"),
+  commandLineParams: secret(Line(4000).nullable()).describe("parameters of the mining software; empty for none"),
+});
+export type TemplateProgram = z.infer<typeof TemplateProgram>;
+
+export const noTemplateProgram: TemplateProgram = {
+  softwareType: null,
+  algorithm: null,
+  dualAlgorithm: null,
+  commandLineParams: null,
+};
 
 /** Managed templates (2.16 of the API document): named lists of steps that are applied to miners. */
 export const TemplateBody = z.object({
   id: BodyId,
   name: Line(200).min(1),
   do: TemplateSteps.nullish().describe("the steps; null: only a name; absent: as before"),
+  ...TemplateProgram.partial().shape,
 });
 
 export const ManagedTemplate = z.object({
   id: z.int(),
   name: z.string(),
   do: TemplateSteps.nullable().optional().describe("null: it has only a name (Rigbridge extension)"),
+  ...TemplateProgram.partial().shape,
 });
 export type ManagedTemplate = z.infer<typeof ManagedTemplate>;
 

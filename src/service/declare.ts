@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
+import { noTemplateProgram } from "../contract/templates.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredHost, StoredMiner } from "../store/index.ts";
 import { ruleRow } from "./automation/rules/rows.ts";
@@ -41,7 +42,12 @@ export async function declareAll(config: Config, store: Store, coins: Coins): Pr
     new Map(config.poolGroups.map((group) => [group.name, { name: group.name, pools: poolIds(group.pools) }])),
   );
   await store.templates.declare(
-    new Map(config.templates.map(({ name, do: steps = null }) => [name, { name, do: steps, makerId: null }])),
+    new Map(
+      config.templates.map(({ name, do: steps = null, ...program }) => [
+        name,
+        { name, do: steps, ...noTemplateProgram, ...given(program), makerId: null },
+      ]),
+    ),
   );
   await store.rules.declare(
     new Map(

@@ -12,6 +12,7 @@ import type { Discoveries } from "./discovery/discovery.ts";
 import { historyOperations } from "./history/history.ts";
 import { hostOperations } from "./hosts/hosts.ts";
 import { managedOperations } from "./hosts/managed.ts";
+import { templateMistakes } from "./hosts/software.ts";
 import { marketOperations } from "./market/market-operations.ts";
 import { groupOperations } from "./miners/groups.ts";
 import type { MinerContext, MinerOperations } from "./miners/miners.ts";
@@ -109,7 +110,13 @@ export function serviceOperations(parts: ServiceParts): Calls {
     deleteBenchmark: parts.benchmarks.deleteBenchmark,
     ...notificationOperations(store, (id, access) => registry.visible(id, access) !== undefined, accessBook, format),
     ...channelOperations(parts.config.channels, store.outbox, parts.outbox),
-    ...templateOperations(store, accessBook, book, () => metaData(noNotices)),
+    ...templateOperations(
+      store,
+      accessBook,
+      book,
+      (fields) => templateMistakes(fields, agents.software(), coins),
+      () => metaData(noNotices),
+    ),
     ...groupOperations(
       store,
       accessBook,

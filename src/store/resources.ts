@@ -106,6 +106,10 @@ const definition = z.record(text, z.unknown());
 export const StoredTemplate = z.object({
   name: text,
   do: TemplateSteps.nullable().default(null).describe("null: it has only a name"),
+  softwareType: text.nullable().default(null),
+  algorithm: text.nullable().default(null),
+  dualAlgorithm: text.nullable().default(null),
+  commandLineParams: text.nullable().default(null),
   makerId,
 });
 export type StoredTemplate = z.infer<typeof StoredTemplate>;

@@ -20,7 +20,10 @@ interface SavedState {
 }
 
 /** Changes the process that the state file names. */
-async function changeState(folder: string, change: (run: SavedState["programs"][number]["run"]) => void): Promise<void> {
+async function changeState(
+  folder: string,
+  change: (run: SavedState["programs"][number]["run"]) => void,
+): Promise<void> {
   const file = join(folder, "state.json");
   const state: SavedState = JSON.parse(await readFile(file, "utf8"));
   for (const { run } of state.programs) change(run);

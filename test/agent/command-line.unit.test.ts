@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { commandLine, type CommandLine, type CommandOptions } from "../../src/agent/command-line.ts";
+import { type CommandLine, type CommandOptions, commandLine } from "../../src/agent/command-line.ts";
 import type { MiningProgram } from "../../src/catalogue/mining-program.ts";
 import { miningPrograms, programOf } from "../../src/catalogue/mining-software.ts";
 import type { Program } from "../../src/contract/agent.ts";
@@ -40,9 +40,20 @@ describe("a program is started with its pool, its API on the loopback and the us
   test("a group of pools in order of failover, each with its own scheme and password", () => {
     const pools = [somePool, { url: "ssl://[fd00::1]:443", worker: "w", wallet: "", password: "pa ss" }];
     const { argv, shown } = lineOf("TrexMiner", { algorithm: "kawpow", pools });
-    expect(argv.slice(-12)).toEqual(
-      ["-u", "0xabc", "-p", "x", "-w", "rig1", "-o", "stratum+ssl://[fd00::1]:443", "-u", "w", "-p", "pa ss"],
-    );
+    expect(argv.slice(-12)).toEqual([
+      "-u",
+      "0xabc",
+      "-p",
+      "x",
+      "-w",
+      "rig1",
+      "-o",
+      "stratum+ssl://[fd00::1]:443",
+      "-u",
+      "w",
+      "-p",
+      "pa ss",
+    ]);
     expect(shown.slice(-2)).toEqual(["-p", "***"]);
   });
 
@@ -53,15 +64,18 @@ describe("a program is started with its pool, its API on the loopback and the us
     ];
     const { argv, shown } = lineOf("SrbMinerMulti", { pools });
     expect(argv.slice(4)).toEqual(
-      "--disable-worker-watchdog --algorithm randomx --disable-gpu --pool pool.example.com:3333!two.example.com:1 --wallet 0xabc!0xabc --password a#!b#;c!x --worker rig1!rig1 --tls false!true".split(
-        " ",
-      ).slice(1),
+      "--disable-worker-watchdog --algorithm randomx --disable-gpu --pool pool.example.com:3333!two.example.com:1 --wallet 0xabc!0xabc --password a#!b#;c!x --worker rig1!rig1 --tls false!true"
+        .split(" ")
+        .slice(1),
     );
     expect(shown.join(" ")).toContain("--password ***!x");
   });
 
   test.each([
-    ["LolMiner", "--dualmode ALEPHDUAL --dualpool pool.example.com:3333 --dualuser 0xabc --dualpass x --dualworker rig1"],
+    [
+      "LolMiner",
+      "--dualmode ALEPHDUAL --dualpool pool.example.com:3333 --dualuser 0xabc --dualpass x --dualworker rig1",
+    ],
     ["RigelMiner", "-o [2]stratum+tcp://pool.example.com:3333 -u [2]0xabc -p [2]x -w [2]rig1"],
     ["TeamRedMiner", "--alph -o stratum+tcp://pool.example.com:3333 -u 0xabc.rig1 -p x --alph_end"],
     ["BzMiner", "--a2 alph --p2 stratum+tcp://pool.example.com:3333 --w2 0xabc --pool_password2 x --r2 rig1"],
@@ -93,7 +107,9 @@ describe("a program is started with its pool, its API on the loopback and the us
 
   test("a scheme that says more than TLS or not is passed on", () => {
     const pools = [{ ...somePool, url: "stratum2+tcp://nicehash.example.com:3353" }];
-    expect(lineOf("TrexMiner", { algorithm: "ethash", pools }).argv).toContain("stratum2+tcp://nicehash.example.com:3353");
+    expect(lineOf("TrexMiner", { algorithm: "ethash", pools }).argv).toContain(
+      "stratum2+tcp://nicehash.example.com:3353",
+    );
     expect(lineOf("GMiner", { algorithm: "ethash", pools }).argv).toContain("nicehash.example.com:3353");
   });
 });
@@ -120,7 +136,9 @@ test("every mistake is named at once", () => {
     "pools: is empty; it needs at least one pool",
     "dualPools: is empty; it needs at least one pool",
   ]);
-  expect(mistakesOf("CcMiner", { algorithm: "scrypt", pools: [{ ...somePool, url: "ssl://a:1", worker: "a\nb" }] })).toEqual([
+  expect(
+    mistakesOf("CcMiner", { algorithm: "scrypt", pools: [{ ...somePool, url: "ssl://a:1", worker: "a\nb" }] }),
+  ).toEqual([
     "pools.0.url: asks for TLS, which ccminer (tpruvot) does not have",
     "pools.0.worker: contains control characters",
   ]);
@@ -136,14 +154,28 @@ const cases = miningPrograms.flatMap((entry) => [
 
 const password = fc.string({ unit: fc.constantFrom(..."abcXYZ0189!;#$ "), minLength: 8, maxLength: 12 });
 const pool = fc.record({
-  url: fc.constantFrom("pool.example.com:3333", "stratum+tcp://10.0.0.1:1", "stratum2+tcp://p.example:65535", "ssl://p.example:443"),
+  url: fc.constantFrom(
+    "pool.example.com:3333",
+    "stratum+tcp://10.0.0.1:1",
+    "stratum2+tcp://p.example:65535",
+    "ssl://p.example:443",
+  ),
   worker: fc.constantFrom("", "rig1", "a.b"),
   wallet: fc.constantFrom("0xabc", "kaspa:qr36"),
   password,
 });
 
 test("every program, algorithm and pool gives a command line without placeholders, and shown without secrets", () => {
-  const secretOption = fc.constantFrom("--pass", "-p", "--password", "--pass2", "--dualpass", "--userpass", "-O", "--api-key-x");
+  const secretOption = fc.constantFrom(
+    "--pass",
+    "-p",
+    "--password",
+    "--pass2",
+    "--dualpass",
+    "--userpass",
+    "-O",
+    "--api-key-x",
+  );
   fc.assert(
     fc.property(
       fc.constantFrom(...cases),
@@ -151,7 +183,8 @@ test("every program, algorithm and pool gives a command line without placeholder
       secretOption,
       fc.constantFrom(" ", "="),
       ({ entry, algorithm, dualAlgorithm }, pools, option, separator) => {
-        const plain = entry.command.schemes.tls === null ? pools.map((each) => ({ ...each, url: "a.example:1" })) : pools;
+        const plain =
+          entry.command.schemes.tls === null ? pools.map((each) => ({ ...each, url: "a.example:1" })) : pools;
         const extra = option.startsWith("--api") ? "" : `${option}${separator}'s3cret word'`;
         const line = commandLine(
           entry,
@@ -201,6 +234,8 @@ test.each(miningPrograms.filter(({ api }) => api !== null).map((each) => [each.i
     const words = entry.command.api.flatMap(({ args }) => args).join(" ");
     // Programs without an option for an address: their documents name none.
     const without = ["GMiner", "SrbMinerMulti", "WildRigMulti", "NanoMiner", "CgMiner", "SgMinerGm", "BfgMiner"];
-    expect(words.includes("127.0.0.1")).toBe(!without.includes(entry.id) || /miner/i.test(entry.api ?? "") && words.includes("127.0.0.1"));
+    expect(words.includes("127.0.0.1")).toBe(
+      !without.includes(entry.id) || (/miner/i.test(entry.api ?? "") && words.includes("127.0.0.1")),
+    );
   },
 );

@@ -25,12 +25,20 @@ export async function ownFolder(): Promise<string> {
 export async function installDouble(folder: string, name = "xmrig"): Promise<string> {
   const path = join(folder, name);
   await mkdir(folder, { recursive: true });
-  await writeFile(path, `#!${process.execPath} --disable-warning=ExperimentalWarning\nimport(${JSON.stringify(double)});\n`);
+  await writeFile(
+    path,
+    `#!${process.execPath} --disable-warning=ExperimentalWarning\nimport(${JSON.stringify(double)});\n`,
+  );
   await chmod(path, 0o755);
   return path;
 }
 
-export const pool = { url: "stratum+tcp://pool.example:3333", worker: "rig1", wallet: "wallet1", password: "pool-pass-1" };
+export const pool = {
+  url: "stratum+tcp://pool.example:3333",
+  worker: "rig1",
+  wallet: "wallet1",
+  password: "pool-pass-1",
+};
 
 export const doubleProgram = (path: string, changes: Partial<Program> = {}): Program => ({
   id: 1,
@@ -78,7 +86,9 @@ export interface TestHost {
   readonly service: ServiceReceiver;
   send(message: ToAgent): void;
   /** Sends a request and waits for its answer. */
-  ask(request: { readonly t: "start" | "stop" | "restart"; readonly id: number } | { readonly t: "reboot" }): Promise<Done>;
+  ask(
+    request: { readonly t: "start" | "stop" | "restart"; readonly id: number } | { readonly t: "reboot" },
+  ): Promise<Done>;
   command(program: Program): Promise<Done>;
   /** As it was last sent. */
   state(id?: number): ProgramState | undefined;

@@ -50,7 +50,10 @@ test("the load of others is counted without the programs themselves", async () =
   const platform = platformOf();
   const group = busy.pid ?? 0;
   const before = await platform.processorTime([group]);
-  await until(async () => ((await platform.processorTime([group])).own ?? 0) > (before.own ?? 0) + 0.5, "half a second of work");
+  await until(
+    async () => ((await platform.processorTime([group])).own ?? 0) > (before.own ?? 0) + 0.5,
+    "half a second of work",
+  );
   const after = await platform.processorTime([group]);
   expect(after.busy - before.busy).toBeGreaterThanOrEqual((after.own ?? 0) - (before.own ?? 0) - 0.1);
   expect((await platform.processorTime([])).own).toBe(0);

@@ -60,7 +60,9 @@ test("the host is occupied by a load of 30 s and free after a minute of quiet", 
 
 test("texts lose secrets, also those that contain others, but not words that happen to contain a short one", () => {
   const secrets = ["secret-one", "secret-one-and-two", "x", "", "abc"];
-  expect(redact("a secret-one-and-two b secret-one, x abc abcd -p=abc", secrets)).toBe("a *** b ***, x *** abcd -p=***");
+  expect(redact("a secret-one-and-two b secret-one, x abc abcd -p=abc", secrets)).toBe(
+    "a *** b ***, x *** abcd -p=***",
+  );
 });
 
 test("programs get the variables that drivers need, and none of the agent's own", () => {

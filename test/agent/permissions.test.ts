@@ -6,7 +6,10 @@ import { until } from "../until.ts";
 import { doubleProgram, installDouble, ownFolder, pool, processesIn, startHost, type TestHost } from "./host.ts";
 
 /** The error of a start, after which nothing runs. */
-async function refusal(host: TestHost, changes: Partial<Program>): Promise<{ code: string; message: string } | undefined> {
+async function refusal(
+  host: TestHost,
+  changes: Partial<Program>,
+): Promise<{ code: string; message: string } | undefined> {
   host.send({ t: "programs", programs: [doubleProgram(host.path, { ...changes, running: false })] });
   const { error } = await host.ask({ t: "start", id: 1 });
   expect(await processesIn(host.folder)).toEqual([]);
@@ -84,7 +87,10 @@ test("a file that is no program is refused by the system, and says so", async ()
   const path = join(host.folder, "programs", "broken");
   await writeFile(path, "\x7fELF broken");
   await chmod(path, 0o755);
-  expect(await refusal(host, at(path))).toMatchObject({ code: "program.ended", message: expect.stringContaining("cannot be started (ENOEXEC)") });
+  expect(await refusal(host, at(path))).toMatchObject({
+    code: "program.ended",
+    message: expect.stringContaining("cannot be started (ENOEXEC)"),
+  });
 });
 
 test("downloads, GPU settings and a reboot are off unless the agent's configuration allows them", async () => {
@@ -110,7 +116,9 @@ test("a reboot runs the configured command, and says when that fails", async () 
   expect(await host.ask({ t: "reboot" })).toMatchObject({ message: "The host is rebooted" });
   await until(async () => (await readFile(join(folder, "rebooted"), "utf8").catch(() => "")) !== "", "the command");
   expect(await readFile(join(folder, "rebooted"), "utf8")).toBe("now; ls $HOME\n");
-  const failing = await startHost({ options: { permissions, rebootCommand: ["/bin/sh", "-c", "echo not root >&2; exit 1"] } });
+  const failing = await startHost({
+    options: { permissions, rebootCommand: ["/bin/sh", "-c", "echo not root >&2; exit 1"] },
+  });
   expect((await failing.ask({ t: "reboot" })).error?.message).toBe(
     "The host cannot be rebooted (/bin/sh: not root); see docs/agent.md",
   );

@@ -1,11 +1,16 @@
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
-import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { type FromAgent, FromAgent as FromAgentSchema, type ProgramState, type ToAgent } from "../../src/contract/agent.ts";
-import { rigbridge, running, type Running } from "../cli/command.ts";
+import {
+  type FromAgent,
+  FromAgent as FromAgentSchema,
+  type ProgramState,
+  type ToAgent,
+} from "../../src/contract/agent.ts";
+import { type Running, rigbridge, running } from "../cli/command.ts";
 import { until } from "../until.ts";
 import { doubleProgram, installDouble, isRunning, ownFolder, processesIn } from "./host.ts";
 
@@ -29,7 +34,9 @@ async function startService() {
   const address = http.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const state = (): ProgramState | undefined =>
-    messages.flatMap((each) => (each.t === "hello" ? each.programs : each.t === "program" ? [each.program] : [])).at(-1);
+    messages
+      .flatMap((each) => (each.t === "hello" ? each.programs : each.t === "program" ? [each.program] : []))
+      .at(-1);
   return {
     url: `http://127.0.0.1:${port}`,
     messages,

@@ -42,7 +42,9 @@ test("paths of the file are relative to it, options go before it, variables are 
   expect(settings.token).toBe(token);
   expect(settings.folder).toBe(join(file, "..", "state"));
   expect(settings.allow).toMatchObject({ folders: [join(file, "..", "miners"), "/opt/miners"], reboot: true });
-  expect((await readAgentSettings(file, {}, { TOKEN: token, RIGBRIDGE_AGENT_TOKEN: `${token}4` })).token).toBe(`${token}4`);
+  expect((await readAgentSettings(file, {}, { TOKEN: token, RIGBRIDGE_AGENT_TOKEN: `${token}4` })).token).toBe(
+    `${token}4`,
+  );
 });
 
 test("all mistakes of the file are named, each with its line, and none quotes the token", async () => {
@@ -69,7 +71,9 @@ test("what is missing or wrong on the command line is named", async () => {
     "--service: must be an address like https://rigs.example:17790",
     "--token: must be a token that `rigbridge agent token` has made",
   ]);
-  expect(await mistakesIn(readAgentSettings("/no/such/file.yaml", {}, {}))).toEqual(["/no/such/file.yaml does not exist"]);
+  expect(await mistakesIn(readAgentSettings("/no/such/file.yaml", {}, {}))).toEqual([
+    "/no/such/file.yaml does not exist",
+  ]);
   expect(await mistakesIn(readAgentSettings(null, { ...given, ca: "/no/ca.pem" }, {}))).toEqual([
     "The certificate /no/ca.pem cannot be read (ENOENT)",
   ]);

@@ -24,7 +24,10 @@ test("a program runs in a folder, group and environment of its own, and its API 
   expect(environment).toContain("CUDA_DEVICE_ORDER=PCI_BUS_ID");
   expect(environment).not.toContain("the-token-of-this-agent");
   const summary = (token: string | null) =>
-    fetch(`http://127.0.0.1:${apiPort}/2/summary`, token === null ? {} : { headers: { authorization: `Bearer ${token}` } });
+    fetch(
+      `http://127.0.0.1:${apiPort}/2/summary`,
+      token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
+    );
   expect((await summary(null)).status).toBe(401);
   expect((await summary(apiToken)).status).toBe(200);
   for (const each of host.messages) FromAgent.parse(each);
@@ -143,7 +146,11 @@ test("repeated and crossing messages never start a program twice", async () => {
   for (const { message } of await Promise.all(starts)) expect(message).toBe("Double (XmrigMiner) is running");
   expect(host.state()?.starts).toBe(1);
   expect(await processesIn(host.folder)).toHaveLength(1);
-  await Promise.all([host.ask({ t: "restart", id: 1 }), host.ask({ t: "stop", id: 1 }), host.ask({ t: "start", id: 1 })]);
+  await Promise.all([
+    host.ask({ t: "restart", id: 1 }),
+    host.ask({ t: "stop", id: 1 }),
+    host.ask({ t: "start", id: 1 }),
+  ]);
   await host.untilStatus("running");
   expect(await processesIn(host.folder)).toEqual([host.state()?.pid]);
 });
@@ -181,6 +188,9 @@ test("programs that are no longer listed are ended and forgotten", async () => {
   host.send({ t: "programs", programs: [doubleProgram(host.path, { id: 2 })] });
   await until(async () => (await processesIn(host.folder)).length === 1, "the first program to end");
   expect(await processesIn(host.folder)).toEqual([kept.pid]);
-  await until(async () => !(await readFile(join(host.folder, "state.json"), "utf8")).includes('"id":1,'), "its state to go");
+  await until(
+    async () => !(await readFile(join(host.folder, "state.json"), "utf8")).includes('"id":1,'),
+    "its state to go",
+  );
   expect((await host.ask({ t: "start", id: 1 })).error).toMatchObject({ code: "not.found" });
 });

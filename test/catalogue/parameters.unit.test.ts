@@ -31,10 +31,23 @@ describe("parameters are split like a shell splits words", () => {
     ["C:\\\\dir", ["C:\\dir"]],
   ])("%j", (text, words) => expect(wordsOf(text)).toEqual(words));
 
-  test.each(["$HOME", "`id`", "$(id)", "*", "~", "a;b", "a|b", "a&b", ">x", "<x", "#x", "{a,b}", "!x", "%PATH%", "(x)"])(
-    "%s is an ordinary word",
-    (text) => expect(wordsOf(text)).toEqual([text]),
-  );
+  test.each([
+    "$HOME",
+    "`id`",
+    "$(id)",
+    "*",
+    "~",
+    "a;b",
+    "a|b",
+    "a&b",
+    ">x",
+    "<x",
+    "#x",
+    "{a,b}",
+    "!x",
+    "%PATH%",
+    "(x)",
+  ])("%s is an ordinary word", (text) => expect(wordsOf(text)).toEqual([text]));
 
   test.each([
     [`-u 'a`, "has a ' without its end"],
@@ -64,40 +77,47 @@ describe("parameters are split like a shell splits words", () => {
 function quote(text: string, style: string): string {
   if (style === "'") return `'${text.replaceAll("'", `'\\''`)}'`;
   if (style === '"' || text === "" || text.includes("\n")) return `"${text.replace(/["\\$`]/g, "\\$&")}"`;
-  return text.replace(/[^]/gu, "\\$&");
+  return text.replace(/[\s\S]/gu, "\\$&");
 }
 
 /** The options of a program's API and those it reserves, as it spells them. */
 const reservedOf = ({ command, reserved }: MiningProgram): string[] => {
   const words = [...command.api, ...command.supervised].flatMap(({ args }) => args);
-  return [...new Set([...reserved, ...words.filter((word) => /^-+[a-z]/i.test(word)).map((word) => word.replace(/=.*/, ""))])];
+  return [
+    ...new Set([...reserved, ...words.filter((word) => /^-+[a-z]/i.test(word)).map((word) => word.replace(/=.*/, ""))]),
+  ];
 };
 
 describe.each(miningPrograms.map((each) => [each.id, each] as const))("%s", (_, entry) => {
   const reserved = reservedOf(entry);
 
-  test.runIf(reserved.length > 0)("its API, files and scripts cannot be set by parameters, however they are written", () => {
-    const value = fc.constantFrom("0.0.0.0", "0.0.0.0:4067", "1", "/etc/passwd", "-1");
-    const before = fc.constantFrom("", "-t 4 ", "-x ", "--unknown=1 ", "a 'b c' ");
-    fc.assert(
-      fc.property(fc.constantFrom(...reserved), value, before, fc.nat(9), (option, text, start, style) => {
-        const forms = [
-          option,
-          `${option} ${text}`,
-          `${option}=${text}`,
-          `${option}:${text}`,
-          `'${option}' '${text}'`,
-          `"${option}=${text}"`,
-          `${option.slice(0, 2)}''${option.slice(2)} ${text}`,
-          option.replace(/^-+/, "$&\\"),
-          `${option} ${text} ${option} ${text}`,
-          /^-[^-]$/.test(option) ? `${option}${text}` : option.toUpperCase().replaceAll("-", "_").replace(/^_+/, "--"),
-        ];
-        const parameters = start + (forms[style] ?? option);
-        expect([parameters, parameterMistakes(entry, parameters)]).not.toEqual([parameters, []]);
-      }),
-    );
-  });
+  test.runIf(reserved.length > 0)(
+    "its API, files and scripts cannot be set by parameters, however they are written",
+    () => {
+      const value = fc.constantFrom("0.0.0.0", "0.0.0.0:4067", "1", "/etc/passwd", "-1");
+      const before = fc.constantFrom("", "-t 4 ", "-x ", "--unknown=1 ", "a 'b c' ");
+      fc.assert(
+        fc.property(fc.constantFrom(...reserved), value, before, fc.nat(9), (option, text, start, style) => {
+          const forms = [
+            option,
+            `${option} ${text}`,
+            `${option}=${text}`,
+            `${option}:${text}`,
+            `'${option}' '${text}'`,
+            `"${option}=${text}"`,
+            `${option.slice(0, 2)}''${option.slice(2)} ${text}`,
+            option.replace(/^-+/, "$&\\"),
+            `${option} ${text} ${option} ${text}`,
+            /^-[^-]$/.test(option)
+              ? `${option}${text}`
+              : option.toUpperCase().replaceAll("-", "_").replace(/^_+/, "--"),
+          ];
+          const parameters = start + (forms[style] ?? option);
+          expect([parameters, parameterMistakes(entry, parameters)]).not.toEqual([parameters, []]);
+        }),
+      );
+    },
+  );
 
   test.runIf(entry.options === "getopt")("nor abbreviated, nor among other letters", () => {
     for (const option of reserved) {
@@ -111,9 +131,16 @@ describe.each(miningPrograms.map((each) => [each.id, each] as const))("%s", (_, 
     }
   });
 
-  test.each(["--startup-script /tmp/x", "--execute=reboot", "--api-port 1", "--http-port 1", "--background", "--log-file /x", "--cuda-loader=/x.so"])(
-    "%s is refused, whether it has that option or not",
-    (parameters) => expect(parameterMistakes(entry, parameters)).toHaveLength(1),
+  test.each([
+    "--startup-script /tmp/x",
+    "--execute=reboot",
+    "--api-port 1",
+    "--http-port 1",
+    "--background",
+    "--log-file /x",
+    "--cuda-loader=/x.so",
+  ])("%s is refused, whether it has that option or not", (parameters) =>
+    expect(parameterMistakes(entry, parameters)).toHaveLength(1),
   );
 });
 
@@ -129,8 +156,14 @@ test("a mistake names the option without its value", () => {
 });
 
 test.each([
-  ["XmrigMiner", "-t 4 --cpu-priority=2 --randomx-1gb-pages --donate-level 1 --randomx-wrmsr=-1 --tls --cpu-max-threads-hint 50"],
-  ["TrexMiner", "-d 0,1 -i 20 --lock-cclock 1200 --coin eth --temperature-limit 80 --dns-https-server 1.1.1.1 --no-strict-ssl"],
+  [
+    "XmrigMiner",
+    "-t 4 --cpu-priority=2 --randomx-1gb-pages --donate-level 1 --randomx-wrmsr=-1 --tls --cpu-max-threads-hint 50",
+  ],
+  [
+    "TrexMiner",
+    "-d 0,1 -i 20 --lock-cclock 1200 --coin eth --temperature-limit 80 --dns-https-server 1.1.1.1 --no-strict-ssl",
+  ],
   ["LolMiner", "--devices 0,1 --mode a --cclk 1200,* --dualfactor auto --dns-over-https 0 --ethstratum ETHV1"],
   ["GMiner", "-d 0 1 --templimit 80 --proto stratum --pers BgoldPoW --lock_cclock 1200 0"],
   ["TeamRedMiner", "-d 0,1 --eth_config=B750,,A288 --cn_config 15*15:AAA --pool_no_ensub --temp_limit=85"],

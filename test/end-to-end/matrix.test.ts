@@ -487,9 +487,20 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
 /** Everything declared about both farms, and the commands to the rigs of alpha. */
 const declared = () => ({
   ...Object.fromEntries(
-    (["miners", "groups", "pools", "poolGroups", "templates", "coins", "users", "hosts", "managedMiners", "agents"] as const).map(
-      (name) => [name, store[name].all()],
-    ),
+    (
+      [
+        "miners",
+        "groups",
+        "pools",
+        "poolGroups",
+        "templates",
+        "coins",
+        "users",
+        "hosts",
+        "managedMiners",
+        "agents",
+      ] as const
+    ).map((name) => [name, store[name].all()]),
   ),
   notifications: store.notifications.list().filter(({ minerName }) => minerName !== "bravo ant"),
 });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { noTemplateProgram } from "../../src/contract/templates.ts";
 import { openStore } from "../../src/store/store.ts";
 import { folders } from "./folder.ts";
 import { miner, pool } from "./rows.ts";
@@ -68,7 +69,7 @@ describe("a collection", () => {
       dualAlgorithm: "",
       ...{ groupId: null, running: true, addedPools: [2], gpuSettings: [], idle: null, switching: null, switchedAt: null },
     });
-    await first.templates.add({ name: "t", do: [{ set: "fan", value: 40 }], makerId: 1 });
+    await first.templates.add({ name: "t", do: [{ set: "fan", value: 40 }], ...noTemplateProgram, makerId: 1 });
     await first.rules.add({ name: "r", do: [{ wait: 1 }], manual: true, makerId: null, definition: { key: "r" } });
     await first.schedules.add({ name: "s", makerId: null, definition: { key: "s" } });
     await first.maintenance.add({ name: "m", makerId: 3, definition: { name: "m" } });

@@ -98,7 +98,10 @@ export class Downloads {
     const found = waiting[url];
     if (found === undefined) throw new RigbridgeError("not.possible", `No download of ${url} waits to be confirmed`);
     if (found.sha256 !== sha256) {
-      throw new RigbridgeError("download.wrong-sum", `The download of ${url} has the sum ${found.sha256}, not ${sha256}`);
+      throw new RigbridgeError(
+        "download.wrong-sum",
+        `The download of ${url} has the sum ${found.sha256}, not ${sha256}`,
+      );
     }
     await this.#keep(({ pins }) => {
       pins[url] = sha256;

@@ -154,7 +154,26 @@ async function writeEntry(entry: ReadEntry, target: Target): Promise<void> {
   } else throw notAllowed(type, path);
 }
 
-const unxz = (packed: Readable): Readable => Readable.fromWeb(new XzReadableStream(Readable.toWeb(packed)));
+/** The library speaks in streams of the web. */
+function unxz(packed: Readable): Readable {
+  const chunks = packed[Symbol.asyncIterator]();
+  const source = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(new Uint8Array(value));
+    },
+  });
+  const reader = new XzReadableStream(source).getReader();
+  return new Readable({
+    read() {
+      reader.read().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
+      );
+    },
+  });
+}
 
 async function unpackZip(archive: string, target: Target): Promise<void> {
   // File names are checked twice: by this library, and by `partsOf`.

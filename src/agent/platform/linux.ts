@@ -1,5 +1,12 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
-import { type MarkedProcess, type Platform, type ProcessIdentity, posixSignals, processName, signalProcessGroup } from "./platform.ts";
+import {
+  type MarkedProcess,
+  type Platform,
+  type ProcessIdentity,
+  posixSignals,
+  processName,
+  signalProcessGroup,
+} from "./platform.ts";
 
 /** Linux shows everything in /proc. */
 export const linux: Platform = {

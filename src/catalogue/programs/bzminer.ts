@@ -8,22 +8,11 @@ export const bzMiner: MiningProgram = {
   executable: { linux: "bzminer", windows: "bzminer.exe", macos: null },
   command: {
     start: [always("-a", "{algorithm}")],
-    pool: [
-      always("-w", "{user}", "--pool_password", "{password}"),
-      when("worker", "-r", "{worker}"),
-      always("-p", "{scheme}{host}:{port}"),
-    ],
+    pool: [always("-w", "{user}", "--pool_password", "{password}"), when("worker", "-r", "{worker}"), always("-p", "{scheme}{host}:{port}")],
     // One option with several addresses; all of them get the first one's login.
     spare: [always("{scheme}{host}:{port}")],
-    dual: [
-      always("--a2", "{algorithm2}", "--p2", "{scheme}{host}:{port}", "--w2", "{user}"),
-      always("--pool_password2", "{password}"),
-      when("worker", "--r2", "{worker}"),
-    ],
-    api: [
-      always("--http_enabled", "1", "--http_address", "127.0.0.1", "--http_port", "{apiPort}"),
-      always("--http_password", "{apiToken}"),
-    ],
+    dual: [always("--a2", "{algorithm2}", "--p2", "{scheme}{host}:{port}", "--w2", "{user}"), always("--pool_password2", "{password}"), when("worker", "--r2", "{worker}")],
+    api: [always("--http_enabled", "1", "--http_address", "127.0.0.1", "--http_port", "{apiPort}"), always("--http_password", "{apiToken}")],
     supervised: [always("--nc", "1", "--no_watchdog")],
     schemes: { plain: "stratum+tcp://", tls: "stratum+ssl://" },
   },

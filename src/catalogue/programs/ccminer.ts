@@ -27,12 +27,7 @@ export const ccMiner: MiningProgram = {
     whirlpoolx wildkeccak x11 x11evo x12 x13 x14 x15 x16r x16s x17 zr5`),
   dual: {},
   options: "getopt",
-  reserved: [
-    "-c",
-    "--config",
-    "-B",
-    "-S",
-  ],
+  reserved: ["-c", "--config", "-B", "-S"],
   tuning: {},
   quit: null,
   badConfigurationExits: [1],

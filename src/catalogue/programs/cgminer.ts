@@ -3,12 +3,9 @@ import { always, byArguments, type MiningProgram, named } from "../mining-progra
 const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}")];
 
 /** Commands that the API may answer: pools, devices, restart and quit, but nothing that writes files or sets clocks. */
-const commands = (devices: string): string =>
-  `P:privileged:switchpool:addpool:removepool:enablepool:disablepool:poolpriority:${devices}:restart:quit:zero:*`;
+const commands = (devices: string): string => `P:privileged:switchpool:addpool:removepool:enablepool:disablepool:poolpriority:${devices}:restart:quit:zero:*`;
 
-const apiWith = (devices: string) => [
-  always("--api-listen", "--api-port", "{apiPort}", "--api-groups", commands(devices), "--api-allow", "P:127.0.0.1"),
-];
+const apiWith = (devices: string) => [always("--api-listen", "--api-port", "{apiPort}", "--api-groups", commands(devices), "--api-allow", "P:127.0.0.1")];
 
 export const cgMiner: MiningProgram = {
   id: "CgMiner",

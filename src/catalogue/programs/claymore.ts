@@ -9,10 +9,7 @@ export const phoenixMiner: MiningProgram = {
   executable: { linux: "PhoenixMiner", windows: "PhoenixMiner.exe", macos: null },
   command: {
     start: [],
-    pool: [
-      always("-pool", "{scheme}{host}:{port}", "-wal", "{user}", "-pass", "{password}"),
-      when("worker", "-worker", "{worker}"),
-    ],
+    pool: [always("-pool", "{scheme}{host}:{port}", "-wal", "{user}", "-pass", "{password}"), when("worker", "-worker", "{worker}")],
     spare: null,
     dual: null,
     api: [always("-cdm", "1", "-cdmport", "127.0.0.1:{apiPort}", "-cdmpass", "{apiToken}")],
@@ -42,10 +39,7 @@ export const claymore: MiningProgram = {
   executable: { linux: "ethdcrminer64", windows: "EthDcrMiner64.exe", macos: null },
   command: {
     start: [],
-    pool: [
-      always("-epool", "{scheme}{host}:{port}", "-ewal", "{user}", "-epsw", "{password}"),
-      when("worker", "-eworker", "{worker}"),
-    ],
+    pool: [always("-epool", "{scheme}{host}:{port}", "-ewal", "{user}", "-epsw", "{password}"), when("worker", "-eworker", "{worker}")],
     spare: null,
     dual: null,
     api: [always("-mport", "127.0.0.1:-{apiPort}", "-mpsw", "{apiToken}")],
@@ -62,10 +56,7 @@ export const claymore: MiningProgram = {
   download: null,
 };
 
-const pool = [
-  always("-o", "{scheme}{host}:{port}", "-u", "{user}", "-p", "{password}"),
-  when("worker", "-w", "{worker}"),
-];
+const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{user}", "-p", "{password}"), when("worker", "-w", "{worker}")];
 
 export const ttMiner: MiningProgram = {
   id: "TTMiner",

@@ -1,11 +1,6 @@
 import { always, dual, type MiningProgram, named, when } from "../mining-program.ts";
 
-const pool = [
-  always("--server", "{host}:{port}", "--user", "{user}", "--pass", "{password}"),
-  when("worker", "--worker", "{worker}"),
-  when("tls", "--ssl", "1"),
-  when("noTls", "--ssl", "0"),
-];
+const pool = [always("--server", "{host}:{port}", "--user", "{user}", "--pass", "{password}"), when("worker", "--worker", "{worker}"), when("tls", "--ssl", "1"), when("noTls", "--ssl", "0")];
 
 export const gMiner: MiningProgram = {
   id: "GMiner",
@@ -17,11 +12,7 @@ export const gMiner: MiningProgram = {
     start: [always("--algo", "{algorithm}")],
     pool,
     spare: pool,
-    dual: [
-      always("--dalgo", "{algorithm2}", "--dserver", "{host}:{port}", "--duser", "{user}", "--dpass", "{password}"),
-      when("worker", "--dworker", "{worker}"),
-      when("tls", "--dssl", "1"),
-    ],
+    dual: [always("--dalgo", "{algorithm2}", "--dserver", "{host}:{port}", "--duser", "{user}", "--dpass", "{password}"), when("worker", "--dworker", "{worker}"), when("tls", "--dssl", "1")],
     api: [always("--api", "{apiPort}")],
     supervised: [always("--watchdog", "0", "--color", "0")],
     schemes: { plain: "", tls: "" },

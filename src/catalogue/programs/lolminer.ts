@@ -1,11 +1,6 @@
 import { always, dual, type MiningProgram, named, when } from "../mining-program.ts";
 
-const pool = [
-  always("--pool", "{host}:{port}", "--user", "{user}", "--pass", "{password}"),
-  when("worker", "--worker", "{worker}"),
-  when("tls", "--tls", "on"),
-  when("noTls", "--tls", "off"),
-];
+const pool = [always("--pool", "{host}:{port}", "--user", "{user}", "--pass", "{password}"), when("worker", "--worker", "{worker}"), when("tls", "--tls", "on"), when("noTls", "--tls", "off")];
 
 export const lolMiner: MiningProgram = {
   id: "LolMiner",
@@ -37,19 +32,10 @@ export const lolMiner: MiningProgram = {
   dual: {
     ...dual("etchash ethash ubqhash", "blake3-alephium=ALEPHDUAL kheavyhash=KASPADUAL sha256ton=TONDUAL"),
     ...dual("ethashb3", "blake3-alephium=ALEPHDUAL karlsenhash=KARLSENDUAL pyrinhash=PYRINDUAL sha512256d=RXDDUAL"),
-    ...dual(
-      "fishhash",
-      "blake3-alephium=ALEPHDUAL karlsenhash=KARLSENDUAL pyrinhash=PYRINDUAL sha256ton=TONDUAL sha512256d=RXDDUAL",
-    ),
+    ...dual("fishhash", "blake3-alephium=ALEPHDUAL karlsenhash=KARLSENDUAL pyrinhash=PYRINDUAL sha256ton=TONDUAL sha512256d=RXDDUAL"),
   },
   options: "getopt",
-  reserved: [
-    "--config",
-    "--json",
-    "--profile",
-    "--log",
-    "--no-oc-reset",
-  ],
+  reserved: ["--config", "--json", "--profile", "--log", "--no-oc-reset"],
   tuning: {
     powerLimit: { flag: "--pl", separator: ",", keep: "*" },
     coreClock: { flag: "--cclk", separator: ",", keep: "*" },

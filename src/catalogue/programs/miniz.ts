@@ -1,9 +1,6 @@
 import { always, type MiningProgram, named, when } from "../mining-program.ts";
 
-const pool = [
-  always("--url={scheme}{user}@{host}:{port}", "-p", "{password}"),
-  when("worker", "--worker={worker}"),
-];
+const pool = [always("--url={scheme}{user}@{host}:{port}", "-p", "{password}"), when("worker", "--worker={worker}")];
 
 export const miniZ: MiningProgram = {
   id: "MiniZ",

@@ -8,15 +8,9 @@ export const oneZeroMiner: MiningProgram = {
   executable: { linux: "onezerominer", windows: "onezerominer.exe", macos: null },
   command: {
     start: [always("-a", "{algorithm}")],
-    pool: [
-      always("-o", "{scheme}{host}:{port}", "-w", "{user}", "-p", "{password}"),
-      when("worker", "--worker", "{worker}"),
-    ],
+    pool: [always("-o", "{scheme}{host}:{port}", "-w", "{user}", "-p", "{password}"), when("worker", "--worker", "{worker}")],
     spare: null,
-    dual: [
-      always("--a2", "{algorithm2}", "--o2", "{scheme}{host}:{port}", "--w2", "{user}", "--p2", "{password}"),
-      when("worker", "--worker2", "{worker}"),
-    ],
+    dual: [always("--a2", "{algorithm2}", "--o2", "{scheme}{host}:{port}", "--w2", "{user}", "--p2", "{password}"), when("worker", "--worker2", "{worker}")],
     api: [always("--api-host", "127.0.0.1", "--api-port", "{apiPort}")],
     supervised: [],
     schemes: { plain: "", tls: "ssl://" },

@@ -61,11 +61,7 @@ export const srbMiner: MiningProgram = {
     ...dual("xhash", "blake3-decred=blake3_decred qhash"),
   },
   options: "getopt",
-  reserved: [
-    "--shutdown-temperature",
-    "--gpu-manual-tuning",
-    "--setup",
-  ],
+  reserved: ["--shutdown-temperature", "--gpu-manual-tuning", "--setup"],
   tuning: {},
   quit: null,
   badConfigurationExits: [],

@@ -1,9 +1,6 @@
 import { always, dual, type MiningProgram, named, when } from "../mining-program.ts";
 
-const pool = [
-  always("-o", "{scheme}{host}:{port}", "-u", "{user}", "-p", "{password}"),
-  when("worker", "-w", "{worker}"),
-];
+const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{user}", "-p", "{password}"), when("worker", "-w", "{worker}")];
 
 /** Its API key is made by the program itself from a password, so the agent sets none and the API stays read-only. */
 export const tRex: MiningProgram = {
@@ -16,11 +13,7 @@ export const tRex: MiningProgram = {
     start: [always("-a", "{algorithm}")],
     pool,
     spare: pool,
-    dual: [
-      always("--dual-algo", "{algorithm2}", "--url2", "{scheme}{host}:{port}", "--user2", "{user}"),
-      always("--pass2", "{password}"),
-      when("worker", "--worker2", "{worker}"),
-    ],
+    dual: [always("--dual-algo", "{algorithm2}", "--url2", "{scheme}{host}:{port}", "--user2", "{user}"), always("--pass2", "{password}"), when("worker", "--worker2", "{worker}")],
     api: [always("--api-bind-http", "127.0.0.1:{apiPort}")],
     supervised: [always("--no-watchdog", "--no-color")],
     schemes: { plain: "stratum+tcp://", tls: "stratum+ssl://" },
@@ -33,12 +26,7 @@ export const tRex: MiningProgram = {
   },
   dual: dual("ethash", "autolykos2 blake3-alephium=blake3 firopow kawpow octopus"),
   options: "getopt",
-  reserved: [
-    "-c",
-    "--config",
-    "-l",
-    "--watchdog-exit-mode",
-  ],
+  reserved: ["-c", "--config", "-l", "--watchdog-exit-mode"],
   tuning: { coreClock: { flag: "--lock-cclock", separator: ",", keep: "0" } },
   quit: null,
   badConfigurationExits: [],

@@ -12,9 +12,7 @@ export const teamRedMiner: MiningProgram = {
     start: [always("-a", "{algorithm}")],
     pool,
     spare: pool,
-    dual: [
-      always("--{algorithm2}", "-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}", "--{algorithm2}_end"),
-    ],
+    dual: [always("--{algorithm2}", "-o", "{scheme}{host}:{port}", "-u", "{login}", "-p", "{password}", "--{algorithm2}_end")],
     api: [always("--api_listen=127.0.0.1:{apiPort}")],
     // Numbers GPUs by PCI bus.
     supervised: [always("--bus_reorder", "--watchdog_disabled")],

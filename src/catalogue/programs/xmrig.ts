@@ -1,10 +1,6 @@
 import { always, byArguments, type Command, type MiningProgram, named, when } from "../mining-program.ts";
 
-const pool = [
-  always("-o", "{scheme}{host}:{port}", "-u", "{user}"),
-  when("password", "-p", "{password}"),
-  when("worker", "--rig-id", "{worker}"),
-];
+const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{user}"), when("password", "-p", "{password}"), when("worker", "--rig-id", "{worker}")];
 
 /** Without --http-no-restricted, its API only answers reads: a write could load libraries and move the API itself. */
 const api = [always("--http-host", "127.0.0.1", "--http-port", "{apiPort}", "--http-access-token", "{apiToken}")];
@@ -19,17 +15,7 @@ const command: Command = {
   schemes: { plain: "stratum+tcp://", tls: "stratum+ssl://" },
 };
 
-const reserved = [
-  "-c",
-  "--config",
-  "-d",
-  "--data-dir",
-  "-l",
-  "-B",
-  "--nvml-path",
-  "--export-topology",
-  "--tls-gen",
-];
+const reserved = ["-c", "--config", "-d", "--data-dir", "-l", "-B", "--nvml-path", "--export-topology", "--tls-gen"];
 
 const families = `
   cryptonight-ccx=cn/ccx cryptonight-double=cn/double cryptonight-fast=cn/fast cryptonight-half=cn/half

@@ -3,7 +3,7 @@ import { invalid, invalidAll, type Mistake } from "../../contract/problems.ts";
 import type { MetaData } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
-import type { ManagedTemplate } from "../../contract/templates.ts";
+import { type ManagedTemplate, noTemplateProgram, type TemplateProgram } from "../../contract/templates.ts";
 import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
 import { done, enabled, findOwn, given, refuseInUse } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
@@ -17,28 +17,34 @@ export function templateOperations(
   { templates, rules }: Store,
   accessBook: AccessBook,
   book: PoolBook,
+  /** What is wrong with what a template sets of managed miners. */
+  programMistakes: (fields: TemplateProgram) => Mistake[],
   metaData: () => MetaData,
 ): TemplateOperations {
   /** Its steps name pools, which others need not see. */
   const presentTemplate = (template: Stored<StoredTemplate>, caller: Caller): ManagedTemplate => {
-    const { id, name, do: steps, makerId } = template;
+    const { id, name, makerId } = template;
     const isOwn = accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
-    return { id, name, ...(isOwn ? { do: steps } : {}) };
+    return { id, name, ...(isOwn ? { do: template.do, ...programIn(template) } : {}) };
   };
   return {
     listManagedTemplates: async (_input, caller) => ({
       managedTemplateList: enabled(templates).map((template) => presentTemplate(template, caller)),
       metaData: metaData(),
     }),
-    saveManagedTemplate: async ({ id, name, do: steps }, caller) => {
+    saveManagedTemplate: async ({ id, name, do: steps, ...body }, caller) => {
       const existing = id === 0 ? undefined : findOwn(templates, id, "managed template");
       if (existing !== undefined) checkOwner(existing, caller, accessBook, "managed template", id);
       const access = accessBook.of(caller);
-      const mistakes = (steps ?? []).flatMap((step, index) => poolMistake(step, `do[${index}]`, book.addList(access)));
+      const program = { ...programIn(existing ?? noTemplateProgram), ...given(body) };
+      const mistakes = [
+        ...(steps ?? []).flatMap((step, index) => poolMistake(step, `do[${index}]`, book.addList(access))),
+        ...programMistakes(program),
+      ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       if (enabled(templates).some((other) => other.id !== id && other.name === name))
         throw invalid("name", "is the name of another managed template");
-      const fields = { name, ...given({ do: steps }) };
+      const fields = { name, ...given({ do: steps }), ...program };
       const saved =
         existing === undefined
           ? await templates.add({ do: null, ...fields, makerId: caller.userId ?? null })
@@ -59,6 +65,18 @@ export function templateOperations(
     },
   };
 }
+
+const programIn = ({
+  softwareType,
+  algorithm,
+  dualAlgorithm,
+  commandLineParams,
+}: TemplateProgram): TemplateProgram => ({
+  softwareType,
+  algorithm,
+  dualAlgorithm,
+  commandLineParams,
+});
 
 /** A pool or pool group that its maker does not see is not there. */
 function poolMistake(step: RunStep, path: string, listed: ReturnType<PoolBook["addList"]>): Mistake[] {

@@ -8,8 +8,8 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Coins } from "../money/coins.ts";
 import type { HostContext } from "./hosts.ts";
 import { mostPrograms } from "./managed-miners.ts";
-import { algorithmsOf, isNone, poolsOf, takes } from "./program-of.ts";
-import { softwareList } from "./software.ts";
+import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
+import { isNone, softwareList } from "./software.ts";
 import type { Switcher } from "./switcher.ts";
 import { minerUid } from "./uids.ts";
 
@@ -143,7 +143,8 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       const miner = findFor(id, caller);
       const program = managed.programOf(miner);
       if ("message" in program) throw new RigbridgeError(program.code, program.message);
-      if (program.files.from === "path") throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
+      if (program.files.from !== "download")
+        throw new RigbridgeError("nothing.to.do", "Its software is not downloaded");
       const state = managed.stateOf(miner);
       return {
         ...pinned(program.files),

@@ -2,10 +2,7 @@ import type { GpuSettings, Program, ProgramFiles } from "../../contract/agent.ts
 import type { GpuTuning } from "../../contract/resources.ts";
 import type { Store, Stored, StoredManagedMiner, StoredPool } from "../../store/index.ts";
 import type { Coins } from "../money/coins.ts";
-import { downloadOf, type Software } from "./software.ts";
-
-/** What clients send for no algorithm. */
-export const isNone = (name: string): boolean => name === "" || name === "Unspecified";
+import { downloadOf, isNone, type Software } from "./software.ts";
 
 /** Its pools in order of failover: the pool or pool group, then those that were added. */
 export function poolsOf(
@@ -74,11 +71,13 @@ export function programOf(
     ...(software === undefined ? ["softwareType"] : []),
     ...(pools.length === 0 ? ["poolId"] : []),
     ...(first === "" ? ["algorithm"] : []),
-    ...(!miner.softwareAutoDownload && miner.softwarePath === "" ? ["softwarePath"] : []),
+    ...(!miner.softwareAutoDownload && miner.softwarePath === "" && software?.isDeclared !== true
+      ? ["softwarePath"]
+      : []),
   ];
   if (software === undefined || lacks.length > 0)
     return { code: "not.possible", message: `It cannot run without ${lacks.join(", ")}` };
-  const files = filesOf(miner, store, system);
+  const files: ProgramFiles | null = software.isDeclared ? { from: "host" } : filesOf(miner, store, system);
   if (files === null)
     return {
       code: "no.download",

@@ -1,6 +1,11 @@
-import { downloadTargetFor } from "../../catalogue/mining-program.ts";
+import { downloadTargetFor, type MiningProgram } from "../../catalogue/mining-program.ts";
 import { miningSoftware, programOf } from "../../catalogue/mining-software.ts";
+import { parameterMistakes } from "../../catalogue/parameters.ts";
 import type { OwnSoftware } from "../../contract/agent.ts";
+import type { Mistake } from "../../contract/problems.ts";
+import type { MiningSoftware } from "../../contract/resources.ts";
+import type { TemplateProgram } from "../../contract/templates.ts";
+import type { Coins } from "../money/coins.ts";
 
 /** What the service needs to know of mining software; the rest is the agent's matter. */
 export interface Software {
@@ -10,17 +15,22 @@ export interface Software {
   readonly api: string | null;
   /** Ids of the algorithms that it mines. */
   readonly algorithms: readonly string[];
+  /** Whether the configuration of its host says where its files are. */
+  readonly isDeclared: boolean;
   /** The second algorithms that it can mine beside one of them; null = not known. */
   dualsOf(algorithm: string): readonly string[] | null;
 }
 
 /** Software of the catalogue, or of the configuration of a host's agent. */
 export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | undefined {
-  const ofHost = own.find((each) => each.id === id);
-  if (ofHost !== undefined) return { ...ofHost, dualsOf: () => null };
+  const isDeclared = own.some((each) => each.id === id);
   const known = programOf(id);
-  if (known === undefined) return undefined;
+  if (known === undefined) {
+    const ofHost = own.find((each) => each.id === id);
+    return ofHost === undefined ? undefined : { ...ofHost, isDeclared, dualsOf: () => null };
+  }
   return {
+    isDeclared,
     ...{ id, name: known.name, api: known.api },
     algorithms: Object.keys(known.algorithms),
     dualsOf: (algorithm) => Object.keys(known.dual[algorithm] ?? {}),
@@ -39,8 +49,68 @@ export function downloadOf(
 }
 
 /** GET /api/miningsoftware: the catalogue, and the programs of agents' own configurations. */
-export function softwareList(own: Iterable<OwnSoftware>): { readonly id: string; readonly name: string }[] {
-  const list = new Map(miningSoftware.map(({ id, name }) => [id, { id, name }]));
-  for (const { id, name } of own) if (!list.has(id)) list.set(id, { id, name });
+export function softwareList(own: Iterable<OwnSoftware>): MiningSoftware[] {
+  const list = new Map(miningSoftware.map(({ id, name }) => [id, entryOf(id, name, programOf(id))]));
+  for (const { id, name, api, algorithms } of own) {
+    if (!list.has(id)) list.set(id, { ...entryOf(id, name, undefined), api, algorithms: [...algorithms] });
+  }
   return [...list.values()];
 }
+
+function entryOf(id: string, name: string, program: MiningProgram | undefined): MiningSoftware {
+  const platforms = ["linux", "windows", "macos"] as const;
+  const { download = null, devices = [], api = null } = program ?? {};
+  return {
+    id,
+    name,
+    api,
+    devices: [...devices],
+    platforms: platforms.filter((platform) => (program?.executable[platform] ?? null) !== null),
+    algorithms: Object.keys(program?.algorithms ?? {}),
+    dualAlgorithms: Object.fromEntries(
+      Object.entries(program?.dual ?? {}).map(([first, seconds]) => [first, Object.keys(seconds)]),
+    ),
+    command: program === undefined ? [] : templateOf(program),
+    watchdogOff: program?.command.supervised.flatMap(({ args }) => args) ?? [],
+    tuning: Object.fromEntries(Object.entries(program?.tuning ?? {}).map(([key, { flag }]) => [key, flag])),
+    version: download?.version ?? null,
+    downloads: Object.values(download?.url ?? {}),
+  };
+}
+
+/** Its argv with all parts that it may have. */
+const templateOf = ({ command: { api, supervised, start, pool, dual } }: MiningProgram): string[] =>
+  [...api, ...supervised, ...start, ...pool, ...(dual ?? [])].flatMap(({ args }) => args);
+
+/** What is wrong with what a template sets of a managed miner, alone and together. */
+export function templateMistakes(
+  { softwareType, algorithm, dualAlgorithm, commandLineParams }: TemplateProgram,
+  own: Iterable<OwnSoftware>,
+  coins: Coins,
+): Mistake[] {
+  const mistakes: Mistake[] = [];
+  const software = softwareType === null ? undefined : softwareOf(softwareType, [...own]);
+  if (softwareType !== null && software === undefined) {
+    mistakes.push({ path: "softwareType", message: `"${softwareType}" is not among GET /api/miningsoftware` });
+  }
+  const idOf = (name: string): string => coins.algorithm(name)?.id ?? name;
+  const first = algorithm === null ? null : idOf(algorithm);
+  const second = dualAlgorithm === null || isNone(dualAlgorithm) ? null : idOf(dualAlgorithm);
+  for (const [path, id] of [["algorithm", first] as const, ["dualAlgorithm", second] as const]) {
+    if (id === null || software?.algorithms.includes(id) === true) continue;
+    const unknown = coins.algorithmMistakes(path, id);
+    mistakes.push(...unknown);
+    if (unknown.length === 0 && path === "algorithm" && software !== undefined) {
+      mistakes.push({ path, message: `${software.name} does not mine ${id}` });
+    }
+  }
+  if (first !== null && second !== null && software?.dualsOf(first)?.includes(second) === false) {
+    mistakes.push({ path: "dualAlgorithm", message: `${software.name} does not mine ${second} beside ${first}` });
+  }
+  const program = softwareType === null ? undefined : programOf(softwareType);
+  const parameters = program === undefined ? [] : parameterMistakes(program, commandLineParams ?? "");
+  return [...mistakes, ...parameters.map((message) => ({ path: "commandLineParams", message }))];
+}
+
+/** What clients send for no algorithm. */
+export const isNone = (name: string): boolean => name === "" || name === "Unspecified";

@@ -1,0 +1,428 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type DownloadRequest, Downloads, downloadOf } from "../../src/agent/downloads/index.ts";
+import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
+import { unpack } from "../../src/agent/downloads/unpack.ts";
+import type { Preparing } from "../../src/agent/supervisor.ts";
+import { programOf } from "../../src/catalogue/mining-software.ts";
+import { RigbridgeError } from "../../src/contract/problems.ts";
+import { type Entry, tar, tarGz, tarXz, zip } from "./archives.ts";
+import { httpsServer } from "./https-server.ts";
+import { someProgram } from "./programs.ts";
+
+const sumOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+async function ownFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "rigbridge-downloads-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Every file below a folder, by its path in it. */
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+
+async function failure(work: Promise<unknown>): Promise<RigbridgeError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof RigbridgeError) return error;
+  throw new Error(`It did not fail as expected: ${String(error)}`);
+}
+
+const program: readonly Entry[] = [
+  { path: "miner-1.0/", type: "Directory", mode: 0o755 },
+  { path: "miner-1.0/miner", content: "#!/bin/sh\n", mode: 0o755 },
+  { path: "miner-1.0/README.md", content: "read me", mode: 0o640 },
+];
+
+interface Bench {
+  readonly downloads: Downloads;
+  readonly folder: string;
+  readonly request: DownloadRequest;
+  readonly asked: readonly string[];
+  obtain(change?: Partial<DownloadRequest>): ReturnType<Downloads["obtain"]>;
+}
+
+/** Serves files by their path; another listener may answer instead. */
+async function bench(files: Readonly<Record<string, Buffer | string>>, listener?: RequestListener): Promise<Bench> {
+  const server = await httpsServer((request, response) => {
+    const file = files[request.url ?? ""];
+    if (file !== undefined) response.end(file);
+    else if (listener !== undefined) listener(request, response);
+    else response.writeHead(404).end("no such file");
+  });
+  const folder = await ownFolder();
+  const downloads = new Downloads({ folder, mirror: null, ca: server.ca, idleMs: 5_000 });
+  const request: DownloadRequest = {
+    ...{ software: "Miner", version: "1.0", executable: "miner" },
+    ...{ url: `${server.url}/miner.tar.gz`, sha256: null, sums: null },
+  };
+  const signal = new AbortController().signal;
+  return {
+    ...{ downloads, folder, request, asked: server.asked },
+    obtain: (change = {}) => downloads.obtain({ ...request, ...change }, signal),
+  };
+}
+
+describe("a download", () => {
+  const archive = tarGz(program);
+
+  test("with a pinned sum is unpacked into a folder of its version, and not fetched again", async () => {
+    const { obtain, folder, asked } = await bench({ "/miner.tar.gz": archive });
+    const sha256 = sumOf(archive);
+    const first = await obtain({ sha256 });
+    const path = join(folder, "programs", "Miner", `1.0-${sha256.slice(0, 16)}`, "miner-1.0", "miner");
+    expect(first).toEqual({ state: "ready", path });
+    expect(readFileSync(path, "utf8")).toBe("#!/bin/sh\n");
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+    expect(statSync(join(path, "..", "README.md")).mode & 0o777).toBe(0o644);
+    expect(await obtain({ sha256 })).toEqual(first);
+    expect(asked).toEqual(["/miner.tar.gz"]);
+    expect(filesIn(folder).filter((file) => file.startsWith("downloads"))).toEqual([
+      join("downloads", "downloads.json"),
+    ]);
+  });
+
+  test("with another sum is removed", async () => {
+    const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
+    const error = await failure(obtain({ sha256: "0".repeat(64) }));
+    expect(error.code).toBe("download.wrong-sum");
+    expect(error.message).toContain(`has the sum ${sumOf(archive)}, not ${"0".repeat(64)}`);
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test("is checked by the sums that its maker publishes", async () => {
+    const sums = `${"1".repeat(64)}  other.tar.gz\n${sumOf(archive).toUpperCase()} *miner.tar.gz\n`;
+    const { obtain, request } = await bench({ "/miner.tar.gz": archive, "/SHA256SUMS": sums, "/EMPTY": "" });
+    const at = (path: string) => ({ sums: request.url.replace("/miner.tar.gz", path) });
+    expect((await obtain(at("/SHA256SUMS"))).state).toBe("ready");
+    expect((await failure(obtain({ ...at("/EMPTY"), url: `${request.url}?` }))).code).toBe("download.wrong-sum");
+  });
+
+  test("without a sum waits, not unpacked, until a person confirms it, and is pinned then", async () => {
+    const { obtain, downloads, folder, request, asked } = await bench({ "/miner.tar.gz": archive });
+    const sha256 = sumOf(archive);
+    const waiting = { state: "confirming", url: request.url, bytes: archive.length, sha256 };
+    expect(await obtain()).toEqual(waiting);
+    expect(await obtain()).toEqual(waiting);
+    expect(existsSync(join(folder, "programs"))).toBe(false);
+    expect(await downloads.waiting()).toEqual([{ url: request.url, bytes: archive.length, sha256 }]);
+    expect((await failure(downloads.confirm(request.url, "0".repeat(64)))).code).toBe("download.wrong-sum");
+    expect((await failure(downloads.confirm("https://elsewhere.example/x", sha256))).code).toBe("not.possible");
+    await downloads.confirm(request.url, sha256);
+    expect((await obtain()).state).toBe("ready");
+    expect(asked).toEqual(["/miner.tar.gz"]);
+    // Another agent in the same folder knows the pin.
+    await rm(join(folder, "programs"), { recursive: true });
+    const { ca } = await httpsServer(() => undefined);
+    const later = new Downloads({ folder, mirror: null, ca });
+    expect((await later.obtain(request, new AbortController().signal)).state).toBe("ready");
+    expect(asked).toEqual(["/miner.tar.gz", "/miner.tar.gz"]);
+  });
+
+  test("that changes at its address after it was confirmed is refused", async () => {
+    const files = { "/miner.tar.gz": archive };
+    const { obtain, downloads, folder, request } = await bench(files);
+    await obtain();
+    await downloads.confirm(request.url, sumOf(archive));
+    await obtain();
+    await rm(join(folder, "programs"), { recursive: true });
+    files["/miner.tar.gz"] = tarGz([{ path: "miner", content: "another", mode: 0o755 }]);
+    expect((await failure(obtain())).code).toBe("download.wrong-sum");
+    expect(existsSync(join(folder, "programs"))).toBe(false);
+  });
+
+  test("comes from the mirror where one is set", async () => {
+    const { asked, folder, obtain, request } = await bench({ "/copy/github.com/a/miner.tar.gz": archive });
+    const { ca } = await httpsServer(() => undefined);
+    const mirrored = new Downloads({ folder, mirror: request.url.replace("/miner.tar.gz", "/copy/"), ca });
+    const given = { ...request, url: "https://github.com/a/miner.tar.gz", sha256: sumOf(archive) };
+    expect((await mirrored.obtain(given, new AbortController().signal)).state).toBe("ready");
+    expect(asked).toEqual(["/copy/github.com/a/miner.tar.gz"]);
+    expect(await failure(obtain({ sha256: "0".repeat(64) }))).toMatchObject({ code: "download.failed" });
+  });
+
+  test("follows redirects, but only to https", async () => {
+    const { obtain, request } = await bench({ "/miner.tar.gz": archive }, (asked, response) => {
+      const location = asked.url === "/moved" ? "/miner.tar.gz" : "http://localhost:1/miner.tar.gz";
+      response.writeHead(302, { location }).end();
+    });
+    const at = (path: string) => ({ url: request.url.replace("/miner.tar.gz", path), sha256: sumOf(archive) });
+    expect((await obtain(at("/moved"))).state).toBe("ready");
+    const error = await failure(obtain(at("/away")));
+    expect([error.code, error.message]).toEqual(["download.failed", expect.stringContaining("only https is allowed")]);
+    expect((await failure(obtain({ url: "http://localhost:1/x" }))).message).toContain("only https is allowed");
+  });
+
+  test.each<[string, RequestListener, string]>([
+    ["a server error", (_, response) => void response.writeHead(503).end("busy"), "the server answers 503"],
+    [
+      "a stream that is cut",
+      (_, response) => {
+        response.writeHead(200, { "content-length": "1000000" }).write(Buffer.alloc(1_000));
+        setImmediate(() => response.socket?.destroy());
+      },
+      "failed: ",
+    ],
+    [
+      "a length above the limit",
+      (_, response) => void response.writeHead(200, { "content-length": "1000000001" }).write("x"),
+      "it is larger than 1,000,000,000 bytes",
+    ],
+    ["silence", (_, response) => void response.writeHead(200).write("x"), "nothing arrived for 0.2 s"],
+  ])("fails with %s, and leaves nothing behind", async (_, listener, message) => {
+    const { folder, request } = await bench({}, listener);
+    const { ca } = await httpsServer(() => undefined);
+    const downloads = new Downloads({ folder, mirror: null, ca, idleMs: 200 });
+    const error = await failure(downloads.obtain(request, new AbortController().signal));
+    expect([error.code, error.message]).toEqual(["download.failed", expect.stringContaining(message)]);
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test("that is stopped leaves nothing behind", async () => {
+    const { downloads, folder, request } = await bench({}, (_, response) => {
+      response.writeHead(200).write("x");
+      ended.abort();
+    });
+    const ended = new AbortController();
+    expect((await failure(downloads.obtain(request, ended.signal))).message).toContain("it was stopped");
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test("from a server that cannot prove its name fails", async () => {
+    const { folder, request } = await bench({ "/miner.tar.gz": archive });
+    const strict = new Downloads({ folder, mirror: null });
+    expect((await failure(strict.obtain(request, new AbortController().signal))).code).toBe("download.failed");
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test("without its program in it is refused", async () => {
+    const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
+    const error = await failure(obtain({ sha256: sumOf(archive), executable: "other" }));
+    expect([error.code, error.message]).toEqual(["download.archive", expect.stringContaining("holds no other")]);
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test.runIf(process.getuid?.() !== 0)("into a folder that cannot be written fails", async () => {
+    const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
+    await chmod(folder, 0o500);
+    await expect(obtain({ sha256: sumOf(archive) })).rejects.toThrow("EACCES");
+    await chmod(folder, 0o700);
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test("asked for twice at once is fetched once", async () => {
+    const { obtain, asked } = await bench({ "/miner.tar.gz": archive });
+    const sha256 = sumOf(archive);
+    const [one, two] = await Promise.all([obtain({ sha256 }), obtain({ sha256 })]);
+    expect(two).toEqual(one);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe("an archive", () => {
+  async function unpacked(archive: Buffer, limit?: number): Promise<{ files: string[]; outside: string[] }> {
+    const folder = await ownFolder();
+    const file = join(folder, "archive");
+    await writeFile(file, archive);
+    const target = join(folder, "deep", "er", "target");
+    await mkdir(target, { recursive: true });
+    await unpack(file, target, limit);
+    return { files: filesIn(target), outside: filesIn(folder).filter((each) => !each.startsWith("deep")) };
+  }
+
+  test.each([
+    ["tar.gz", tarGz(program)],
+    ["tar.xz", tarXz(program)],
+    ["zip", zip(program.filter(({ type }) => type !== "Directory"))],
+  ])("is unpacked: %s", async (_, archive) => {
+    const { files, outside } = await unpacked(archive);
+    expect(files).toEqual([join("miner-1.0", "README.md"), join("miner-1.0", "miner")]);
+    expect(outside).toEqual(["archive"]);
+  });
+
+  const evil = [
+    "../evil",
+    "a/../../evil",
+    "/tmp/rigbridge-evil",
+    "..\\evil",
+    "a\\..\\..\\evil",
+    "C:\\evil",
+    "a:stream",
+    "a/..",
+    "evil. ",
+  ];
+
+  test.each(
+    evil.flatMap((path) => [
+      [path, "tar.gz", tarGz([{ path, content: "x" }])] as const,
+      [path, "zip", zip([{ path, content: "x" }])] as const,
+    ]),
+  )("with the path %s is refused: %s", async (_path, _kind, archive) => {
+    expect((await failure(unpacked(archive))).code).toBe("download.archive");
+    expect(existsSync("/tmp/rigbridge-evil")).toBe(false);
+  });
+
+  test("with any path stays in its folder, or is refused", async () => {
+    const part = fc.constantFrom("..", ".", "a", "b", "", "\\", "/", "C:", "~", " ", "\u0000");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom("/", "\\", ""),
+        async (parts, by) => {
+          const path = parts.join(by);
+          const made = [tarGz([{ path: `${path}x`, content: "x" }]), zip([{ path: `${path}x`, content: "x" }])];
+          for (const archive of made) {
+            const result = await unpacked(archive).catch((error: unknown) => error);
+            if (!(result instanceof RigbridgeError)) expect(result).toMatchObject({ outside: ["archive"] });
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each<[string, Entry]>([
+    ["a symbolic link", { path: "link", type: "SymbolicLink", linkpath: "/etc/passwd" }],
+    ["a hard link", { path: "link", type: "Link", linkpath: "/etc/passwd" }],
+    ["a device", { path: "null", type: "CharacterDevice" }],
+    ["a FIFO", { path: "pipe", type: "FIFO" }],
+  ])("with %s is refused", async (_, entry) => {
+    const error = await failure(unpacked(tarGz([...program, entry])));
+    expect([error.code, error.message]).toEqual([
+      "download.archive",
+      expect.stringContaining("only files and folders"),
+    ]);
+  });
+
+  test("with a link in a zip is refused", async () => {
+    const error = await failure(unpacked(zip([{ path: "link", content: "/etc/passwd", mode: 0o120777 }])));
+    expect(error.message).toContain("contains a link");
+  });
+
+  test.each([
+    ["tar.gz", tarGz([{ path: "zeros", content: Buffer.alloc(3_000_000) }])],
+    ["tar.xz", tarXz([{ path: "zeros", content: Buffer.alloc(3_000_000) }])],
+    ["zip", zip([{ path: "zeros", content: Buffer.alloc(3_000_000) }])],
+    ["zip that claims less", zip([{ path: "zeros", content: Buffer.alloc(3_000_000) }], 10)],
+    [
+      "tar.gz of many files",
+      tarGz(Array.from({ length: 30 }, (_, at) => ({ path: `f${at}`, content: Buffer.alloc(100_000) }))),
+    ],
+  ])("that unpacks to more than the limit is refused: %s", async (_, archive) => {
+    expect((await failure(unpacked(archive, 1_000_000))).code).toBe("download.archive");
+  });
+
+  test("with very many entries is refused", async () => {
+    const many = Array.from({ length: 10_001 }, (_, at) => ({ path: `f${at}` }));
+    expect((await failure(unpacked(tarGz(many)))).message).toContain("more than 10,000 entries");
+  });
+
+  test("with an entry that is there twice is refused", async () => {
+    const twice = [
+      { path: "miner", content: "a" },
+      { path: "./miner", content: "b" },
+    ];
+    expect((await failure(unpacked(tarGz(twice)))).code).toBe("download.archive");
+    expect((await failure(unpacked(zip(twice)))).code).toBe("download.archive");
+  });
+
+  test.each([
+    ["text", Buffer.from("<html>not found</html>")],
+    ["nothing", Buffer.alloc(0)],
+    ["a bare tar", tar(program)],
+    ["an empty tar.gz", tarGz([])],
+    ["a tar.gz in a gzip", gzipSync(tarGz(program))],
+    ["half a tar.gz", tarGz(program).subarray(0, 80)],
+    ["half a tar.xz", tarXz(program).subarray(0, 80)],
+    ["half a zip", zip(program).subarray(0, 80)],
+    ["garbage behind a gzip header", Buffer.from("1f8b080000000000000312345678", "hex")],
+  ])("that is none is refused: %s", async (_, archive) => {
+    expect((await failure(unpacked(archive))).code).toBe("download.archive");
+  });
+});
+
+describe("a program's download", () => {
+  const archive = tarGz(program);
+
+  function entryAt(url: string) {
+    const known = programOf("XmrigMiner");
+    if (known === undefined) throw new Error("XMRig is missing");
+    const executable = { linux: "miner", windows: "miner", macos: "miner" };
+    return { ...known, executable, download: { version: "1.0", url: { "linux-x64": url }, sums: null } };
+  }
+
+  test("waits for its confirmation and goes on with it; the service cannot choose its address", async () => {
+    const { downloads, request, asked } = await bench({ "/miner.tar.gz": archive });
+    const programs = new ProgramDownloads(downloads, "linux-x64");
+    const steps: Preparing[] = [];
+    const wanted = someProgram({
+      files: { from: "download", url: "https://evil.example/x.tar.gz", sha256: null },
+    });
+    const { promise: asksConfirmation, resolve: confirming } = Promise.withResolvers<void>();
+    const path = programs.obtain(
+      wanted,
+      entryAt(request.url),
+      (step) => {
+        steps.push(step);
+        if (step.status === "confirming") confirming();
+      },
+      new AbortController().signal,
+    );
+    await asksConfirmation;
+    expect((await failure(programs.confirm(2, sumOf(archive)))).code).toBe("not.possible");
+    expect((await failure(programs.confirm(1, "0".repeat(64)))).code).toBe("download.wrong-sum");
+    await programs.confirm(1, sumOf(archive));
+    expect(await path).toContain(join("miner-1.0", "miner"));
+    expect(steps.map(({ status }) => status)).toEqual(["downloading", "confirming", "downloading", "starting"]);
+    expect(steps[1]?.download).toEqual({ url: request.url, bytes: archive.length, sha256: sumOf(archive) });
+    expect(asked).toEqual(["/miner.tar.gz"]);
+  });
+
+  test("with a sum from the service needs no confirmation, and must have it", async () => {
+    const { downloads, request } = await bench({ "/miner.tar.gz": archive });
+    const programs = new ProgramDownloads(downloads, "linux-x64");
+    const obtain = (sha256: string) =>
+      programs.obtain(
+        someProgram({ files: { from: "download", url: request.url, sha256 } }),
+        entryAt(request.url),
+        () => undefined,
+        new AbortController().signal,
+      );
+    expect((await failure(obtain("0".repeat(64)))).code).toBe("download.wrong-sum");
+    expect(await obtain(sumOf(archive))).toContain("miner");
+  });
+
+  test("without a known address names softwarePath", async () => {
+    const { downloads } = await bench({});
+    const obtain = (id: string) => {
+      const entry = programOf(id);
+      if (entry === undefined) throw new Error(`No program ${id}`);
+      const programs = new ProgramDownloads(downloads, "linux-x64");
+      return programs.obtain(someProgram(), entry, () => undefined, new AbortController().signal);
+    };
+    const error = await failure(obtain("PhoenixMiner"));
+    expect([error.code, error.message]).toEqual(["no.download", expect.stringContaining("softwarePath")]);
+  });
+
+  test("is that of the host's own kind", () => {
+    const xmrig = programOf("XmrigMiner");
+    if (xmrig === undefined) throw new Error("XMRig is missing");
+    expect(downloadOf(xmrig, "linux-x64")?.url).toMatch(/linux-static-x64\.tar\.gz$/);
+    expect(downloadOf(xmrig, "windows-x64")).toMatchObject({ executable: "xmrig.exe", version: "6.26.0" });
+    expect(downloadOf(xmrig, "linux-arm64")).toBeNull();
+    expect(downloadOf(xmrig, null)).toBeNull();
+  });
+});
