@@ -316,7 +316,9 @@ export class Supervisor {
       .catch(() => undefined);
     if (this.#hangs) this.#problem = null;
     if (exit === null && this.#wantsRestart)
-      this.#linesBefore = (await this.#lastLines(run, fewLines)).map((line) => line.slice(0, fewCharacters).toWellFormed());
+      this.#linesBefore = (await this.#lastLines(run, fewLines)).map((line) =>
+        line.slice(0, fewCharacters).toWellFormed(),
+      );
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];

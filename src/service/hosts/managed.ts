@@ -184,7 +184,10 @@ function stateOf(status: string | undefined, sha256: string | null): DownloadRep
 }
 
 /** Whether a body chooses another pool than the miner has. */
-const choosesPool = ({ poolId, isPoolGroup }: Partial<Input<"saveManagedMiner">>, before: StoredManagedMiner): boolean =>
+const choosesPool = (
+  { poolId, isPoolGroup }: Partial<Input<"saveManagedMiner">>,
+  before: StoredManagedMiner,
+): boolean =>
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
 
