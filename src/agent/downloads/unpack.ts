@@ -5,7 +5,7 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
-import { XzReadableStream } from "xz-decompress";
+import xz from "xz-decompress";
 import yauzl from "yauzl";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { largestDownload } from "./fetch-file.ts";
@@ -164,7 +164,7 @@ function unxz(packed: Readable): Readable {
       else controller.enqueue(new Uint8Array(value));
     },
   });
-  const reader = new XzReadableStream(source).getReader();
+  const reader = new xz.XzReadableStream(source).getReader();
   return new Readable({
     read() {
       reader.read().then(
