@@ -76,7 +76,7 @@ export function openLink(
       return frames;
     },
     get lines() {
-      lines ??= lineTransport(host, port ?? 3333);
+      lines ??= lineTransport(host, port ?? 3333, dial);
       return lines;
     },
     credentials,

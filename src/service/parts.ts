@@ -144,7 +144,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     channels: new ChannelBook(store, config),
     agents,
     benchmarks,
-    managed: new ManagedMiners({ store, agents, coins, notices, benchmarks, log }),
+    managed: new ManagedMiners({ store, agents, coins, notices, benchmarks, gpuSettings: config.gpuSettings, log }),
   };
 }
 

@@ -99,9 +99,8 @@ describe("a program is started with its pool, its API on the loopback and the us
     expect(argv("TeamRedMiner")).not.toContain("180");
   });
 
-  test("a program that takes one pool says so", () => {
+  test("a program that takes one pool gets the first", () => {
     const line = lineOf("CcMiner", { algorithm: "scrypt", pools: [somePool, somePool, somePool] });
-    expect(line.notes).toEqual(["ccminer (tpruvot) takes one pool, so the 2 behind the first are not used"]);
     expect(line.argv.filter((word) => word === "-o")).toHaveLength(1);
   });
 

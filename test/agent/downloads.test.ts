@@ -185,7 +185,7 @@ describe("a download", () => {
     });
     const at = (path: string) => ({ url: request.url.replace("/miner.tar.gz", path), sha256: sumOf(archive) });
     expect((await obtain(at("/moved"))).state).toBe("ready");
-    const error = await failure(obtain(at("/away")));
+    const error = await failure(obtain({ ...at("/away"), version: "2.0" }));
     expect([error.code, error.message]).toEqual(["download.failed", expect.stringContaining("only https is allowed")]);
     expect((await failure(obtain({ url: "http://localhost:1/x" }))).message).toContain("only https is allowed");
   });

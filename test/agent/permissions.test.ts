@@ -34,6 +34,15 @@ test("only programs in the allowed folders run, however a path leads out of them
   }
 });
 
+test("a program is not taken for another one, whose parameters have other rules", async () => {
+  const host = await startHost();
+  const other = await installDouble(join(host.folder, "programs"), "lolMiner");
+  expect(await refusal(host, at(other))).toEqual({
+    code: "agent.forbidden",
+    message: `${other} is not taken for XMRig, which is called xmrig; rename it`,
+  });
+});
+
 test("a path outside of the folders does not tell whether there is a file", async () => {
   const host = await startHost();
   const there = await refusal(host, at("/etc/passwd"));

@@ -32,6 +32,11 @@ test("the catalogue of algorithms has those of every program, and those that the
   expect(mined.filter((id) => !ids.includes(id))).toEqual([]);
 });
 
+test("the API of every program has a driver", () => {
+  const ids: string[] = drivers.map(({ id }) => id);
+  expect(miningPrograms.flatMap(({ api }) => (api === null || ids.includes(api) ? [] : [api]))).toEqual([]);
+});
+
 test("every miner's software is one of the catalogue, or its driver", async () => {
   const { add, farm, get, service } = await openBench({ rigs: specimens.map(({ spec }) => spec) });
   const listed = new Set((await service.listMiningSoftware({}, caller)).map(({ id }) => id));

@@ -129,7 +129,7 @@ async function unpackTar(packed: Readable, kind: "gzip" | "xz", target: Target):
     });
   });
   let begins = true;
-  const source = kind === "gzip" ? packed.pipe(createGunzip()) : unxz(packed);
+  const source = kind === "gzip" ? packed.pipe(createGunzip()) : Readable.from(unxz(packed));
   packed.on("error", (error) => source.destroy(error));
   for await (const chunk of source) {
     const bytes = Buffer.from(chunk);
@@ -158,32 +158,29 @@ async function writeEntry(entry: ReadEntry, target: Target): Promise<void> {
   } else throw notAllowed(type, path);
 }
 
-/** The library speaks in streams of the web. */
-function unxz(packed: Readable): Readable {
+/** The library speaks in streams of the web. It gives empty chunks for ever where an archive ends too early. */
+async function* unxz(packed: Readable): AsyncGenerator<Uint8Array> {
   const chunks = packed[Symbol.asyncIterator]();
-  const source = new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const { done, value } = await chunks.next();
-        // The library stops asking at the end of the archive, and waits for ever for one that has none.
-        if (done === true) controller.error(new Error("it ends too early"));
-        else controller.enqueue(new Uint8Array(value));
-      },
+  let hasEnded = false;
+  const source = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next();
+      hasEnded = done === true;
+      if (hasEnded) controller.close();
+      else controller.enqueue(new Uint8Array(value));
     },
-    { highWaterMark: 0 },
-  );
-  return Readable.from(nonEmpty(new xz.XzReadableStream(source).getReader()));
-}
-
-/** An empty chunk would end the reading. Cancelling frees the library for the next archive. */
-async function* nonEmpty(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+  });
+  const reader = new xz.XzReadableStream(source).getReader();
   try {
-    for (;;) {
+    for (let emptyChunks = 0; ; ) {
       const { done, value } = await reader.read();
       if (done) return;
       if (value.length > 0) yield value;
+      emptyChunks = value.length === 0 && hasEnded ? emptyChunks + 1 : 0;
+      if (emptyChunks > 10) throw new Error("it ends too early");
     }
   } finally {
+    // Frees the library for the next archive.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -98,7 +98,7 @@ export class ManagedRig implements Rig {
 
   /** null where there is no API to read. A program that was started anew has another port or token. */
   #connection({ apiPort, apiToken, startedAt }: ProgramReport): Rig | null {
-    const { driver, knownControls } = this.#options;
+    const { driver, knownControls, now } = this.#options;
     if (driver === null || apiPort === null) return null;
     const key = `${apiPort} ${apiToken} ${startedAt}`;
     if (this.#api?.key !== key) {
@@ -107,7 +107,7 @@ export class ManagedRig implements Rig {
       // Families name it differently.
       const credentials = { token, password: token };
       const address = { host: this.#program.hostname, port: apiPort, tls: false, dial: () => this.#program.dial() };
-      const link = openLink(address, credentials, undefined, knownControls);
+      const link = openLink(address, credentials, undefined, knownControls, undefined, now);
       this.#api = { rig: connect(driver, link), key };
     }
     return this.#api?.rig ?? null;

@@ -1,5 +1,5 @@
 import { hostAndPort } from "../address.ts";
-import { Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
+import { type Dial, Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
 import { decode, parseStrict } from "./json.ts";
 import { garbled, isReset, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
@@ -19,8 +19,8 @@ export interface LineTransport {
   close(): void;
 }
 
-export function lineTransport(host: string, port: number): LineTransport {
-  const target = { host, port, at: hostAndPort(host, port) };
+export function lineTransport(host: string, port: number, dial?: Dial): LineTransport {
+  const target = { host, port, dial, at: hostAndPort(host, port) };
   const open = new OpenExchanges();
   return {
     at: target.at,

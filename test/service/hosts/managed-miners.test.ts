@@ -5,7 +5,7 @@ import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { type Bench, caller, closeBenches } from "../bench.ts";
 import { gpu } from "./agent-double.ts";
-import { noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
+import { apiAt, noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
 
 afterEach(closeBenches);
 
@@ -419,4 +419,20 @@ describe("a template", () => {
     });
     expect(double.received.some(({ t }) => t === "start")).toBe(false);
   });
+});
+
+test.each([
+  ["TrexMiner", "kawpow", { kind: "trex" }],
+  ["CcMiner", "lyra2rev3", { kind: "ccminer" }],
+  ["EthMiner", "ethash", { kind: "ethminer" }],
+  ["TeamRedMiner", "kawpow", { kind: "cgminer", dialect: "cgminer" }],
+] as const)("%s is read through the agent by the driver of its API", async (softwareType, algorithm, spec) => {
+  const { bench, manage, agent } = await openHosts({ rigs: [{ ...spec, warm: true }] });
+  await bench.service.savePool({ ...noPool, id: 0, url: "stratum+tcp://any.example.com:1" }, caller);
+  await manage({ softwareType, algorithm, poolId: 4 });
+  await agent({ api: () => ({ ...apiAt(bench.rig(0).address), token: null }) });
+  await shows(bench, "Stopped");
+  await bench.act(1, { action: "start" });
+  await shows(bench, "Mining");
+  expect((await bench.get(1)).readings.hashrate).toBeGreaterThan(0);
 });
