@@ -52,8 +52,8 @@ export function describeRig({ make, model }: Identity): string {
   return parts.filter((part) => part !== null).join(" ") || "A rig";
 }
 
-/** At most 256 sockets: a probe uses one, an identification two. */
-const atOnce = { hosts: 224, probed: 192, identified: 32 };
+/** At most 256 sockets: an identification has the place of a probe, and uses two. */
+const atOnce = { probed: 224, identified: 32 };
 /** Longer than the second after which a lost connection request is retransmitted. */
 const connectTimeoutMs = 1_500;
 /** For recognising a device, and for reading it then. */
@@ -115,7 +115,7 @@ class Scan {
         await this.#scanPlace(next.value);
       }
     };
-    const workers = Array.from({ length: Math.min(atOnce.hosts, this.#total) }, worker);
+    const workers = Array.from({ length: Math.min(atOnce.probed, this.#total) }, worker);
     try {
       await Promise.all(workers);
     } catch (error) {
@@ -127,7 +127,9 @@ class Scan {
 
   async #scanPlace({ host, ports }: Place): Promise<void> {
     const open = await this.#openPorts(host, ports);
-    if (open.length > 0) await this.#identifications.run(() => this.#identifyAll(host, open));
+    if (open.length > 0) {
+      await this.#identifications.run(() => this.#probes.run(() => this.#identifyAll(host, open)));
+    }
     if (this.#ending.signal.aborted) return;
     this.#scanned += 1;
     this.#options.progress?.({ scanned: this.#scanned, total: this.#total });

@@ -54,7 +54,8 @@ behaves.
 `;
 
 function sectionOf(specimen: Specimen, reading: Reading): string {
-  const { id, name, evidence } = driverOf(specimen);
+  const { id, name, ...driver } = driverOf(specimen);
+  const { evidence = driver.evidence } = specimen;
   const login = specimen.credentials === undefined ? "" : ", with its login";
   const read = readingsIn(reading.readings);
   const missing = Object.keys(reading.readings).filter((key) => !read.includes(key) && shownMissing.has(key));

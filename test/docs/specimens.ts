@@ -1,3 +1,4 @@
+import type { Driver } from "../../src/link/driver.ts";
 import type { Credentials } from "../../src/link/link.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 
@@ -9,7 +10,11 @@ export interface Specimen {
   readonly rigs: string;
   readonly spec: RigSpec;
   readonly credentials?: Credentials;
+  /** Where it differs from that of the driver's other rigs. */
+  readonly evidence?: Driver["evidence"];
 }
+
+const documented = { readings: "vendor document", controls: "vendor document" } as const;
 
 const root = (password: string): Credentials => ({ username: "root", password });
 const admin: Credentials = { username: "admin", password: "admin" };
@@ -61,11 +66,12 @@ export const specimens: readonly Specimen[] = [
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
   { driver: "axeos", rigs: "Bitaxe and its forks (AxeOS)", spec: { kind: "axeos" } },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
-  { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" } },
+  { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" }, evidence: documented },
   {
     driver: "cgminer",
     rigs: "TeamRedMiner",
     spec: { kind: "cgminer", dialect: "teamredminer", dualAlgorithm: "kaspa" },
+    evidence: documented,
   },
   { driver: "ccminer", rigs: "ccminer and its descendants for cards", spec: { kind: "ccminer" } },
   { driver: "ccminer", rigs: "cpuminer-opt", spec: { kind: "ccminer", hardware: "processor" } },

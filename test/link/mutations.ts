@@ -62,11 +62,6 @@ export async function bases(): Promise<Base[]> {
   }
 }
 
-const paths = [
-  ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
-  ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
-  ...["/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
-];
 const reports = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
 const commands = [...reports, "devdetails", "summary2+pools2"];
 /** What the drivers of mining programs send, in lines of JSON and in plain text. */
@@ -75,6 +70,11 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   ethminer: ["miner_getstatdetail", "miner_getconnections", "miner_pausegpu"],
 };
 const texts = ["summary", "threads", "help", "pool", "pool|0", "pool|1"];
+const paths = [
+  ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
+  ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
+  ...["/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
+];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {
   const replies = new Map<string, { status: number; body: Buffer }>();

@@ -28,9 +28,6 @@ interface ProgramFacts {
 
 /** The mining programs, one line for each; their ports stand with those of the other kinds of rigs. */
 export const programs = {
-  ccminer: { answer: ccminer, hardware: "nvidiaCards", algorithm: "lyra2v2" },
-  claymore: { answer: claymore, hardware: "nvidiaCards", algorithm: "etchash" },
-  ethminer: { answer: ethminer, hardware: "nvidiaCards", algorithm: "ethash" },
   trex: { answer: trex, hardware: "nvidiaCards", algorithm: "etchash" },
   zenemy: { answer: zenemy, hardware: "nvidiaCards", algorithm: "kawpow" },
   gminer: { answer: gminer, hardware: "nvidiaCards", algorithm: "Etchash" },
@@ -45,6 +42,9 @@ export const programs = {
   nanominer: { answer: nanominer, hardware: "nvidiaCards", algorithm: "Etchash" },
   miniz: { answer: miniz, hardware: "nvidiaCards", algorithm: "144,5" },
   "xmrig-proxy": { answer: xmrigProxy, hardware: "processor", algorithm: "rx/0" },
+  ccminer: { answer: ccminer, hardware: "nvidiaCards", algorithm: "lyra2v2" },
+  claymore: { answer: claymore, hardware: "nvidiaCards", algorithm: "etchash" },
+  ethminer: { answer: ethminer, hardware: "nvidiaCards", algorithm: "ethash" },
 } as const satisfies Record<string, ProgramFacts>;
 
 export type ProgramKind = keyof typeof programs;

@@ -25,6 +25,13 @@ const everyLine =
     socket.on("data", (chunk) => take(chunk.toString()));
   };
 
+/** Until the other side has had enough. */
+function endless(socket: Socket, text: string): void {
+  socket.write(text, (error) => {
+    if (!error) endless(socket, text);
+  });
+}
+
 const one = async (answer: (socket: Socket, request: string) => void): Promise<unknown> =>
   (await at(answer)).ask([{ id: 1 }], deadline()).then(([reply]) => reply);
 
@@ -70,20 +77,8 @@ describe("lines of JSON", () => {
   test.each<[string, (socket: Socket) => void]>([
     ["no JSON", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")],
     ["half of it", (socket) => socket.end('{"a":')],
-    [
-      "more than a megabyte",
-      (socket) => {
-        const more = (): void => void socket.write(`"${"x".repeat(100_000)}",`, more);
-        more();
-      },
-    ],
-    [
-      "line ends without end",
-      (socket) => {
-        const more = (): void => void socket.write("[\n".repeat(10_000), more);
-        more();
-      },
-    ],
+    ["more than a megabyte", (socket) => endless(socket, `"${"x".repeat(100_000)}",`)],
+    ["line ends without end", (socket) => endless(socket, "[\n".repeat(10_000))],
   ])("answered with %s fail", async (_, answer) => {
     await expect(one(answer)).rejects.toMatchObject({ code: "rig.garbled" });
   });

@@ -20,7 +20,7 @@ import { isMining, report } from "./status.ts";
 export const bzminer: Driver = {
   id: "bzminer",
   name: "BzMiner",
-  evidence: { readings: "vendor document", controls: "vendor document" },
+  evidence: { readings: "vendor document", controls: "other source" },
   ports: [4014],
   login: { keys: ["password"], adds: "stopped and started" },
   recognise: (signs) => recognisePage(signs, page),

@@ -7,7 +7,7 @@ export const zenemy: Driver = {
   id: "zenemy",
   name: "z-enemy",
   evidence: { readings: "other source", controls: "other source" },
-  ports: [],
+  ports: [4068],
   recognise: (signs) => recognisePage(signs, page),
   connect: (link) => new ReadOnlyProgram(link, page),
 };
