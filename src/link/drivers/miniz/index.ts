@@ -58,7 +58,7 @@ class MinizRig implements Rig {
   }
 }
 
-/** Rates are in Sol/s, or in H/s for algorithms that are measured so. `now`: epoch ms. */
+/** It names Equihash by its parameters: "144,5". Rates are in Sol/s, or in H/s for algorithms that are measured so. `now`: epoch ms. */
 function report(reply: TolerantReader, now: number): ProgramReport {
   const devices = reply.list("result").map(cardOf);
   return {
@@ -66,7 +66,7 @@ function report(reply: TolerantReader, now: number): ProgramReport {
     make: "miniZ",
     version: reply.text("version")?.replace(/^miniZ\s*v?/i, "") || null,
     readings: {
-      algorithm: reply.text("algorithm"),
+      algorithm: reply.text("algorithm")?.replace(/^(\d{2,3}),(\d{1,2})$/, "Equihash $1/$2") ?? null,
       uptime: uptimeSince(reply.number("start_time", { absent: 0 }), now),
     },
     devices,

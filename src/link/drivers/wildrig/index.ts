@@ -73,7 +73,7 @@ function sumOf(results: TolerantReader, key: string): number | null {
   return total(row.keys().map((position) => row.integer(position)));
 }
 
-/** A card has no name here; its figures stand in lists, in the order of the cards. */
+/** Cards have no names here; their figures stand in lists, in the order of the cards. */
 function cardsOf(reply: TolerantReader): DeviceReading[] {
   const sensors = reply.object("hwmon");
   const results = reply.object("results");
@@ -90,7 +90,7 @@ function cardsOf(reply: TolerantReader): DeviceReading[] {
   return rates.map((rate, position) => {
     const at = `${position}`;
     return gpuDevice({
-      name: `GPU ${position}`,
+      name: "GPU",
       hashrate: rate.number("0"),
       hashrateAverage: rate.number("2"),
       temperature: temperature.number(at, gpuRules.temperature),
