@@ -195,7 +195,12 @@ test("a card that paused itself is an error, and forks are named", async () => {
     hardware: { name: "RX 580 8.00 GB", pci: "0a:00.0", sensors: [0, 0, 0], type: "GPU" },
     mining: { hashrate: "0x0", paused: true, pause_reason: "Overheating", shares: [1, 0, 2, 9] },
   };
-  const result = { devices: [card], host: { version: "kawpowminer-1.2.4" }, mining: { hashrate: "0x0" } };
+  const hungry = {
+    _index: 1,
+    hardware: { name: "RTX 3090 24.0 GB", pci: "0b:00.0", sensors: [66, 90, 341.2], type: "GPU" },
+    mining: { hashrate: "0x0", paused: true, pause_reason: "Api request", shares: [1, 0, 0, 9] },
+  };
+  const result = { devices: [card, hungry], host: { version: "kawpowminer-1.2.4" }, mining: { hashrate: "0x0" } };
   server = await serve((socket) => {
     const answer = (): void => void socket.write(`${JSON.stringify({ id: 1, jsonrpc: "2.0", result })}\n`);
     answer();
@@ -206,5 +211,7 @@ test("a card that paused itself is an error, and forks are named", async () => {
   expect(reading.readings.errors).toEqual([{ code: "device.paused", text: "RX 580 is paused: Overheating" }]);
   expect(reading.devices).toMatchObject([
     { name: "RX 580", bus: 10, temperature: null, power: null, hardwareErrors: 2 },
+    { name: "RTX 3090", bus: 11, temperature: 66, fanPercent: 90, power: 341.2 },
   ]);
+  expect(reading.readings.notes.join()).not.toContain("sensors");
 });

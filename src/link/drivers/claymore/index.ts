@@ -22,7 +22,6 @@ export const claymore: Driver = {
   name: "Claymore API (PhoenixMiner, TT-Miner)",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [3333],
-  login: { keys: ["password"], adds: "read where it wants one" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new ClaymoreRig(link),
 };

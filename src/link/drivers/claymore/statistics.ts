@@ -93,7 +93,7 @@ export function reportOf(statistics: Statistics, notes: Notes): ClaymoreReport {
     .map((text) => isOff(text));
   const devices = cards(statistics, reader, times, notes);
   const dual = dualOf(reader, times, parts(dualRates), algorithms[dualCoin.toUpperCase()] ?? null);
-  const power = reader.number("watts", gpuRules.power);
+  const power = reader.number("watts", { absent: 0, max: 100_000 });
   return {
     program,
     cardsOff,

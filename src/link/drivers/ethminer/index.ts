@@ -26,7 +26,7 @@ export const ethminer: Driver = {
   name: "ethminer (kawpowminer and other forks)",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [3333],
-  login: { keys: ["password"], adds: "read where it wants one" },
+  login: { keys: ["password"], adds: "read if it wants one" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new EthminerRig(link),
 };

@@ -73,7 +73,8 @@ export function reportOf(detail: TolerantReader, pools: readonly PoolReading[]):
 
 const mostCards = 64;
 
-const whole = (figure: number | null): number | null => (figure === null ? null : Math.trunc(figure));
+/** A count; null for what is none. */
+const whole = (figure: number | null): number | null => (Number.isSafeInteger(figure) ? figure : null);
 
 /** H/s as "0x01e8cb1a". */
 function hexRate(mining: TolerantReader): number | null {
@@ -109,11 +110,17 @@ function deviceOf(card: TolerantReader, place: number): DeviceReading {
 
 /** Temperature, fan and power; all 0 without --HWMON, which measures power only from 2 on. */
 function sensorsOf(hardware: TolerantReader): (number | null)[] {
-  const [temperature = null] = hardware.numbers("sensors", gpuRules.temperature);
-  const [, fan = null] = hardware.numbers("sensors");
-  const [, , power = null] = hardware.numbers("sensors", { absent: 0 });
-  return [temperature, temperature === null || fan === null || fan > 100 ? null : fan, power];
+  const [celsius = null, percent = null, watts = null] = hardware.numbers("sensors");
+  const temperature = within(celsius, gpuRules.temperature.max);
+  return [
+    temperature,
+    temperature === null || (percent ?? 101) > 100 ? null : percent,
+    within(watts, gpuRules.power.max),
+  ];
 }
+
+const within = (figure: number | null, most: number): number | null =>
+  figure === null || figure === 0 || figure > most ? null : figure;
 
 /** A card that paused itself, for its heat for example; not one that was paused by a command. */
 function pauseOf(card: TolerantReader, name: string): { code: string; text: string }[] {
