@@ -21,6 +21,8 @@ export const nodeProperties = {
   hashrate_average: hashrate,
   hashrate_expected: hashrate,
   algorithm: "state",
+  dual_hashrate: hashrate,
+  dual_algorithm: "state",
   power,
   energy: { kWh: 1e3, Wh: 1 },
   efficiency: { "J/TH": 1e-12, "J/GH": 1e-9, "J/MH": 1e-6, "J/kH": 1e-3 },

@@ -18,7 +18,8 @@ import { stopLimits } from "./process.ts";
 import { reboot } from "./reboot.ts";
 import { restartLimits } from "./restart-law.ts";
 import { type SavedProgram, StateFile } from "./state-file.ts";
-import { Supervisor, type SupervisorLimits, type SupervisorParts } from "./supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { SupervisorLimits, SupervisorParts } from "./supervisor-parts.ts";
 import { Tunnel } from "./tunnel.ts";
 
 export interface AgentOptions {
@@ -151,8 +152,17 @@ export class Agent {
     await Promise.all((await this.#adopt()).map((each) => each.suspend()));
   }
 
+  #readState(): SavedProgram[] {
+    try {
+      return this.#state.read();
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+  }
+
   async #adopt(): Promise<Supervisor[]> {
-    const all = this.#state.read().map((saved) => this.#add(saved));
+    const all = this.#readState().map((saved) => this.#add(saved));
     await Promise.all(all.map((each) => each.adopt()));
     return all;
   }
@@ -268,7 +278,7 @@ export class Agent {
         return { message: await reboot(this.#options.rebootCommand, this.#options.log) };
       case "command": {
         const port = this.#supervisors.get(request.program.id)?.apiPort ?? null;
-        return { command: this.#launcher.shown(request.program, port) };
+        return { command: await this.#launcher.shown(request.program, port) };
       }
       case "confirm":
         return { message: await this.#options.downloads.confirm(request.id, request.sha256) };

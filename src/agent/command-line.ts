@@ -24,8 +24,6 @@ export interface CommandLine {
   readonly shown: readonly string[];
   /** To be set beside the environment of the agent. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What of the program's settings it cannot do, in sentences. */
-  readonly notes: readonly string[];
 }
 
 /**
@@ -63,10 +61,6 @@ export function commandLine(
     shown: [...line.map(({ shown }) => shown), ...own],
     // CUDA programs count GPUs by their PCI bus then, as the host's list does.
     environment: { CUDA_DEVICE_ORDER: "PCI_BUS_ID" },
-    notes:
-      command.spare === null && program.pools.length > 1
-        ? [`${entry.name} takes one pool, so the ${program.pools.length - 1} behind the first are not used`]
-        : [],
   };
 }
 

@@ -19,10 +19,10 @@ export function withoutSecretValues(
   let valueFollows = false;
   return words.map((word) => {
     const isValue = valueFollows;
-    valueFollows = !isValue && isOption(word) && isSecret(word);
+    const [, option = word, separator] = /^(-+[^=:]+)([=:])/.exec(word) ?? [];
+    valueFollows = !isValue && isOption(word) && separator === undefined && isSecret(option);
     if (isValue) return hidden;
     if (!isOption(word)) return masked(word, known);
-    const [, option = word, separator] = /^(-+[^=:]+)([=:])/.exec(word) ?? [];
     if (separator !== undefined && isSecret(option)) return `${option}${separator}${hidden}`;
     const short = /^-[^-]/.exec(word)?.[0] ?? "";
     if (entry.options === "getopt" && short !== "" && word !== short && isSecret(short)) return `${short}${hidden}`;
@@ -39,8 +39,9 @@ function secretOptions({ command }: MiningProgram): ReadonlySet<string> {
       return isOption(arg) ? [arg.replace(/=.*/s, "")] : [args[at - 1] ?? ""];
     }),
   );
-  // user:password of programs in the tradition of cpuminer.
-  return new Set([...names, "-O"]);
+  const others = [...command.start, ...command.pool].flatMap(({ args }) => args);
+  // -O: user:password of programs in the tradition of cpuminer. -p: the pool's address for BzMiner.
+  return new Set([...names, "-O", ...(others.includes("-p") ? [] : ["-p"])]);
 }
 
 const masked = (word: string, secrets: readonly string[]): string =>

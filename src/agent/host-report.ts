@@ -24,7 +24,7 @@ export class HostReporter {
   }
 
   async report(): Promise<HostReport> {
-    const [gpus, disk] = await Promise.all([this.#readGpus(), statfs(this.#folder).catch(() => null)]);
+    const [gpus, disk] = await Promise.all([this.#readGpus().catch(() => []), statfs(this.#folder).catch(() => null)]);
     const processors = cpus();
     return {
       name: hostname().slice(0, 500),

@@ -8,7 +8,7 @@ import type { ProgramDownloads } from "./downloads/program-downloads.ts";
 import { freePort } from "./free-port.ts";
 import { splitSettings } from "./gpus/settings.ts";
 import { allowedExecutable, checkName, executable, forbidden } from "./permissions.ts";
-import type { PreparedLaunch, Preparing } from "./supervisor.ts";
+import type { PreparedLaunch, Preparing } from "./supervisor-parts.ts";
 
 export interface LauncherOptions {
   readonly permissions: AgentPermissions;
@@ -33,11 +33,11 @@ export class Launcher {
   }
 
   async prepare(program: Program, report: (step: Preparing) => void, signal: AbortSignal): Promise<PreparedLaunch> {
-    const { permissions, readGpus, usedPorts } = this.#options;
+    const { readGpus, usedPorts } = this.#options;
     const entry = this.#entry(program);
-    if (program.gpuSettings.length > 0 && !permissions.gpuSettings)
-      throw forbidden("settings of GPUs", "allow.gpuSettings");
-    const file = await this.#file(program, entry, report, signal);
+    this.#checkGpuSettings(program);
+    const present = await this.#presentFile(program, entry);
+    const file = present ?? (await this.#options.downloads.obtain(program, entry, report, signal));
     const apiPort = entry.api === null ? null : await freePort(usedPorts());
     const apiToken = randomBytes(18).toString("base64url");
     const gpus = program.gpuSettings.length === 0 ? [] : await readGpus();
@@ -56,14 +56,19 @@ export class Launcher {
     };
   }
 
-  /** The command line as people may see it. */
-  shown(program: Program, apiPort: number | null): string[] {
+  /** The command line as people may see it. Throws what would keep the program from being started. */
+  async shown(program: Program, apiPort: number | null): Promise<string[]> {
     const entry = this.#entry(program);
-    const file =
-      this.#declared(program)?.path ??
-      (program.files.from === "path" ? program.files.path : (entry.executable[system] ?? entry.id));
+    this.#checkGpuSettings(program);
     const port = entry.api === null ? null : (apiPort ?? examplePort);
-    return [file, ...lineOf(entry, program, { apiPort: port, apiToken: "token" }).shown];
+    const line = lineOf(entry, program, { apiPort: port, apiToken: "token" });
+    const file = await this.#presentFile(program, entry);
+    return [file ?? entry.executable[system] ?? entry.id, ...line.shown];
+  }
+
+  #checkGpuSettings({ gpuSettings }: Program): void {
+    if (gpuSettings.length > 0 && !this.#options.permissions.gpuSettings)
+      throw forbidden("settings of GPUs", "allow.gpuSettings");
   }
 
   #entry(program: Program): MiningProgram {
@@ -76,25 +81,21 @@ export class Launcher {
     );
   }
 
-  async #file(
-    program: Program,
-    entry: MiningProgram,
-    report: (step: Preparing) => void,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const { permissions, downloads } = this.#options;
-    const { files } = program;
-    const declared = this.#declared(program)?.path ?? null;
-    if (declared !== null) return executable(declared);
-    if (files.from === "path") {
-      const file = await allowedExecutable(files.path, permissions.folders);
+  /** The file of a program; null for one that is downloaded. Throws what this host does not allow. */
+  async #presentFile(program: Program, entry: MiningProgram): Promise<string | null> {
+    const { permissions } = this.#options;
+    const declared = this.#declared(program);
+    if (declared !== undefined && declared.path !== null) return executable(declared.path);
+    if (program.files.from === "path") {
+      const file = await allowedExecutable(program.files.path, permissions.folders);
       checkName(file, entry);
       return file;
     }
+    if (program.files.from === "host" && declared === undefined)
+      throw new RigbridgeError("software.unknown", `This host's configuration declares no ${program.software}`);
     // What the host's own configuration declares needs no permission from it.
-    if (this.#declared(program) === undefined && !permissions.downloads)
-      throw forbidden("downloads of programs", "allow.downloads");
-    return downloads.obtain(program, entry, report, signal);
+    if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
+    return null;
   }
 
   #declared({ software }: Program): DeclaredProgram | undefined {

@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, open, rename, stat, truncate } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { stripVTControlCharacters } from "node:util";
+import { redact } from "./secrets.ts";
 
 export interface LogLimits {
   /** Bytes of one file. */
@@ -15,6 +16,8 @@ export const logLimits: LogLimits = { size: 10_000_000, files: 3 };
 /** Of the end of a log, where its last lines are looked for. */
 const tailBytes = 64_000;
 const longestLine = 500;
+/** Begins the lines that the agent adds. */
+const noteMark = "--- ";
 
 /**
  * The output of a program. The program itself writes to the file, by a descriptor that it inherits: through a pipe its
@@ -36,10 +39,11 @@ export class LogFile {
     return open(this.path, "a", 0o600);
   }
 
-  async write(line: string): Promise<void> {
+  /** Adds a line of the agent's own. */
+  async note(at: number, text: string): Promise<void> {
     const file = await this.open();
     try {
-      await file.write(`${line}\n`);
+      await file.write(`${noteMark}${new Date(at).toISOString()} ${text}\n`);
     } finally {
       await file.close();
     }
@@ -60,17 +64,19 @@ export class LogFile {
     }
   }
 
-  /** The last lines, without control characters. */
-  async tail(lines: number): Promise<string[]> {
+  /** The last lines that the program has printed, without control characters and secrets. */
+  async lastOutput(lines: number, secrets: readonly string[] = [], bytes = tailBytes): Promise<string[]> {
     const size = await this.#size();
     const from = Math.max(0, size - tailBytes);
     const text = size === 0 ? "" : await this.#read(from, size - from);
     const whole = from === 0 ? text : text.slice(text.indexOf("\n") + 1);
-    return whole
+    const last = whole
       .split(/[\r\n]+/)
-      .map((line) => printable(line).slice(0, longestLine).toWellFormed())
-      .filter((line) => line !== "")
+      .map((line) => redact(printable(line), secrets).slice(0, longestLine).toWellFormed())
+      .filter((line) => line !== "" && !line.startsWith(noteMark))
       .slice(-lines);
+    while (last.reduce((sum, line) => sum + Buffer.byteLength(line), 0) > bytes) last.shift();
+    return last;
   }
 
   async #read(from: number, length: number): Promise<string> {
@@ -92,8 +98,7 @@ export class LogFile {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it removes
 const printable = (line: string): string =>
   stripVTControlCharacters(line)
-    .replace(/[\x00-\x1f\x7f-\x9f]/g, " ")
+    .replaceAll(/\p{Cc}/gu, " ")
     .trim();

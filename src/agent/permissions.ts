@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, realpath, stat } from "node:fs/promises";
+import { access, open, realpath, stat } from "node:fs/promises";
 import { basename, extname, isAbsolute, relative, resolve } from "node:path";
 import type { MiningProgram } from "../catalogue/mining-program.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -53,7 +53,24 @@ export async function executable(path: string): Promise<string> {
     () => false,
   );
   if (!may) throw notExecutable(path, "is not executable by the agent's user; run chmod +x on it");
+  if (process.platform !== "win32" && !(await isProgram(real)))
+    throw notExecutable(path, "is neither a program of this system nor a script that begins with #!");
   return real;
+}
+
+/** How programs of Linux (ELF) and macOS (Mach-O, both byte orders, and for several processors) and scripts begin. */
+const beginnings = ["7f454c46", "cffaedfe", "cefaedfe", "feedfacf", "feedface", "cafebabe", "2321"];
+
+/** The system's own way to start programs runs any other file by a shell. */
+async function isProgram(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    const begin = buffer.toString("hex", 0, bytesRead);
+    return beginnings.some((each) => begin.startsWith(each));
+  } finally {
+    await file.close();
+  }
 }
 
 const notExecutable = (path: string, why: string): RigbridgeError =>

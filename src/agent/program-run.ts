@@ -115,7 +115,7 @@ export async function startRun(
   const cwd = join(folder, "runs", String(id));
   await mkdir(cwd, { recursive: true, mode: 0o700 });
   await logFile.rotate();
-  await logFile.write(`--- ${new Date(now()).toISOString()} ${launch.shown.join(" ")}`);
+  await logFile.note(now(), launch.shown.join(" "));
   const { argv, shown: _, environment, ...kept } = launch;
   const saved = { launch: kept, mark: `RIGBRIDGE_RUN=${randomUUID()}`, startedAt: now() };
   const env = { ...programEnvironment(process.env, saved.mark), ...environment };

@@ -39,6 +39,7 @@ export const SavedProgram = z.object({
 });
 export type SavedProgram = z.infer<typeof SavedProgram>;
 
+/** An agent reads what the one before an update has written, so fields that are added, also to `Program`, have defaults. */
 const State = z.object({ version: z.literal(1), programs: z.array(SavedProgram) });
 
 /**

@@ -1,65 +1,22 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Logger } from "pino";
-import { backOffMs } from "../async/index.ts";
-import type { GpuSettings, Program, ProgramState, ProgramStatus } from "../contract/agent.ts";
+import type { Program, ProgramState, ProgramStatus } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { GpuTuner } from "./gpus/gpu-tuner.ts";
-import { LogFile, type LogLimits } from "./log-file.ts";
-import type { Platform } from "./platform/index.ts";
+import { Bell } from "./bell.ts";
+import { LogFile } from "./log-file.ts";
+import { exitText, Outcome } from "./outcome.ts";
 import type { Exit } from "./process.ts";
-import { adoptRun, type Launch, type ProgramRun, type RunLimits, startRun } from "./program-run.ts";
-import { afterEnd, type Failures, noFailures, type RestartLimits } from "./restart-law.ts";
-import { redact } from "./secrets.ts";
+import { adoptRun, type Launch, type ProgramRun, startRun } from "./program-run.ts";
 import type { SavedProgram, SavedRun } from "./state-file.ts";
+import { fingerprintOf, type Preparing, type SupervisorParts } from "./supervisor-parts.ts";
 
-export interface SupervisorLimits extends RunLimits {
-  readonly restart: RestartLimits;
-  readonly log: LogLimits;
-}
-
-export interface SupervisorParts {
-  readonly platform: Platform;
-  readonly limits: SupervisorLimits;
-  /** The agent's folder. */
-  readonly folder: string;
-  readonly log: Logger;
-  /** Throws a `RigbridgeError` that says why the program cannot be started; reports what takes long. */
-  readonly prepare: (
-    program: Program,
-    report: (step: Preparing) => void,
-    signal: AbortSignal,
-  ) => Promise<PreparedLaunch>;
-  /** Sets the GPUs for a program before it starts, and restores them after its end. */
-  readonly gpus: Pick<GpuTuner, "apply" | "restore">;
-  /** Writes the state of all programs, or throws. */
-  readonly save: () => void;
-  /** The same where what runs has changed already. */
-  readonly saveOrLog: () => void;
-  /** The state may have changed. */
-  readonly changed: () => void;
-  readonly now: () => number;
-}
-
-export interface PreparedLaunch extends Omit<Launch, "fingerprint"> {
-  /** Those that the program does not make itself. */
-  readonly gpuSettings: readonly GpuSettings[];
-}
-
-export interface Preparing {
-  readonly status: "starting" | "downloading" | "confirming";
-  readonly download: ProgramState["download"];
-}
-
-/** Lines of its output that are sent when the agent gives up a program. */
+/** Of its output, sent when the agent gives up a program: a message about 100 of them stays below `agentMessageBytes`. */
 const sentLines = 50;
-/** When a program is restarted there are fewer: the messages about all programs of a host go together. */
+const sentBytes = 6_000;
+/** The same when it is restarted by request. */
 const fewLines = 10;
-const fewCharacters = 200;
-/** Failures that may pass: a disk that is mounted late, a network that is away. */
-const passing: ReadonlySet<string> = new Set(["program.missing", "download.failed", "store.full"]);
+const fewBytes = 2_000;
 /** How long closing waits for a program that is just being ended; the next agent goes on with it. */
 const closeMs = 1_000;
 
@@ -74,13 +31,9 @@ export class Supervisor {
   #run: ProgramRun | null = null;
   /** A start whose process is not known yet. */
   #unstarted: SavedRun | null;
-  #starts: number;
-  #exit: SavedProgram["exit"];
-  #failed: SavedProgram["failed"];
-  #failures: Failures = noFailures;
+  readonly #outcome: Outcome;
   /** Its last output before the last restart that was asked for. */
   #linesBefore: readonly string[] = [];
-  #retryAt: number | null = null;
   /** Why the host has something else to do; null while it has not. */
   #busyWith: string | null = null;
   #preparing: Preparing | null = null;
@@ -89,19 +42,15 @@ export class Supervisor {
   #wantsRestart = false;
   #isForgotten = false;
   #isClosed = false;
-  /** Why it does not run. */
-  #problem: RigbridgeError | null = null;
   #preparation = new AbortController();
-  readonly #wakers = new Set<() => void>();
+  readonly #bell = new Bell();
   #loop: Promise<void> = Promise.resolve();
 
   constructor(saved: SavedProgram, parts: SupervisorParts) {
     this.#parts = parts;
     this.#program = saved.program;
     this.#unstarted = saved.run;
-    this.#starts = saved.starts;
-    this.#exit = saved.exit;
-    this.#failed = saved.failed;
+    this.#outcome = new Outcome(saved, parts.limits.restart, parts.now);
     this.#logFile = new LogFile(join(parts.folder, "logs", `${saved.program.id}.log`), parts.limits.log);
   }
 
@@ -111,23 +60,25 @@ export class Supervisor {
 
   get saved(): SavedProgram {
     const run = this.#run?.saved ?? this.#unstarted;
-    return { program: this.#program, run, starts: this.#starts, exit: this.#exit, failed: this.#failed };
+    return { program: this.#program, run, ...this.#outcome.saved };
   }
 
   get state(): ProgramState {
     const { launch, process, startedAt } = this.#run ?? {};
-    const why = this.#problem?.message ?? this.#failed?.message ?? (this.#run === null ? this.#busyWith : null);
+    const { starts, exit, failed } = this.#outcome.saved;
+    const status = this.#status;
+    const why = this.#outcome.message ?? (this.#run === null ? this.#busyWith : null);
+    const isExplained = why !== null && status !== "stopped";
     return {
       id: this.#program.id,
-      status: this.#status,
+      status,
       pid: process?.identity.pid ?? null,
       startedAt: startedAt ?? null,
       apiPort: launch?.apiPort ?? null,
       apiToken: launch?.apiToken ?? null,
-      starts: this.#starts,
-      exit: this.#exit,
-      message: why === null ? null : why.slice(0, 4_000).toWellFormed(),
-      lastLines: [...(this.#failed?.lastLines ?? this.#linesBefore)],
+      ...{ starts, exit },
+      message: isExplained ? why.slice(0, 4_000).toWellFormed() : null,
+      lastLines: status === "stopped" ? [] : [...(failed?.lastLines ?? this.#linesBefore)],
       download: this.#preparing?.download ?? null,
     };
   }
@@ -139,9 +90,9 @@ export class Supervisor {
     }
     if (this.#preparing !== null) return this.#preparing.status;
     if (!this.#program.running) return "stopped";
-    if (this.#failed !== null) return "failed";
+    if (this.#outcome.isFinal) return "failed";
     if (this.#busyWith !== null) return "idle";
-    return this.#retryAt === null ? "starting" : "waiting";
+    return this.#outcome.isWaiting ? "waiting" : "starting";
   }
 
   /** Group of its processes; null while it does not run. */
@@ -185,15 +136,17 @@ export class Supervisor {
     this.#isForgotten = false;
     this.#program = program;
     if (isDeepStrictEqual(before, program)) return;
-    if ((program.running && !before.running) || fingerprintOf(program) !== fingerprintOf(before)) this.#beginAnew();
+    if ((program.running && !before.running) || fingerprintOf(program) !== fingerprintOf(before))
+      this.#outcome.beginAnew();
     this.#parts.saveOrLog();
     this.#notify();
   }
 
   async start(): Promise<string> {
     if (this.#status === "running") return `${this.#name} is running`;
+    if (this.#status === "starting" && this.#run !== null) return this.#started();
     this.want({ ...this.#program, running: true });
-    this.#beginAnew();
+    this.#outcome.beginAnew();
     this.#notify();
     return this.#started();
   }
@@ -214,7 +167,8 @@ export class Supervisor {
   async forget(): Promise<boolean> {
     this.#isForgotten = true;
     this.#notify();
-    while ((this.#run !== null || this.#preparing !== null) && this.#isForgotten && !this.#isClosed) await this.#next();
+    while ((this.#run !== null || this.#preparing !== null) && this.#isForgotten && !this.#isClosed)
+      await this.#bell.next();
     return this.#isForgotten;
   }
 
@@ -234,64 +188,42 @@ export class Supervisor {
   }
 
   get #wantsRun(): boolean {
-    return this.#program.running && !this.#isForgotten && this.#failed === null && this.#busyWith === null;
+    return this.#program.running && !this.#isForgotten && !this.#outcome.isFinal && this.#busyWith === null;
   }
 
   #mustEnd({ launch }: ProgramRun): boolean {
     return !this.#wantsRun || this.#wantsRestart || launch.fingerprint !== fingerprintOf(this.#program);
   }
 
-  #beginAnew(): void {
-    this.#failed = null;
-    this.#failures = noFailures;
-    this.#retryAt = null;
-    if (!this.#hangs) this.#problem = null;
-  }
-
-  get #hangs(): boolean {
-    return this.#problem?.code === "program.hangs";
-  }
-
   /** Waits until a start has come to something. */
   async #started(): Promise<string> {
-    while (["starting", "stopping"].includes(this.#status) && !this.#hangs && !this.#isClosed) await this.#next();
+    while (["starting", "stopping"].includes(this.#status) && !this.#outcome.hangs && !this.#isClosed)
+      await this.#bell.next();
     const status = this.#status;
     if (status === "running") return `${this.#name} is running`;
     if (status === "downloading" || status === "confirming") return `${this.#name} is started after its download`;
     if (status === "idle") return `${this.#name} is started when the host has nothing else to do (${this.#busyWith})`;
-    throw this.#problem ?? new RigbridgeError("not.possible", `${this.#name} was stopped meanwhile`);
+    throw this.#outcome.problem ?? new RigbridgeError("not.possible", `${this.#name} was stopped meanwhile`);
   }
 
   async #ended(): Promise<void> {
-    while ((this.#run !== null || this.#preparing !== null) && !this.#hangs && !this.#isClosed) await this.#next();
-    if (this.#hangs && this.#problem !== null) throw this.#problem;
+    while ((this.#run !== null || this.#preparing !== null) && !this.#outcome.hangs && !this.#isClosed)
+      await this.#bell.next();
+    if (this.#outcome.hangs && this.#outcome.problem !== null) throw this.#outcome.problem;
   }
 
   #notify(): void {
     if (!this.#wantsRun) this.#preparation.abort();
-    for (const wake of [...this.#wakers]) wake();
+    this.#bell.ring();
     this.#parts.changed();
-  }
-
-  /** Resolves with the next notification, or after this time. */
-  #next(ms?: number): Promise<null> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#wakers.delete(wake);
-        resolve(null);
-      };
-      const timer = ms === undefined ? undefined : setTimeout(wake, ms);
-      this.#wakers.add(wake);
-    });
   }
 
   async #supervise(): Promise<void> {
     while (!this.#isClosed || (this.#isForgotten && this.#run !== null)) {
-      const waitMs = (this.#retryAt ?? 0) - this.#parts.now();
+      const { waitMs } = this.#outcome;
       if (this.#run !== null) await this.#watch(this.#run);
-      else if (!this.#wantsRun) await this.#next();
-      else if (waitMs > 0) await this.#next(waitMs);
+      else if (!this.#wantsRun) await this.#bell.next();
+      else if (waitMs > 0) await this.#bell.next(waitMs);
       else await this.#start();
     }
   }
@@ -299,7 +231,7 @@ export class Supervisor {
   /** Until the program ends, or has to. */
   async #watch(run: ProgramRun): Promise<void> {
     if (this.#mustEnd(run)) return this.#end(run, null);
-    const exit = await Promise.race([run.process.ended, this.#next()]);
+    const exit = await Promise.race([run.process.ended, this.#bell.next()]);
     if (exit !== null) await this.#end(run, exit);
   }
 
@@ -310,15 +242,9 @@ export class Supervisor {
     if ((exit === null || (await run.remains())) && !(await run.end())) await this.#awaitHanging(run);
     const how = exit ?? (await run.process.ended);
     await this.#restoreGpus();
-    this.#exit = { ...how, at: this.#parts.now() };
-    await this.#logFile
-      .write(`--- ${new Date(this.#exit.at).toISOString()} ended (${exitText(how)})`)
-      .catch(() => undefined);
-    if (this.#hangs) this.#problem = null;
+    await this.#logFile.note(this.#outcome.ended(how), `ended (${exitText(how)})`).catch(() => undefined);
     if (exit === null && this.#wantsRestart)
-      this.#linesBefore = (await this.#lastLines(run, fewLines)).map((line) =>
-        line.slice(0, fewCharacters).toWellFormed(),
-      );
+      this.#linesBefore = await this.#logFile.lastOutput(fewLines, run.launch.secrets, fewBytes).catch(() => []);
     if (exit === null) this.#wantsRestart = false;
     else await this.#judge(run, exit);
     [this.#run, this.#isEnding, this.#isReady] = [null, false, false];
@@ -328,38 +254,16 @@ export class Supervisor {
 
   /** Nothing ends it; a second one must not be started beside it. */
   async #awaitHanging(run: ProgramRun): Promise<void> {
-    this.#problem = new RigbridgeError(
-      "program.hangs",
-      `${this.#name} does not end, even by SIGKILL; a GPU driver may hang, and then only a reboot of the host helps`,
-    );
-    this.#parts.log.error(this.#problem.message);
+    this.#parts.log.error(this.#outcome.hanging(this.#name).message);
     this.#notify();
     await run.process.ended;
     while (await run.remains()) await sleep(1_000);
   }
 
-  /** What follows from an end that nobody asked for. */
   async #judge(run: ProgramRun, exit: Exit): Promise<void> {
-    const { limits, log, now } = this.#parts;
-    const { badConfiguration } = run.launch;
-    const end = { ranMs: now() - run.startedAt, code: exit.code, badConfiguration };
-    const after = afterEnd(end, this.#failures, limits.restart);
-    const lines = await this.#lastLines(run, sentLines);
-    const last = lines.at(-1);
-    const what = after.what === "wait" ? `ended (${exitText(exit)})` : after.why;
-    this.#failures = after.failures;
-    this.#problem = new RigbridgeError(
-      "program.ended",
-      `${this.#name} ${what}${last === undefined ? "" : `; its last line: ${last}`}`,
-    );
-    log.warn(this.#problem.message);
-    if (after.what === "wait") this.#retryAt = now() + after.waitMs;
-    else this.#failed = { message: this.#problem.message, lastLines: lines };
-  }
-
-  async #lastLines({ launch }: ProgramRun, count: number): Promise<string[]> {
-    const lines = await this.#logFile.tail(count + 1).catch(() => []);
-    return lines.filter((line) => !line.startsWith("--- ")).map((line) => redact(line, launch.secrets));
+    const { launch, startedAt } = run;
+    const lines = await this.#logFile.lastOutput(sentLines, launch.secrets, sentBytes).catch(() => []);
+    this.#parts.log.warn(this.#outcome.judge(this.#name, { exit, launch, startedAt, lines }).message);
   }
 
   async #start(): Promise<void> {
@@ -368,7 +272,7 @@ export class Supervisor {
     const isWanted = (): boolean => this.#wantsRun && this.#program === program && !this.#isClosed;
     this.#preparation = new AbortController();
     const { signal } = this.#preparation;
-    this.#retryAt = null;
+    this.#outcome.starting();
     this.#wantsRestart = false;
     this.#prepared({ status: "starting", download: null });
     try {
@@ -381,8 +285,7 @@ export class Supervisor {
     } catch (error) {
       this.#unstarted = null;
       if (signal.aborted) return;
-      this.#failedToStart(error);
-      log.warn(this.#problem?.message ?? "");
+      log.warn(this.#outcome.failedToStart(this.#name, error).message);
       await this.#restoreGpus();
     } finally {
       this.#prepared(null);
@@ -400,22 +303,11 @@ export class Supervisor {
       this.#parts.save();
     });
     [this.#run, this.#unstarted] = [run, null];
-    this.#starts += 1;
+    this.#outcome.started();
     this.#parts.saveOrLog();
-    void this.#becomeReady(run);
-  }
-
-  #failedToStart(error: unknown): void {
-    const { limits, now } = this.#parts;
-    const why = error instanceof Error && "code" in error ? String(error.code) : "internal error";
-    this.#problem =
-      error instanceof RigbridgeError
-        ? error
-        : new RigbridgeError("program.ended", `${this.#name} cannot be started (${why})`, { cause: error });
-    const { backOff } = limits.restart;
-    this.#failures = { ...this.#failures, ends: this.#failures.ends + 1 };
-    if (passing.has(this.#problem.code)) this.#retryAt = now() + backOffMs(this.#failures.ends, backOff);
-    else this.#failed = { message: this.#problem.message, lastLines: [] };
+    this.#becomeReady(run).catch((error: unknown) => {
+      this.#parts.log.error({ err: error }, `Internal error; it is not known whether ${this.#name} is ready`);
+    });
   }
 
   async #becomeReady(run: ProgramRun): Promise<void> {
@@ -427,7 +319,7 @@ export class Supervisor {
       this.#wantsRestart = true;
     } else {
       this.#isReady = true;
-      this.#problem = null;
+      this.#outcome.runs();
     }
     this.#notify();
   }
@@ -439,7 +331,7 @@ export class Supervisor {
     this.#unstarted = null;
     const adopted = await adoptRun(saved, this.#parts);
     if (adopted === null) {
-      this.#exit = { code: null, signal: null, at: this.#parts.now() };
+      this.#outcome.ended({ code: null, signal: null });
       return;
     }
     this.#run = adopted.run;
@@ -455,15 +347,3 @@ export class Supervisor {
     });
   }
 }
-
-/** Of everything that the command line and the settings of GPUs are made of. */
-const fingerprintOf = (program: Program): string => {
-  const { software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings } = program;
-  const parts = [software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-};
-
-const exitText = ({ code, signal }: Exit): string => {
-  if (signal !== null) return signal;
-  return code === null ? "exit code unknown" : `exit code ${code}`;
-};

@@ -21,6 +21,8 @@ export interface MiningProgram {
    * and libraries that it loads, leaving its process. Those of `command.api` need not be repeated.
    */
   readonly reserved: readonly string[];
+  /** Options of its own that would otherwise be taken for abbreviations of reserved ones. */
+  readonly ordinary?: readonly string[];
   /** Flags that set GPUs. */
   readonly tuning: TuningFlags;
   /** What ends it when sent to its API's port; null if signals have to. */

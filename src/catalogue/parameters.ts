@@ -39,30 +39,33 @@ const suspicious = /(^|-)(api\d*|http|telemetry|exec|execute|cmd|background|daem
 
 interface Rules {
   readonly style: MiningProgram["options"];
+  /** Long names that are the beginning of a reserved one. */
+  readonly ordinary: ReadonlySet<string>;
   /** Long names, in lower case with - for _. */
   readonly long: ReadonlySet<string>;
   /** Single letters. */
   readonly short: ReadonlySet<string>;
 }
 
-function rulesOf({ options, reserved, command }: MiningProgram): Rules {
+function rulesOf({ options, reserved, ordinary = [], command }: MiningProgram): Rules {
   const ownWords = [...command.api, ...command.supervised].flatMap(({ args }) => args);
   const names = [...reserved, ...ownWords.filter(isOption)].map((word) => word.replace(/=.*/, ""));
   const isShort = (name: string): boolean => options === "getopt" && /^-[^-]$/.test(name);
   return {
     style: options,
+    ordinary: new Set(ordinary.map(longName)),
     long: new Set(names.filter((name) => !isShort(name)).map(longName)),
     short: new Set(names.filter(isShort).map((name) => name.charAt(1))),
   };
 }
 
 /** `-5` and `-` are values. */
-export const isOption = (word: string): boolean => /^-+[^-\d.]/.test(word) || /^\/[a-z]/i.test(word);
+export const isOption = (word: string): boolean => /^-+[^-\d.]/.test(word);
 
 /** Without dashes and value. Some programs separate the value by a colon, and take _ for -. */
 const longName = (word: string): string =>
   word
-    .replace(/^(-+|\/)/, "")
+    .replace(/^-+/, "")
     .replace(/[=:].*$/s, "")
     .replaceAll("_", "-")
     .toLowerCase();
@@ -71,21 +74,21 @@ const longName = (word: string): string =>
  * Programs differ in what they accept (values behind = or : or without anything between, abbreviations, several letters
  * behind one dash), so that every word that could be read as a reserved option is refused, wherever it stands.
  */
-function refusal(word: string, { style, long, short }: Rules): string | null {
+function refusal(word: string, { style, ordinary, long, short }: Rules): string | null {
   if (!isOption(word)) return null;
   const letters = word.startsWith("--") ? "" : word.slice(1).replace(/[=:].*$/s, "");
   const letter = [...letters].find((each) => short.has(each));
   if (letter !== undefined) {
     return letters === letter
       ? `-${letter} is set by the agent, or not allowed`
-      : `"${nameIn(word)}" could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
+      : `a word that begins with ${word.slice(0, 2)} could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
   }
   const name = longName(word);
   if (long.has(name) || suspicious.test(name)) return `${nameIn(word)} is set by the agent, or not allowed`;
   const reserved = [...long].find(
     (each) =>
       // An abbreviation, or a value without anything between.
-      (word.startsWith("--") && each.startsWith(name)) || (style === "single-dash" && each.length > 1 && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
+      ((word.startsWith("--") || name.length > 2) && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
   );
   return reserved === undefined ? null : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
 }

@@ -37,7 +37,7 @@ async function token(wanted: string, { service: url, key, locale, add, revoke }:
     }
     const { token: made } = await service.addAgent({ hostId: host.id }, caller);
     console.log(`The token of ${host.hostname}, shown only this once:\n\n  ${made}\n`);
-    console.log(`Start the agent on that host: rigbridge agent --service ${url} --token <token>`);
+    console.log(`Start the agent on that host: RIGBRIDGE_AGENT_TOKEN=<token> rigbridge agent --service ${url}`);
   } catch (error) {
     throw withAdvice(error, url);
   } finally {

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { tokenCommand } from "./agent-token.ts";
 import { failing } from "./failure.ts";
@@ -24,8 +25,9 @@ export function agentCommand(): Command {
   return command.addCommand(tokenCommand().copyInheritedSettings(command));
 }
 
-/** Loaded only now, so that the help appears quickly. */
+/** Loaded only now, so that the help appears quickly. A host's memory is for mining: small comes before fast. */
 async function agent(options: RunAgentOptions): Promise<void> {
+  setFlagsFromString("--optimize-for-size");
   const { runAgent } = await import("./run-agent.ts");
   await runAgent(options);
 }

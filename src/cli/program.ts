@@ -19,6 +19,8 @@ export async function program([name]: readonly string[]): Promise<Command> {
   const rigbridge = new Command("rigbridge")
     .description("Monitors and controls mining rigs, and serves a documented HTTP API for them.")
     .version(version)
+    // `agent` and `agent token` have options of the same names. The commands inherit it.
+    .enablePositionalOptions()
     .showHelpAfterError("(use --help for details)");
   const all = Object.entries(commands);
   const named = all.filter(([key]) => key === name);

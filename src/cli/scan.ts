@@ -3,7 +3,8 @@ import { Command } from "commander";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import { listenForRigs } from "../discovery/announced-rigs.ts";
 import { type OwnNetworks, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
-import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan, usualPorts } from "../link/scan.ts";
+import { usualPorts } from "../link/ports.ts";
+import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan } from "../link/scan.ts";
 import { defaultFile } from "./config.ts";
 import { failing } from "./failure.ts";
 import { counted, indented, printable, table } from "./table.ts";
@@ -24,7 +25,10 @@ export function scanCommand(): Command {
         "(default: this machine's own networks)",
     )
     .option("--yes", "also search networks that are larger than a /16 or not private")
-    .option("--ports <list>", "more ports to try on every address, such as 8080,8081; XMRig has no default port")
+    .option(
+      "--ports <list>",
+      "more ports to try on every address, such as 8080,8081; XMRig and some other mining programs have no default port",
+    )
     .option("--mdns", "also listen for rigs that announce themselves (default: if no network is given)")
     .option("--no-mdns", "do not listen for announcements")
     .option("--json", "print JSON")

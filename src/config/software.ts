@@ -9,7 +9,6 @@ import {
   pairs,
 } from "../catalogue/mining-program.ts";
 import { miningPrograms, miningSoftware, programOf } from "../catalogue/mining-software.ts";
-import { Line } from "../contract/inputs.ts";
 import type { Finding } from "./document.ts";
 
 const word = z
@@ -27,7 +26,7 @@ export const SoftwareSettings = z.strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9]{0,63}$/, "must be 1 to 64 letters and digits that begin with a letter")
     .describe("id that managed miners name as softwareType; one of the catalogue changes only its download or path"),
-  name: Line(100).min(1).optional().describe("name of the program"),
+  name: word.min(1).max(100).optional().describe("name of the program"),
   api: z
     .enum(apis)
     .optional()
@@ -40,7 +39,9 @@ export const SoftwareSettings = z.strictObject({
     .describe("its executable on this host"),
   download: z
     .strictObject({
-      url: z.url({ protocol: /^https$/, error: "must be an address that begins with https://" }),
+      url: z
+        .url({ protocol: /^https$/, error: "must be an address that begins with https://" })
+        .describe("address of the archive"),
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/, "must be 64 digits of 0-9 and a-f")
@@ -48,11 +49,13 @@ export const SoftwareSettings = z.strictObject({
         .describe("SHA-256 of the file; absent = it is asked once"),
       version: z
         .string()
-        .regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen"),
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen")
+        .describe("names the folder that it is unpacked to"),
       executable: z
         .string()
         .regex(/^[^/\\]{1,255}$/, "must be a file name")
-        .optional(),
+        .optional()
+        .describe("file name of the program in the archive; of a program of the catalogue it is known"),
     })
     .optional()
     .describe("archive that holds it: tar.gz, tar.xz or zip"),

@@ -108,6 +108,20 @@ export const properties = {
     diagnostic: true,
     read: ({ readings }) => readings.algorithm,
   }),
+  dual_hashrate: readOnly({
+    name: "Hash rate of the second algorithm",
+    kind: "hashrate",
+    unit: "H/s",
+    diagnostic: true,
+    read: ({ readings }) => readings.dual?.hashrate ?? null,
+  }),
+  dual_algorithm: readOnly({
+    name: "Second algorithm",
+    kind: "text",
+    unit: null,
+    diagnostic: true,
+    read: ({ readings }) => readings.dual?.algorithm ?? null,
+  }),
   power: readOnly({ name: "Power", kind: "power", unit: "W", read: ({ readings }) => readings.power }),
   energy: readOnly({ name: "Energy", kind: "energy", unit: "Wh", read: ({ readings }) => readings.energy }),
   efficiency: readOnly({
@@ -347,11 +361,19 @@ export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control 
 }
 
 /** The parts of a miner that have this property: its boards, its fans, or the miner itself (0). */
-export function partsOf({ readings }: Miner, key: PropertyKey): readonly Part[] {
+export function partsOf({ readings, controls }: Miner, key: PropertyKey): readonly Part[] {
   const property: Property = properties[key];
   if (property.of === "miner") return [0];
-  return property.of === "board" ? readings.boards.map(({ slot }) => slot) : readings.fans.map((_, index) => index);
+  if (property.of === "fan") return readings.fans.map((_, index) => index);
+  const slots = readings.boards.map(({ slot }) => slot);
+  // Cards of a computer are switched like boards, but are not among the boards.
+  const cards = property.control === null ? [] : switchedSlots(controls).filter((slot) => !slots.includes(slot));
+  return [...slots, ...cards];
 }
+
+/** The slots that have a switch. */
+export const switchedSlots = (controls: readonly Control[]): Part[] =>
+  controls.flatMap(({ key }) => (key.startsWith("board_") ? [Number(key.slice("board_".length))] : []));
 
 const controlOf = ({ controls }: Miner, key: ControlKey): Control | undefined =>
   controls.find((control) => control.key === key);

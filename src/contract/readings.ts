@@ -43,6 +43,15 @@ export const Dual = z.object({
 });
 export type Dual = z.infer<typeof Dual>;
 
+/** A proxy: workers mine through it, and it mines nothing. */
+export const ProxyState = z.object({
+  workers: count.describe("that have mined through it since its start"),
+  connections: count.describe("of workers, now"),
+  upstreams: count.describe("connections to pools, now"),
+  upstreamsFailing: count.describe("connections to pools that could not be opened"),
+});
+export type ProxyState = z.infer<typeof ProxyState>;
+
 export const PowerSource = z.enum(["measured", "reported", "nameplate"]);
 
 /** The readings that a driver fills in from the rig itself. */
@@ -52,6 +61,7 @@ export const RigReadings = z.object({
   hashrateExpected: measured.describe("H/s, at the current settings"),
   algorithm: text,
   dual: Dual.nullable().describe("the second algorithm, where two are mined at once"),
+  proxy: ProxyState.nullable().describe("of a proxy; null for what mines"),
   power: measured.describe("W"),
   powerLimit: measured.describe("W"),
   powerSource: PowerSource.nullable(),
@@ -119,6 +129,7 @@ export const unknownReadings = (): RigReadings => ({
   hashrateExpected: null,
   algorithm: null,
   dual: null,
+  proxy: null,
   power: null,
   powerLimit: null,
   powerSource: null,

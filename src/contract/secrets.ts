@@ -4,11 +4,12 @@ const secrets = z.registry<{ readonly isSecret: true }>();
 
 /**
  * Marks a field of an input, a reply or the configuration that holds a password, token or key. No other list of such
- * fields exists.
+ * fields exists. The mark is on a copy, since other fields may share the schema.
  */
 export const secret = <T extends z.ZodType>(schema: T): T => {
-  secrets.add(schema, { isSecret: true });
-  return schema;
+  const own = schema.clone(undefined, { parent: true });
+  secrets.add(own, { isSecret: true });
+  return own;
 };
 
 export const isSecret = (schema: z.core.$ZodType): boolean => secrets.get(schema)?.isSecret === true;

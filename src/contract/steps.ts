@@ -165,8 +165,12 @@ const kindNames = [
 
 /** One step of a `do` list. */
 export const Step = oneOf(...kindNames);
-export type RunStep = z.output<typeof Step>;
-export type StepKind = Kind;
+/** What a template sets of a managed miner, by the template's id: a step that nobody writes. */
+const SoftwareStep = z.strictObject({ software: z.int() });
+/** A step of a run. */
+export const StoredStep = z.union([SoftwareStep, Step]);
+export type RunStep = z.output<typeof StoredStep>;
+export type StepKind = Kind | "software";
 
 /** A `do` list. */
 export const Steps = list(Step).describe("the steps, run in this order");
@@ -178,6 +182,7 @@ export const TemplateSteps = list(oneOf("pool", "poolGroup", "set", "action")).d
 
 /** The kind of a step. */
 export function kindOf(step: RunStep): StepKind {
+  if ("software" in step) return "software";
   const [kind] = kindsIn(step, kindNames);
   if (kind === undefined) throw new TypeError("not a step");
   return kind;
@@ -186,4 +191,4 @@ export function kindOf(step: RunStep): StepKind {
 /** Whether a step acts on a miner; others, such as messages, need none. */
 export const needsMiner = (step: RunStep): boolean => ofMiners.includes(kindOf(step));
 
-const ofMiners: readonly Kind[] = ["set", "action", "pool", "poolGroup", "template", "plug"];
+const ofMiners: readonly StepKind[] = ["software", "set", "action", "pool", "poolGroup", "template", "plug"];

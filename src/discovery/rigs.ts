@@ -27,7 +27,8 @@ export interface RigSearch {
  */
 export async function findRigs({ networks, signal, found, progress }: RigSearch): Promise<readonly string[]> {
   const { ownNetworks, parseNetworks, planSearch } = await import("../link/networks.ts");
-  const { describeRig, scan, usualPorts } = await import("../link/scan.ts");
+  const { describeRig, scan } = await import("../link/scan.ts");
+  const { usualPorts } = await import("../link/ports.ts");
   const { listenForRigs } = await import("./announced-rigs.ts");
   const own = ownNetworks(networkInterfaces());
   const isOwn = networks === undefined || networks.length === 0;

@@ -66,9 +66,9 @@ export interface Brief extends Pick<Reading, "controls" | "locked" | "starting">
   readonly readings: Pick<
     RigReadings,
     | ("hashrate" | "hashrateAverage" | "hashrateExpected" | "power" | "temperature")
-    | ("uptime" | "mining" | "algorithm")
+    | ("uptime" | "mining" | "algorithm" | "dual")
   >;
-  readonly pools: readonly Pick<PoolReading, "url" | "worker" | "active">[];
+  readonly pools: readonly Pick<PoolReading, "url" | "worker" | "active" | "dual">[];
   readonly devices: readonly Pick<DeviceReading, "kind">[];
 }
 

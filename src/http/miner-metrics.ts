@@ -28,6 +28,17 @@ const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];
 
+/** Two rates of one name would be the same metric twice. */
+const secondRate = ({ dual, algorithm }: Readings): Part[] =>
+  dual === null || dual.algorithm === null || dual.algorithm === algorithm
+    ? []
+    : [{ labels: { algorithm: dual.algorithm }, value: dual.hashrate }];
+
+const hashrate = gauge("hashrate_hashes_per_second", "Current hash rate.", (each) => [
+  ...byAlgorithm(each.hashrate, each),
+  ...secondRate(each),
+]);
+
 const shares = counter("shares_total", "Shares by the pool's verdict, since mining started.", ({ shares }) => [
   { labels: { result: "accepted" }, value: shares.accepted },
   { labels: { result: "rejected" }, value: shares.rejected },
@@ -42,7 +53,8 @@ const byProperty = {
     ),
     evenOff: true,
   },
-  hashrate: gauge("hashrate_hashes_per_second", "Current hash rate.", (each) => byAlgorithm(each.hashrate, each)),
+  hashrate,
+  dual_hashrate: hashrate,
   hashrate_expected: gauge("hashrate_expected_hashes_per_second", "Hash rate expected at these settings.", (each) =>
     byAlgorithm(each.hashrateExpected, each),
   ),
@@ -82,6 +94,7 @@ const byProperty = {
   status: null,
   hashrate_average: null,
   algorithm: null,
+  dual_algorithm: null,
   power_target: null,
   power_limit: null,
   throttle: null,

@@ -42,10 +42,15 @@ export interface Login {
 export type Evidence = "ran" | "recorded" | "vendor document" | "other source";
 
 /**
- * One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token; or one more RPC
- * command to send, which only reads.
+ * One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token; one more RPC command to
+ * send, which only reads; or a request of mining programs, which is sent only where neither HTTP nor RPC has shown
+ * anything: a method without parameters in a line of JSON, or a command in plain text.
  */
-export type Question = { readonly page: string; readonly withToken?: boolean } | { readonly command: string };
+export type Question =
+  | { readonly page: string; readonly withToken?: boolean }
+  | { readonly command: string }
+  | { readonly line: string }
+  | { readonly text: string };
 
 /** What an address answered before any driver was chosen. */
 export interface Signs {
@@ -57,6 +62,11 @@ export interface Signs {
   readonly pages: Readonly<Record<string, HttpSign | null>>;
   /** Answers to the RPC commands that drivers asked for; null where there was none. */
   readonly reports: Readonly<Record<string, unknown>>;
+  /** The same of methods in a line of JSON, and of commands in plain text; absent before the first was asked. */
+  readonly lines?: Readonly<Record<string, unknown>>;
+  readonly texts?: Readonly<Record<string, string | null>>;
+  /** The port in the address; absent without one, where ASICs are looked for at their usual ports. */
+  readonly port?: number;
 }
 
 export interface HttpSign {
@@ -174,6 +184,8 @@ export interface PoolReading {
   readonly devFee: boolean;
   /** It cannot be removed. */
   readonly fixed?: true;
+  /** It is in use for the second algorithm, and never `active`. */
+  readonly dual?: true;
 }
 
 /** One hashing device of a rig: a board, chip string, card or processor. */

@@ -5,10 +5,13 @@ import { connect } from "./connect.ts";
 import type { Driver, HttpSign, Question, Rig, Signs } from "./driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { FirmwareBook, RigFirmware } from "./firmware.ts";
+import { FurtherSigns, signOf } from "./further-signs.ts";
 import { unknownIdentity } from "./identity.ts";
 import { type Credentials, hasLogin, openLink } from "./link.ts";
-import { type HttpReply, type HttpTransport, httpTransport } from "./transports/http.ts";
+import { programPort } from "./ports.ts";
+import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
+import { unreadableMake } from "./unreadable.ts";
 
 /** A recognised device: its driver and connection, and the identity known before the first read. */
 export interface Identified {
@@ -87,7 +90,8 @@ function identified(
   const firmware = new RigFirmware({ book: known.firmware, driver: driver.id, login: hasLogin(login), now });
   const identity = { ...unknownIdentity, ...signs };
   firmware.recognise(known.identity ?? identity);
-  return { driver, rig: connect(driver, openLink(address, login, now, known.controls, firmware)), identity, address };
+  const at = { ...address, port: address.port ?? programPort(driver) };
+  return { driver, rig: connect(driver, openLink(at, login, now, known.controls, firmware)), identity, address };
 }
 
 /** The given credentials, else the maker's default login where that is allowed. */
@@ -101,7 +105,6 @@ function withMakersLogin(credentials: Credentials, { makersLogin }: Driver): Cre
 const webPorts = new Set([80, 443, 8080]);
 /** Before the second protocol is tried beside the first at a port where both are possible. */
 const secondProtocolAfterMs = 400;
-const signLength = 65_536;
 
 type Gathered = Pick<Signs, "root" | "version">;
 
@@ -117,10 +120,7 @@ class Search {
   #page: HttpSign | null = null;
   #refusals = 0;
   #questions = 0;
-  readonly #pages: Record<string, HttpSign | null> = {};
-  readonly #reports: Record<string, unknown> = {};
-  /** The port where RPC was answered. */
-  #rpcPort: number | null = null;
+  readonly #asked: FurtherSigns;
 
   constructor(address: RigAddress, credentials: Credentials, signal: AbortSignal, known: Known) {
     this.#address = address;
@@ -128,6 +128,7 @@ class Search {
     this.#signal = signal;
     this.#known = known;
     this.#http = httpTransport(address.host, address.port ?? (address.tls ? 443 : 80), address.tls);
+    this.#asked = new FurtherSigns(address, this.#http, credentials.token, signal);
   }
 
   async run(): Promise<Identified> {
@@ -157,7 +158,9 @@ class Search {
       const second = other();
       // A slow rig may never answer the other protocol.
       for (const answer of early === null ? [Promise.race([first, second]), first, second] : [second]) {
-        const later = await this.#recognise(await answer);
+        const gathered = await answer;
+        // A program may leave requests of other protocols open.
+        const later = (await this.#recognise(gathered)) ?? (await this.#recognise(gathered, true));
         if (later !== null) return later;
       }
       return await this.#decide(await first);
@@ -168,12 +171,12 @@ class Search {
   }
 
   async #decide(signs: Gathered): Promise<Identified> {
-    const found = await this.#recognise(signs);
+    const found = await this.#recognise(signs, this.#refusals === 0);
     if (found !== null) return found;
     const make = this.#page === null ? null : unreadableMake(this.#page);
     if (make !== null) throw new UnreadableRig(this.#http.at, make);
     const place = this.#address.host;
-    const hints = this.#address.port === null ? [xmrigHint] : [];
+    const hints = this.#address.port === null ? [programHint] : [];
     const seen = [...this.#seen.map(({ line }) => line), ...hints].join("; ");
     const unquoted = [...this.#seen.map((each) => each.unquoted), ...hints].join("; ");
     if (this.#refusals === this.#questions)
@@ -182,15 +185,16 @@ class Search {
     throw new RigbridgeError("rig.unknown-protocol", `${what}: ${seen}`, { unquoted: `${what}: ${unquoted}` });
   }
 
-  async #recognise(gathered: Gathered): Promise<Identified | null> {
+  /** `otherProtocols`: whether to ask in the protocols of mining programs too. */
+  async #recognise(gathered: Gathered, otherProtocols = false): Promise<Identified | null> {
+    const base = otherProtocols ? { ...gathered, root: gathered.root ?? this.#page } : gathered;
     for (const driver of drivers) {
-      let recognised = driver.recognise(this.#signs(gathered));
+      let recognised = driver.recognise(this.#asked.signs(base));
       for (let questions = 0; isQuestion(recognised) && questions < 3; questions += 1) {
-        if ("page" in recognised) {
-          this.#pages[recognised.page] = await this.#sign(recognised.page, recognised.withToken === true);
-          this.#refuseWrongToken(driver, recognised.page, gathered);
-        } else this.#reports[recognised.command] = await this.#report(recognised.command);
-        recognised = driver.recognise(this.#signs(gathered));
+        if (!(otherProtocols || "page" in recognised || "command" in recognised)) break;
+        await this.#asked.ask(recognised);
+        if ("page" in recognised) this.#refuseWrongToken(driver, recognised.page, base);
+        recognised = driver.recognise(this.#asked.signs(base));
       }
       if (recognised !== undefined && !isQuestion(recognised))
         return identified(driver, this.#address, this.#credentials, recognised, this.#known);
@@ -198,44 +202,16 @@ class Search {
     return null;
   }
 
-  #signs(gathered: Gathered): Signs {
-    return { ...gathered, pages: this.#pages, reports: this.#reports };
-  }
-
   /** A device that is recognised although it refused the request is closed. */
   #refuseWrongToken(driver: Driver, path: string, gathered: Gathered): void {
-    const status = this.#pages[path]?.status;
+    const status = this.#asked.status(path);
     if (status !== 401 && status !== 403) return;
-    const recognised = driver.recognise(this.#signs(gathered));
+    const recognised = driver.recognise(this.#asked.signs(gathered));
     if (recognised === undefined || isQuestion(recognised)) return;
     const { token } = this.#credentials;
     const what =
       token === undefined ? "requires its access token, and none is configured" : "rejects this access token";
     throw new ClosedRig(`${driver.name} at ${this.#http.at}`, what, driver, recognised);
-  }
-
-  async #sign(path: string, withToken: boolean): Promise<HttpSign | null> {
-    const { token } = this.#credentials;
-    const headers = withToken && token !== undefined ? { authorization: `Bearer ${token}` } : {};
-    try {
-      return signOf(await this.#http.call({ method: "GET", path, headers }, this.#signal));
-    } catch (error) {
-      if (error instanceof RigbridgeError) return null;
-      throw error;
-    }
-  }
-
-  /** null where RPC, or this command, is not answered. */
-  async #report(command: string): Promise<unknown> {
-    if (this.#rpcPort === null) return null;
-    const { host } = this.#address;
-    const target = { host, port: this.#rpcPort, at: hostAndPort(host, this.#rpcPort) };
-    try {
-      return (await exchange(target, `${JSON.stringify({ command })}\n`, this.#signal)).value;
-    } catch (error) {
-      if (error instanceof RigbridgeError) return null;
-      throw error;
-    }
   }
 
   async #root(signal: AbortSignal): Promise<HttpSign | null> {
@@ -254,7 +230,7 @@ class Search {
     const request = `${JSON.stringify({ command: "version" })}\n`;
     const answered = await this.#question("RPC", at, exchange({ host, port, at }, request, signal));
     if (answered === null) return null;
-    this.#rpcPort = port;
+    this.#asked.rpcPort = port;
     this.#see(`${at} answers RPC with something unknown`);
     return answered.value;
   }
@@ -296,33 +272,10 @@ async function within<T>(answer: Promise<T>, ms: number): Promise<T | null> {
 }
 
 const isQuestion = (recognised: Partial<Identity> | Question | undefined): recognised is Question =>
-  recognised !== undefined && ("page" in recognised || "command" in recognised);
+  recognised !== undefined && ["page", "command", "line", "text"].some((key) => key in recognised);
 
-const xmrigHint = "XMRig has no usual port, so give the port of its --http-port in the address";
-
-const signOf = ({ status, headers, body }: HttpReply): HttpSign => ({
-  status,
-  headers,
-  body: body.slice(0, signLength),
-});
-
-/** Devices that no driver reads yet, recognised by their page at / or by the realm of its login. */
-const unreadable: readonly { readonly make: string; readonly page?: RegExp; readonly realm?: RegExp }[] = [
-  { make: "IceRiver", page: /<title>\s*用户界面\s*<\/title>|\bIceRiver\b/i },
-  { make: "Goldshell", page: /\bcloud-box\b|\bGoldshell\b/i },
-  { make: "ePIC", page: /\bMiner Web Dashboard\b|<title>[^<]{0,80}\bePIC\b/i },
-  { make: "Proto", page: /\bProto ?OS\b/i },
-  { make: "Innosilicon", page: /\bDragonMint\b/i },
-  { make: "VolcMiner", page: /\bVolcMiner\b|\bblackMiner Configuration\b/i, realm: /realm="?blackMiner/i },
-  { make: "Elphapex", page: /\bElphapex\b/i, realm: /realm="?Daoge/i },
-];
-
-/** The make of a device that no driver recognised; null when it is not known either. */
-function unreadableMake({ status, headers, body }: HttpSign): string | null {
-  const login = status === 401 ? (headers["www-authenticate"] ?? "") : "";
-  const found = unreadable.find(({ page, realm }) => realm?.test(login) || (status < 400 && page?.test(body)));
-  return found?.make ?? null;
-}
+const programHint =
+  "a mining program is found only by the port of its API in the address, such as that of XMRig's --http-port";
 
 /** "an IceRiver", "a Goldshell". */
 const withArticle = (make: string): string => `${/^[aeiou]/i.test(make) ? "an" : "a"} ${make}`;

@@ -4,6 +4,7 @@ import { RigFirmware } from "./firmware.ts";
 import type { Dial } from "./transports/exchange.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
+import { type LineTransport, lineTransport } from "./transports/lines.ts";
 import { type RpcTransport, rpcTransport } from "./transports/rpc.ts";
 
 /** Never logged, never in an error. */
@@ -24,6 +25,7 @@ export interface Link {
   readonly http: HttpTransport;
   readonly rpc: RpcTransport;
   readonly frames: FrameTransport;
+  readonly lines: LineTransport;
   readonly credentials: Credentials;
   /** The controls as last offered, also by an earlier connection or run: for ranges that the device does not report. */
   readonly knownControls: readonly Control[];
@@ -31,6 +33,8 @@ export interface Link {
   readonly firmware: RigFirmware;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow: () => number;
+  /** Epoch ms, for devices that report only when they were started. */
+  readonly now: () => number;
 }
 
 /** Whether any login is given. */
@@ -44,7 +48,7 @@ export interface LinkAddress extends RigAddress {
 
 /**
  * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
- * it first, which most do with one of the three. Opens no connection.
+ * it first, which most do with one of them. Opens no connection.
  */
 export function openLink(
   { host, port, tls, dial }: LinkAddress,
@@ -52,10 +56,12 @@ export function openLink(
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
   firmware = new RigFirmware({ now: monotonicNow }),
+  now: () => number = Date.now,
 ): Link {
   let http: HttpTransport | undefined;
   let rpc: RpcTransport | undefined;
   let frames: FrameTransport | undefined;
+  let lines: LineTransport | undefined;
   return {
     get http() {
       http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial);
@@ -69,9 +75,14 @@ export function openLink(
       frames ??= frameTransport(host, port ?? 4433);
       return frames;
     },
+    get lines() {
+      lines ??= lineTransport(host, port ?? 3333, dial);
+      return lines;
+    },
     credentials,
     knownControls,
     firmware,
     monotonicNow,
+    now,
   };
 }

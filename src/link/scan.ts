@@ -5,9 +5,9 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress, type RigAddress } from "./address.ts";
 import type { LoginNeed } from "./driver.ts";
-import { drivers } from "./drivers/index.ts";
 import { ClosedRig, type Identified, identify, UnreadableRig } from "./identify.ts";
 import { type Place, placesOf, plannedPorts, type SearchPlan } from "./networks.ts";
+import { programPorts, usualPorts } from "./ports.ts";
 
 /** A rig that answers. */
 export interface FoundRig {
@@ -46,16 +46,13 @@ export interface Announced {
   readonly port: number;
 }
 
-/** The usual ports of all drivers. */
-export const usualPorts: readonly number[] = [...new Set(drivers.flatMap(({ ports }) => ports))];
-
 /** Make and model in one name; most models already begin with their make. */
 export function describeRig({ make, model }: Identity): string {
   const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
   return parts.filter((part) => part !== null).join(" ") || "A rig";
 }
 
-/** At most 256 sockets: an identification uses two, and its worker does not probe meanwhile. */
+/** At most 256 sockets: an identification has the place of a probe, and uses two. */
 const atOnce = { probed: 224, identified: 32 };
 /** Longer than the second after which a lost connection request is retransmitted. */
 const connectTimeoutMs = 1_500;
@@ -66,7 +63,9 @@ const readTimeoutMs = 5_000;
 const probesPerTurn = 32;
 
 /**
- * Looks for rigs: probes for open ports, then recognises what answers there. No credentials are sent. Resolves when all
+ * Looks for rigs: probes for open ports, then recognises what answers there. The ports of mining programs are probed
+ * only at addresses where something answered, if only by a refusal, so that they cost nothing at the many addresses
+ * without a computer. No credentials are sent. Resolves when all
  * addresses are scanned or the signal is aborted. Throws `not.possible` when this machine runs out of sockets.
  */
 export async function scan(options: ScanOptions): Promise<void> {
@@ -77,7 +76,8 @@ class Scan {
   readonly #options: ScanOptions;
   /** Aborted when the scan ends, for any reason. */
   readonly #ending = new AbortController();
-  readonly #probes = new Set<Socket>();
+  readonly #sockets = new Set<Socket>();
+  readonly #probes = new Semaphore(atOnce.probed);
   readonly #identifications = new Semaphore(atOnce.identified);
   #probesThisTurn = 0;
   #nextTurn: Promise<void> | null = null;
@@ -93,7 +93,7 @@ class Scan {
     const { plan, announced, signal } = this.#options;
     const stop = (): void => {
       this.#ending.abort();
-      for (const socket of this.#probes) socket.destroy();
+      for (const socket of this.#sockets) socket.destroy();
     };
     signal.addEventListener("abort", stop);
     try {
@@ -127,7 +127,9 @@ class Scan {
 
   async #scanPlace({ host, ports }: Place): Promise<void> {
     const open = await this.#openPorts(host, ports);
-    if (open.length > 0) await this.#identifications.run(() => this.#identifyAll(host, open));
+    if (open.length > 0) {
+      await this.#identifications.run(() => this.#probes.run(() => this.#identifyAll(host, open)));
+    }
     if (this.#ending.signal.aborted) return;
     this.#scanned += 1;
     this.#options.progress?.({ scanned: this.#scanned, total: this.#total });
@@ -135,14 +137,17 @@ class Scan {
 
   async #openPorts(host: string, ports: readonly number[]): Promise<number[]> {
     const open: number[] = [];
+    let isThere = false;
     for (const port of ports) {
-      await this.#turn();
-      if (this.#ending.signal.aborted) break;
       const answer = await this.#probe(host, port);
       if (answer === "open") open.push(port);
-      if (answer === "no route") break;
+      if (answer === "no route") return open;
+      isThere ||= answer !== "silent";
     }
-    return open;
+    const further = isThere ? programPorts.filter((port) => !ports.includes(port)) : [];
+    // Together, since a computer may leave each of them unanswered.
+    const answers = await Promise.all(further.map((port) => this.#probe(host, port)));
+    return [...open, ...further.filter((_, index) => answers[index] === "open")];
   }
 
   async #turn(): Promise<void> {
@@ -157,21 +162,32 @@ class Scan {
   }
 
   #probe(host: string, port: number): Promise<Answer> {
+    return this.#probes.run(async () => {
+      await this.#turn();
+      return this.#ending.signal.aborted ? "silent" : this.#connect(host, port);
+    });
+  }
+
+  #connect(host: string, port: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host, port, timeout: connectTimeoutMs });
-      this.#probes.add(socket);
+      this.#sockets.add(socket);
       let answer: Answer = "closed";
       socket.once("connect", () => {
         answer = "open";
         socket.destroy();
       });
-      socket.once("timeout", () => socket.destroy());
+      socket.once("timeout", () => {
+        answer = "silent";
+        socket.destroy();
+      });
       socket.once("error", (error: NodeJS.ErrnoException) => {
         if (noRoute.has(error.code ?? "")) answer = "no route";
+        if (error.code === "ETIMEDOUT") answer = "silent";
         if (noSockets.has(error.code ?? "")) reject(outOfSockets(error));
       });
       socket.once("close", () => {
-        this.#probes.delete(socket);
+        this.#sockets.delete(socket);
         resolve(answer);
       });
     });
@@ -232,7 +248,7 @@ const itsToken: LoginNeed = { keys: ["token"], adds: "read and controlled" };
 export const remarkOn = ({ note, login }: FoundRig): string | null =>
   note ?? (login === null ? null : `with its ${login.keys.join(" and ")} it can be ${login.adds}`);
 
-type Answer = "open" | "closed" | "no route";
+type Answer = "open" | "closed" | "silent" | "no route";
 
 /** There is no route to any other port either. */
 const noRoute = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);

@@ -135,6 +135,20 @@ export class TolerantReader {
     return value.slice(0, max).map((element: unknown) => this.#number(key, element, rule));
   }
 
+  /** A list whose elements are read by their position: `row("temp").number("0")`. Without fields where it is missing. */
+  row(key: string, max = 256): TolerantReader {
+    const value = this.#value(key);
+    if (value === undefined || value === null) return new TolerantReader(undefined, this.notes, key, this);
+    if (!Array.isArray(value)) this.#odd(key, "is not a list");
+    return new TolerantReader(Array.isArray(value) ? { ...value.slice(0, max) } : undefined, this.notes, key, this);
+  }
+
+  /** The lists of a list, each as `row` has it; other elements have no fields. */
+  rows(key: string, max = 256): TolerantReader[] {
+    const outer = this.row(key, max);
+    return outer.keys().map((position) => outer.row(position, max));
+  }
+
   #number(key: string, value: unknown, rule: NumberRule): number | null {
     if (value === undefined || value === null || value === "") return null;
     const read = typeof value === "number" ? value : typeof value === "string" ? parseNumber(value) : null;

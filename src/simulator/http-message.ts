@@ -5,6 +5,8 @@ export interface HttpRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** What follows the question mark; "" without one. */
+  readonly query: string;
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
@@ -41,8 +43,9 @@ function takeRequest(text: string): { request: HttpRequest; length: number } | n
   const rest = text.slice(end + 4);
   const body = headers.get("transfer-encoding") === "chunked" ? takeChunks(rest) : takeBody(rest, headers);
   if (body === null) return null;
-  const path = target.split("?", 1)[0] ?? "";
-  const request = { method, path, headers, body: Buffer.from(body.text, "latin1").toString() };
+  const mark = target.indexOf("?");
+  const [path, query] = mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)];
+  const request = { method, path, query, headers, body: Buffer.from(body.text, "latin1").toString() };
   return { request, length: end + 4 + body.length };
 }
 

@@ -8,6 +8,8 @@ export { type Hardware, type HardwareName, hardware } from "./hardware.ts";
 export { type FarmLayout, type FarmMix, farmOf, farmToken } from "./layout.ts";
 export { type Pool, type PoolSpec, RigModel } from "./model.ts";
 export { type PlugKind, type PlugOptions, startPlug, type VirtualPlug } from "./plug.ts";
+export { isProgram, type ProgramKind } from "./programs/index.ts";
+export type { ProgramOptions } from "./programs/program.ts";
 export { fraction } from "./random.ts";
 export {
   knownLocale,
@@ -27,6 +29,7 @@ export {
   type BraiinsSpec,
   type CgminerSpec,
   type LuxosSpec,
+  type ProgramSpec,
   type RigKind,
   type RigSpec,
   rigKinds,

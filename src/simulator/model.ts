@@ -102,6 +102,8 @@ export class RigModel {
   temperatureTarget: number;
   /** Disabled boards, by number. */
   readonly boardsOff = new Set<number>();
+  /** Boards, or cards of a computer, that no longer answer, by number. */
+  readonly boardsLost = new Set<number>();
   overheated = false;
   /** Epoch ms; in the future while the rig starts. */
   startedAt: number;
@@ -321,7 +323,8 @@ export class RigModel {
 
   /** 0 to 1. */
   get #boardsOn(): number {
-    return 1 - this.boardsOff.size / this.hardware.boards;
+    const off = [...this.boardsLost].filter((board) => !this.boardsOff.has(board)).length + this.boardsOff.size;
+    return 1 - off / this.hardware.boards;
   }
 
   /** 0 to 1, of the rated rate. */

@@ -5,6 +5,8 @@ import type { DialectName } from "./cgminer/dialects.ts";
 import type { FaultSetting } from "./faults.ts";
 import { type HardwareName, hardware } from "./hardware.ts";
 import { type PoolSpec, poolsOf, RigModel } from "./model.ts";
+import { type ProgramKind, programs } from "./programs/index.ts";
+import type { ProgramOptions } from "./programs/program.ts";
 import type { VnishVersion } from "./vnish/rig.ts";
 import type { Generation as WhatsminerGeneration } from "./whatsminer/state.ts";
 
@@ -35,6 +37,8 @@ export interface CgminerSpec extends CommonSpec {
   readonly privileged?: boolean;
   /** Instead of `privileged`: the commands that every client may use besides reports, as an `api-groups` setting. */
   readonly grants?: readonly string[];
+  /** A second algorithm of TeamRedMiner, mined at the same time; none by default. */
+  readonly dualAlgorithm?: string;
 }
 
 export interface AxeosSpec extends CommonSpec {
@@ -123,6 +127,11 @@ export interface VnishSpec extends CommonSpec {
   readonly switchesPresets?: boolean;
 }
 
+/** A mining program on a computer with graphics cards, or with a processor alone. */
+export interface ProgramSpec extends CommonSpec, ProgramOptions {
+  readonly kind: ProgramKind;
+}
+
 export type RigSpec =
   | AntminerSpec
   | WhatsminerSpec
@@ -132,14 +141,15 @@ export type RigSpec =
   | XmrigSpec
   | BraiinsSpec
   | LuxosSpec
-  | VnishSpec;
+  | VnishSpec
+  | ProgramSpec;
 
 export type RigKind = RigSpec["kind"];
 
 /** The name of a rig, by default made from its kind and index. */
 export const rigName = ({ name, kind }: RigSpec, index: number): string => name ?? `${kind}-${index + 1}`;
 
-/** The standard ports of each kind; XMRig has none, so this is a common choice. */
+/** The standard ports of each kind; XMRig and some other programs have none, so theirs are common choices. */
 export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number[]]>> = {
   antminer: [80, 4028],
   cgminer: [4028],
@@ -150,6 +160,23 @@ export const standardPorts: Readonly<Record<RigKind, readonly [number, ...number
   whatsminer: [4028, 4433, 80],
   avalon: [4028, 80],
   braiins: [80, 4028],
+  trex: [4067],
+  zenemy: [4068],
+  gminer: [10_555],
+  nbminer: [22_333],
+  rigel: [5000],
+  bzminer: [4014],
+  srbminer: [21_550],
+  lolminer: [8020],
+  teamblack: [4068],
+  wildrig: [4000],
+  onezerominer: [3001],
+  nanominer: [9090],
+  miniz: [20_000],
+  "xmrig-proxy": [8081],
+  ccminer: [4068],
+  claymore: [3333],
+  ethminer: [3333],
 };
 
 const isKind = (word: string): word is RigKind => Object.hasOwn(standardPorts, word);
@@ -159,6 +186,8 @@ const dialectHardware = {
   cgminer: "boards",
   bfgminer: "boards",
   bmminer: "antminer",
+  sgminer: "amdCards",
+  teamredminer: "amdCards",
 } as const satisfies Record<DialectName, HardwareName>;
 
 const avalonHardware = {
@@ -184,12 +213,13 @@ function hardwareOf(spec: RigSpec): HardwareName {
   if (spec.kind === "whatsminer") return whatsminerHardware[spec.generation ?? "v2"];
   if (spec.kind === "avalon") return avalonHardware[spec.generation ?? "q"];
   if (spec.kind === "braiins") return spec.generation === "bosminer" ? "s9" : "antminer";
-  return spec.kind === "xmrig" ? "processor" : dialectHardware[spec.dialect ?? "cgminer"];
+  if (spec.kind === "cgminer") return dialectHardware[spec.dialect ?? "cgminer"];
+  return spec.kind === "xmrig" ? "processor" : programs[spec.kind].hardware;
 }
 
 /** Invented hosts, to which no rig connects. */
 const defaultPools = (kind: RigKind, name: string): PoolSpec[] => {
-  const scheme = kind === "xmrig" ? "" : "stratum+tcp://";
+  const scheme = kind === "xmrig" || kind === "xmrig-proxy" ? "" : "stratum+tcp://";
   const pool = { user: `acct.${name}`, password: "x" };
   return [
     { ...pool, url: `${scheme}pool.example.com:3333` },

@@ -9,6 +9,8 @@ import { readFrames } from "./frame.ts";
 import { type HttpRequest, readRequests } from "./http-message.ts";
 import { luxos } from "./luxos/index.ts";
 import type { RigModel } from "./model.ts";
+import { programs } from "./programs/index.ts";
+import { Program } from "./programs/program.ts";
 import { mix } from "./random.ts";
 import { bytesOf, type Reply } from "./reply.ts";
 import type { Conversation, RequestLog, RigBody } from "./rig.ts";
@@ -144,8 +146,9 @@ export class SimulatedRig implements RigBody {
   }
 
   #converse(socket: Socket, protocol: (typeof protocols)[number]): void {
-    const { rpc, http, frames } = this.#conversation;
-    if (protocol === "rpc" && rpc !== undefined) this.#rpc(socket, rpc);
+    const { rpc, lines, http, frames } = this.#conversation;
+    if (protocol !== "http" && lines !== undefined) this.#lines(socket, lines());
+    else if (protocol === "rpc" && rpc !== undefined) this.#rpc(socket, rpc);
     else if (protocol === "http" && http !== undefined) this.#http(socket, http);
     else if (protocol === "frames" && frames !== undefined) this.#frames(socket, frames);
     else socket.resetAndDestroy();
@@ -170,6 +173,20 @@ export class SimulatedRig implements RigBody {
       const reply = answer(chunk.toString().replace(/[\0\r\n]+$/, ""));
       if (reply !== null) this.#send(socket, reply);
       socket.resume();
+    });
+  }
+
+  #lines(socket: Socket, answer: (request: string) => Reply | null): void {
+    let kept = "";
+    socket.on("data", (chunk: Buffer) => {
+      const requests = `${kept}${chunk.toString()}`.split("\n");
+      kept = (requests.pop() ?? "").slice(0, longestLine);
+      for (const request of requests) {
+        if (request.trim() === "") continue;
+        this.requests.count += 1;
+        const reply = this.#awake ? answer(request) : null;
+        if (reply !== null) this.#send(socket, reply);
+      }
     });
   }
 
@@ -202,7 +219,10 @@ export class SimulatedRig implements RigBody {
   }
 }
 
-const protocols = ["rpc", "http", "frames"] as const;
+const protocols = ["rpc", "lines", "http", "frames"] as const;
+
+/** Of a request in a line of JSON; what is longer is cut, and so is none. */
+const longestLine = 65_536;
 
 /**
  * HTTP begins with a method in upper case, cgminer's commands with a brace or a lower-case letter. A frame begins
@@ -237,6 +257,7 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
         dialect: spec.dialect ?? "cgminer",
         privileged: spec.privileged ?? true,
         grants: spec.grants ?? [],
+        dualAlgorithm: spec.dualAlgorithm,
       });
     case "avalon": {
       const { generation = "q", password = "root", helps = true } = spec;
@@ -262,5 +283,9 @@ function conversationOf(rig: SimulatedRig, spec: RigSpec): Conversation {
     }
     case "xmrig":
       return xmrig(rig, { token: spec.token ?? null, restricted: spec.restricted ?? true });
+    default: {
+      const { answer, algorithm } = programs[spec.kind];
+      return answer(new Program(rig, spec, algorithm));
+    }
   }
 }

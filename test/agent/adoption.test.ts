@@ -106,7 +106,7 @@ test("what the service changed while the agent was away takes effect when it is 
   const { host, pid } = await leftHost();
   const next = await startHost({ folder: host.folder });
   next.send({ t: "programs", programs: [doubleProgram(host.path, { parameters: "--threads 2" })] });
-  await until(() => next.state()?.starts === 2, "the second start");
+  await until(() => ![null, pid].includes(next.state()?.pid ?? null), "the second start");
   expect(await isRunning(pid)).toBe(false);
 });
 
@@ -134,6 +134,45 @@ test("a damaged state is refused and left as it is: what runs is not known then"
   expect(await readFile(join(folder, "state.json"), "utf8")).toBe('{"version":1,"programs":[{');
   await rename(join(folder, "state.json"), join(folder, "old.json"));
   expect((await startHost({ folder })).messages[0]).toMatchObject({ t: "hello", programs: [] });
+});
+
+/** As the first release writes it. Never change it: an agent that is updated has to read it. */
+const firstState = {
+  version: 1,
+  programs: [
+    {
+      program: {
+        id: 1,
+        name: "Double",
+        software: "XmrigMiner",
+        files: { from: "path", path: "/nonexistent/xmrig" },
+        algorithm: "randomx",
+        dualAlgorithm: null,
+        pools: [{ url: "stratum+tcp://pool.example:3333", worker: "w", wallet: "a", password: "p" }],
+        dualPools: [],
+        parameters: "--threads 2",
+        running: false,
+        gpuSettings: [{ bus: null, powerLimit: 100, coreClock: null, memoryClock: null, fan: null }],
+        idle: { processes: ["game"], load: 50 },
+      },
+      run: {
+        launch: { apiPort: 20_001, apiToken: "t", quit: null, badConfiguration: [2], secrets: ["p"], fingerprint: "f" },
+        mark: "RIGBRIDGE_RUN=0",
+        startedAt: 1_800_000_000_000,
+        process: { pid: 4_000_000, startTime: "boot 1", command: "/nonexistent/xmrig" },
+      },
+      starts: 3,
+      exit: { code: 1, signal: null, at: 1_800_000_000_000 },
+      failed: { message: "It ended", lastLines: ["line"] },
+    },
+  ],
+};
+
+test("the state that the first release has written is read", async () => {
+  const folder = await ownFolder();
+  await writeFile(join(folder, "state.json"), JSON.stringify(firstState));
+  const host = await startHost({ folder });
+  expect(host.state()).toMatchObject({ id: 1, status: "stopped", starts: 3, pid: null });
 });
 
 test("programs that were left running can be ended for good", async () => {

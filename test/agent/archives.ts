@@ -24,8 +24,9 @@ export function tar(entries: readonly Entry[]): Buffer {
       mtime: new Date(0),
       ...(linkpath && { linkpath }),
     });
-    if (header.encode(Buffer.alloc(block), 0)) throw new Error(`${path} is too long for this helper`);
-    return [header.block ?? Buffer.alloc(0), body, Buffer.alloc((block - (body.length % block)) % block)];
+    const head = Buffer.alloc(block);
+    if (header.encode(head, 0)) throw new Error(`${path} is too long for this helper`);
+    return [head, body, Buffer.alloc((block - (body.length % block)) % block)];
   });
   return Buffer.concat([...parts, Buffer.alloc(2 * block)]);
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import fs, { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -10,7 +11,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type DownloadRequest, Downloads, downloadOf } from "../../src/agent/downloads/index.ts";
 import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import { unpack } from "../../src/agent/downloads/unpack.ts";
-import type { Preparing } from "../../src/agent/supervisor.ts";
+import type { Preparing } from "../../src/agent/supervisor-parts.ts";
 import { programOf } from "../../src/catalogue/mining-software.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type Entry, tar, tarGz, tarXz, zip } from "./archives.ts";
@@ -74,6 +75,29 @@ async function bench(files: Readonly<Record<string, Buffer | string>>, listener?
     ...{ downloads, folder, request, asked: server.asked },
     obtain: (change = {}) => downloads.obtain({ ...request, ...change }, signal),
   };
+}
+
+/** A disk with room for so many files; there is none of that kind here. */
+function fullAfter(files: number): void {
+  const original = fs.createWriteStream;
+  let left = files;
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  Object.defineProperty(fs, "createWriteStream", {
+    configurable: true,
+    writable: true,
+    value: (...given: Parameters<typeof original>) => {
+      const stream = original(...given);
+      left -= 1;
+      return left >= 0
+        ? stream
+        : Object.assign(stream, { _write: (_: unknown, __: unknown, done: (error: Error) => void) => done(full) });
+    },
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.defineProperty(fs, "createWriteStream", { configurable: true, writable: true, value: original });
+    syncBuiltinESMExports();
+  });
 }
 
 describe("a download", () => {
@@ -161,7 +185,7 @@ describe("a download", () => {
     });
     const at = (path: string) => ({ url: request.url.replace("/miner.tar.gz", path), sha256: sumOf(archive) });
     expect((await obtain(at("/moved"))).state).toBe("ready");
-    const error = await failure(obtain(at("/away")));
+    const error = await failure(obtain({ ...at("/away"), version: "2.0" }));
     expect([error.code, error.message]).toEqual(["download.failed", expect.stringContaining("only https is allowed")]);
     expect((await failure(obtain({ url: "http://localhost:1/x" }))).message).toContain("only https is allowed");
   });
@@ -212,6 +236,17 @@ describe("a download", () => {
     const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
     const error = await failure(obtain({ sha256: sumOf(archive), executable: "other" }));
     expect([error.code, error.message]).toEqual(["download.archive", expect.stringContaining("holds no other")]);
+    expect(filesIn(folder)).toEqual([]);
+  });
+
+  test.each([
+    ["while it arrives", 0],
+    ["while it is unpacked", 1],
+  ])("fails where the disk is full %s, and leaves nothing behind", async (_, files) => {
+    const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
+    fullAfter(files);
+    const error = await failure(obtain({ sha256: sumOf(archive) }));
+    expect([error.code, error.message]).toEqual(["download.failed", expect.stringContaining("the disk is full")]);
     expect(filesIn(folder)).toEqual([]);
   });
 

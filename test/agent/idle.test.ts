@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { symlink } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ActivityReader } from "../../src/agent/idle.ts";
@@ -10,8 +10,8 @@ import { doubleProgram, ownFolder, processesIn, startHost } from "./host.ts";
 /** A process of this name, and how to end it. */
 async function startGame(): Promise<() => void> {
   const path = join(await ownFolder(), "double-game");
-  await symlink(process.execPath, path);
-  const game = spawn(path, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  await copyFile("/bin/sleep", path);
+  const game = spawn(path, ["600"], { stdio: "ignore" });
   const end = (): void => {
     game.kill("SIGKILL");
   };

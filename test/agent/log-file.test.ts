@@ -46,10 +46,14 @@ test("a short log is left alone", async () => {
 test("the last lines of a long log are printable", async () => {
   const path = join(await ownFolder(), "1.log");
   const log = new LogFile(path, { size: 1_000, files: 3 });
-  expect(await log.tail(5)).toEqual([]);
-  await writeFile(path, `${"older line\n".repeat(20_000)}\u001b[31mred\u001b[0m\r\n\u0007bell\n\n${"x".repeat(2_000)}`);
-  const lines = await log.tail(3);
-  expect(lines).toEqual(["red", "bell", "x".repeat(500)]);
+  expect(await log.lastOutput(5)).toEqual([]);
+  await writeFile(
+    path,
+    `${"older line\n".repeat(20_000)}\u001b[31mred\u001b[0m\r\n\u0007bell\n\n${"x".repeat(2_000)}\n`,
+  );
+  await log.note(0, "ended (exit code 1)");
+  expect(await log.lastOutput(3)).toEqual(["red", "bell", "x".repeat(500)]);
+  expect(await log.lastOutput(3, ["bell"], 510)).toEqual(["***", "x".repeat(500)]);
 });
 
 test("a program that prints much does not fill the disk", async () => {

@@ -26,7 +26,7 @@ const { values } = parseArgs({
     "double-child": { type: "boolean" },
     /** Prints so many lines of 100 bytes a second. */
     "double-chatter": { type: "string" },
-    "double-no-api": { type: "boolean" },
+    "double-mute": { type: "boolean" },
   },
 });
 
@@ -46,7 +46,7 @@ say(`mining double, process ${process.pid}`);
 say(`algorithm ${text("algo") ?? "none"}, pools ${all("url").join(" ")}, password ${all("pass").join(" ")}`);
 
 const stop = (signal: NodeJS.Signals): void => {
-  say(`got ${signal}`);
+  say(`got ${signal} at ${Date.now()}`);
   if (values["double-stubborn"] !== true) process.exit(0);
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal));
@@ -63,7 +63,7 @@ if (endAfter === "0") end();
 else if (endAfter !== undefined) setTimeout(end, Number(endAfter));
 
 const port = Number(text("http-port") ?? 0);
-if (port > 0 && values["double-no-api"] !== true) {
+if (port > 0 && values["double-mute"] !== true) {
   const token = text("http-access-token");
   const farm = await startFarm({
     rigs: [

@@ -34,6 +34,15 @@ test("only programs in the allowed folders run, however a path leads out of them
   }
 });
 
+test("a program is not taken for another one, whose parameters have other rules", async () => {
+  const host = await startHost();
+  const other = await installDouble(join(host.folder, "programs"), "lolMiner");
+  expect(await refusal(host, at(other))).toEqual({
+    code: "agent.forbidden",
+    message: `${other} is not taken for XMRig, which is called xmrig; rename it`,
+  });
+});
+
 test("a path outside of the folders does not tell whether there is a file", async () => {
   const host = await startHost();
   const there = await refusal(host, at("/etc/passwd"));
@@ -75,21 +84,21 @@ test("a path that is missing, no file, or not executable is named with what to d
 
 test("a program that is missing is looked for again, as its disk may be mounted late", async () => {
   const host = await startHost();
-  const path = join(host.folder, "programs", "late");
+  const path = join(host.folder, "programs", "xmrig-late");
   host.send({ t: "programs", programs: [doubleProgram(path)] });
   await host.untilStatus("waiting");
-  await installDouble(join(host.folder, "programs"), "late");
+  await installDouble(join(host.folder, "programs"), "xmrig-late");
   await host.untilStatus("running");
 });
 
-test("a file that is no program is refused by the system, and says so", async () => {
+test("a file that is no program is refused: the system would run it by a shell", async () => {
   const host = await startHost();
-  const path = join(host.folder, "programs", "broken");
-  await writeFile(path, "\x7fELF broken");
+  const path = join(host.folder, "programs", "xmrig-text");
+  await writeFile(path, `echo run > ${host.folder}/was-run\n`);
   await chmod(path, 0o755);
-  expect(await refusal(host, at(path))).toMatchObject({
-    code: "program.ended",
-    message: expect.stringContaining("cannot be started (ENOEXEC)"),
+  expect(await refusal(host, at(path))).toEqual({
+    code: "program.not-executable",
+    message: `${path} is neither a program of this system nor a script that begins with #!`,
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Driver } from "../../src/link/driver.ts";
 import type { Credentials } from "../../src/link/link.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 
@@ -9,7 +10,11 @@ export interface Specimen {
   readonly rigs: string;
   readonly spec: RigSpec;
   readonly credentials?: Credentials;
+  /** Where it differs from that of the driver's other rigs. */
+  readonly evidence?: Driver["evidence"];
 }
+
+const documented = { readings: "vendor document", controls: "vendor document" } as const;
 
 const root = (password: string): Credentials => ({ username: "root", password });
 const admin: Credentials = { username: "admin", password: "admin" };
@@ -61,10 +66,61 @@ export const specimens: readonly Specimen[] = [
   { driver: "vnish", rigs: "VNish", spec: { kind: "vnish" }, credentials: { password: "admin" } },
   { driver: "axeos", rigs: "Bitaxe and its forks (AxeOS)", spec: { kind: "axeos" } },
   { driver: "cgminer", rigs: "cgminer and compatible software", spec: { kind: "cgminer" } },
+  { driver: "cgminer", rigs: "sgminer", spec: { kind: "cgminer", dialect: "sgminer" }, evidence: documented },
+  {
+    driver: "cgminer",
+    rigs: "TeamRedMiner",
+    spec: { kind: "cgminer", dialect: "teamredminer", dualAlgorithm: "kaspa" },
+    evidence: documented,
+  },
+  { driver: "ccminer", rigs: "ccminer and its descendants for cards", spec: { kind: "ccminer" } },
+  { driver: "ccminer", rigs: "cpuminer-opt", spec: { kind: "ccminer", hardware: "processor" } },
+  { driver: "claymore", rigs: "PhoenixMiner", spec: { kind: "claymore", dualAlgorithm: "blake256r14" } },
+  { driver: "ethminer", rigs: "ethminer and its forks", spec: { kind: "ethminer" } },
   {
     driver: "xmrig",
     rigs: "XMRig",
     spec: { kind: "xmrig", token: "secret", restricted: false },
+    credentials: { token: "secret" },
+  },
+  {
+    driver: "trex",
+    rigs: "T-Rex",
+    spec: { kind: "trex", password: "secret", dualAlgorithm: "kawpow" },
+    credentials: { password: "secret" },
+  },
+  { driver: "zenemy", rigs: "z-enemy", spec: { kind: "zenemy" } },
+  { driver: "gminer", rigs: "GMiner", spec: { kind: "gminer", dualAlgorithm: "kHeavyHash" } },
+  {
+    driver: "nbminer",
+    rigs: "NBMiner",
+    spec: { kind: "nbminer", algorithm: "tensority", dualAlgorithm: "ethash" },
+  },
+  { driver: "rigel", rigs: "Rigel", spec: { kind: "rigel", dualAlgorithm: "sha512256d" } },
+  {
+    driver: "bzminer",
+    rigs: "BzMiner",
+    spec: { kind: "bzminer", password: "secret", dualAlgorithm: "kaspa" },
+    credentials: { password: "secret" },
+  },
+  {
+    driver: "srbminer",
+    rigs: "SRBMiner-MULTI",
+    spec: { kind: "srbminer", password: "secret", dualAlgorithm: "blake3_decred" },
+    credentials: { token: "secret" },
+  },
+  { driver: "lolminer", rigs: "lolMiner", spec: { kind: "lolminer", dualAlgorithm: "KASPA" } },
+  { driver: "lolminer", rigs: "lolMiner up to 1.3", spec: { kind: "lolminer", older: true } },
+  { driver: "onezerominer", rigs: "OneZeroMiner", spec: { kind: "onezerominer", dualAlgorithm: "qhash" } },
+  { driver: "wildrig", rigs: "WildRig Multi", spec: { kind: "wildrig" } },
+  { driver: "nanominer", rigs: "nanominer", spec: { kind: "nanominer", dualAlgorithm: "HeavyHash" } },
+  { driver: "teamblack", rigs: "Team Black Miner", spec: { kind: "teamblack", dualAlgorithm: "kawpow" } },
+  { driver: "teamblack", rigs: "Team Black Miner 1.x", spec: { kind: "teamblack", older: true } },
+  { driver: "miniz", rigs: "miniZ", spec: { kind: "miniz" } },
+  {
+    driver: "xmrig-proxy",
+    rigs: "xmrig-proxy",
+    spec: { kind: "xmrig-proxy", password: "secret" },
     credentials: { token: "secret" },
   },
 ];

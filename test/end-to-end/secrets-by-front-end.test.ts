@@ -43,6 +43,8 @@ const shown: Readonly<Record<string, readonly (keyof typeof words)[]>> = {
   listManagedMiners: ["line"],
   getManagedMiner: ["line"],
   saveManagedMiner: ["line"],
+  listManagedTemplates: ["line"],
+  saveManagedTemplate: ["line"],
 };
 
 /** The callers over HTTP: a key and a query. Ids of users are in the order of the configuration. */
@@ -125,7 +127,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deletePoolGroup: { id: 77 },
   deleteHost: { id: 77 },
   deleteManagedMiner: { id: 77 },
-  saveManagedTemplate: { name: "template" },
+  saveManagedTemplate: { name: "template", commandLineParams: `-p ${words.line}` },
   deleteManagedTemplate: { id: 77 },
   listUsers: {},
   saveUser: { id: 4, key: words.user },

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseAddress } from "../../src/link/address.ts";
 import { cgminer } from "../../src/link/drivers/cgminer/index.ts";
+import { claymore } from "../../src/link/drivers/claymore/index.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Identified, identify, UnreadableRig } from "../../src/link/identify.ts";
 import type { Credentials } from "../../src/link/link.ts";
@@ -39,6 +40,14 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     [{ kind: "cgminer", dialect: "bmminer" }, "antminer", { make: "Antminer", model: "Antminer S19" }],
     [{ kind: "axeos" }, "axeos", { make: "Bitaxe", mac: "02:51:00:00:00:00" }],
     [{ kind: "xmrig" }, "xmrig", { make: "XMRig", hostname: "xmrig-1" }],
+    [{ kind: "cgminer", dialect: "sgminer" }, "cgminer", { make: "sgminer" }],
+    [{ kind: "cgminer", dialect: "teamredminer" }, "cgminer", { make: "TeamRedMiner" }],
+    [{ kind: "claymore" }, "claymore", { make: "PhoenixMiner" }],
+    [{ kind: "claymore", older: true }, "claymore", { make: "TT-Miner" }],
+    [{ kind: "ethminer" }, "ethminer", { make: "ethminer", hostname: "ethminer-1" }],
+    [{ kind: "ccminer" }, "ccminer", { make: "ccminer" }],
+    [{ kind: "ccminer", older: true }, "ccminer", { make: "CryptoDredge" }],
+    [{ kind: "ccminer", hardware: "processor" }, "ccminer", { make: "cpuminer-opt" }],
   ])("%j", async (spec, id, identity) => {
     const found = await simulated(spec);
     expect(found.driver.id).toBe(id);
@@ -92,6 +101,53 @@ describe("a rig at a port that says nothing about it is recognised", () => {
     );
     expect(found).toMatchObject({ driver: { id: "axeos" }, identity: { make } });
   });
+});
+
+test("an ethminer with a password is recognised without it, which is sent only by its driver", async () => {
+  const found = await simulated({ kind: "ethminer", password: "geheim" }, { password: "geheim" });
+  expect(found).toMatchObject({ driver: { id: "ethminer" }, identity: { make: "ethminer" } });
+  await expect(found.rig.read(deadline())).resolves.toMatchObject({ software: "EthMiner" });
+});
+
+test("a program that leaves RPC and HTTP open is recognised by its own requests", async () => {
+  const statistics = ["PM 6.2c - ETH", "1", "1;0;0", "1", "0;0;0", "off", "60;50", "a.example.com:1"];
+  const found = await served((socket, request) => {
+    if (request.startsWith("GET")) socket.end();
+    if (request.includes("miner_getstat1")) socket.end(`${JSON.stringify({ id: 1, result: statistics })}\n`);
+  });
+  expect(found).toMatchObject({ driver: { id: "claymore" }, identity: { make: "PhoenixMiner" } });
+});
+
+test("requests of mining programs are sent last, and not where a page or another protocol has answered", async () => {
+  const requests: string[] = [];
+  const answer = (socket: Socket, request: string): void => {
+    requests.push(request.split("\r")[0] ?? "");
+    socket.end(request.startsWith("GET / ") ? http(200, "<title>Printer</title>") : http(400, ""));
+  };
+  await expect(served(answer)).rejects.toMatchObject({ code: "rig.unknown-protocol" });
+  expect(requests.join()).not.toMatch(/miner_|summary$/);
+  await server?.close();
+  requests.length = 0;
+  await expect(
+    served((socket, request) => {
+      requests.push(request.split("\r")[0] ?? "");
+      socket.end();
+    }),
+  ).rejects.toMatchObject({ code: "rig.unknown-protocol" });
+  expect(requests.slice(-2).map((request) => /miner_getstat1|summary/.exec(request)?.[0])).toEqual([
+    "miner_getstat1",
+    "summary",
+  ]);
+});
+
+test("a driver of a mining program without a port in its address goes to the program's usual one", async () => {
+  const simulatedFarm = await startFarm({ rigs: [{ kind: "claymore", host: "127.83.14.10", port: 3333 }] });
+  try {
+    const found = await identify(parseAddress("127.83.14.10"), {}, deadline(), claymore);
+    await expect(found.rig.read(deadline())).resolves.toMatchObject({ software: "PhoenixMiner" });
+  } finally {
+    await simulatedFarm.close();
+  }
 });
 
 describe("an XMRig with a token", () => {

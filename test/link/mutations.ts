@@ -9,7 +9,7 @@ import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/t
 import { decode, parseStrict } from "../../src/link/transports/json.ts";
 import { type DeviceReply, replyOf } from "../../src/link/transports/rpc.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
-import { ask } from "../simulator/ask.ts";
+import { ask, askUntil } from "../simulator/ask.ts";
 
 /** What a rig in good health answers to each question, byte for byte; over HTTP the body alone. */
 export interface Base {
@@ -27,6 +27,29 @@ const rigs: readonly RigSpec[] = [
   { kind: "axeos", name: "older axeos", pausable: false, warm: true },
   { kind: "xmrig", name: "xmrig", warm: true, token, restricted: false },
   { kind: "xmrig", name: "restricted xmrig", warm: true },
+  { kind: "trex", name: "trex", warm: true, password: token, dualAlgorithm: "kawpow" },
+  { kind: "zenemy", name: "zenemy", warm: true },
+  { kind: "gminer", name: "gminer", warm: true, dualAlgorithm: "kHeavyHash" },
+  { kind: "nbminer", name: "nbminer", warm: true, algorithm: "tensority", dualAlgorithm: "ethash" },
+  { kind: "rigel", name: "rigel", warm: true, dualAlgorithm: "sha512256d" },
+  { kind: "bzminer", name: "bzminer", warm: true, dualAlgorithm: "kaspa" },
+  { kind: "srbminer", name: "srbminer", warm: true, password: token, dualAlgorithm: "blake3_decred" },
+  { kind: "lolminer", name: "lolminer", warm: true, dualAlgorithm: "KASPA" },
+  { kind: "lolminer", name: "older lolminer", warm: true, older: true },
+  { kind: "onezerominer", name: "onezerominer", warm: true, dualAlgorithm: "qhash" },
+  { kind: "wildrig", name: "wildrig", warm: true },
+  { kind: "nanominer", name: "nanominer", warm: true, dualAlgorithm: "HeavyHash" },
+  { kind: "teamblack", name: "teamblack", warm: true, dualAlgorithm: "kawpow" },
+  { kind: "teamblack", name: "older teamblack", warm: true, older: true },
+  // Without the head over HTTP, which the transport takes off.
+  { kind: "miniz", name: "miniz", warm: true, older: true },
+  { kind: "xmrig-proxy", name: "xmrig-proxy", warm: true, password: token },
+  { kind: "cgminer", name: "sgminer", dialect: "sgminer", warm: true },
+  { kind: "cgminer", name: "teamredminer", dialect: "teamredminer", dualAlgorithm: "kaspa", warm: true },
+  { kind: "claymore", name: "claymore", dualAlgorithm: "blake256r14", warm: true },
+  { kind: "ethminer", name: "ethminer", warm: true },
+  { kind: "ccminer", name: "ccminer", warm: true },
+  { kind: "ccminer", name: "cpuminer", hardware: "processor", warm: true },
 ];
 
 /** The replies of every dialect that the simulator has. */
@@ -39,8 +62,19 @@ export async function bases(): Promise<Base[]> {
   }
 }
 
-const commands = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
-const paths = ["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"];
+const reports = ["summary+pools+devs+stats", "summary", "pools", "devs", "stats", "version", "coin"];
+const commands = [...reports, "devdetails", "summary2+pools2"];
+/** What the drivers of mining programs send, in lines of JSON and in plain text. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  claymore: ["miner_getstat1", "miner_getstat2"],
+  ethminer: ["miner_getstatdetail", "miner_getconnections", "miner_pausegpu"],
+};
+const texts = ["summary", "threads", "help", "pool", "pool|0", "pool|1"];
+const paths = [
+  ...["/api/system/info", "/api/system/asic", "/2/summary", "/2/backends", "/2/config"],
+  ...["/", "/summary", `/login?password=${token}`, "/stat", "/api/v1/status", "/status"],
+  ...["/stats", "/miner", "/threads", "/pool", "/1/summary", "/1/config"],
+];
 
 async function baseOf(rig: SimulatedRig): Promise<Base> {
   const replies = new Map<string, { status: number; body: Buffer }>();
@@ -51,17 +85,29 @@ async function baseOf(rig: SimulatedRig): Promise<Base> {
     }
     const check = await ask(rig, JSON.stringify({ command: "check", parameter: "switchpool" }));
     replies.set("check", { status: 200, body: Buffer.from(check, "latin1") });
+  } else if (rig.kind === "miniz") {
+    const reply = await ask(rig, '{"method":"getstat"}');
+    replies.set("getstat", { status: 200, body: Buffer.from(reply, "latin1") });
+  } else if (rig.kind === "ccminer") {
+    for (const text of texts) replies.set(text, { status: 200, body: Buffer.from(await ask(rig, text), "latin1") });
+  } else if (methods[rig.kind] !== undefined) {
+    for (const method of methods[rig.kind] ?? []) {
+      const request = `${JSON.stringify({ id: 1, jsonrpc: "2.0", method })}\n`;
+      replies.set(method, { status: 200, body: Buffer.from(await askUntil(rig, request, "\n"), "latin1") });
+    }
   } else {
     for (const path of paths) {
       const headers = { authorization: `Bearer ${token}` };
       const reply = await fetch(`http://${rig.address}${path}`, { headers });
-      replies.set(path, { status: reply.status, body: Buffer.from(await reply.arrayBuffer()) });
+      replies.set(withoutQuery(path), { status: reply.status, body: Buffer.from(await reply.arrayBuffer()) });
     }
   }
   const driver = drivers.find(({ id }) => id === rig.kind);
   if (driver === undefined) throw new Error(`no driver for ${rig.kind}`);
   return { name: rig.name, driver, replies };
 }
+
+const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? "";
 
 /** One thing that is done to the bytes of a reply, or to its JSON. `at` and `to` are places in it, from 0 to 1. */
 interface Change {
@@ -181,7 +227,7 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   let asked = 0;
   const replyTo = (question: string): { status: number; body: Buffer } => {
     asked += 1;
-    const reply = replies.get(question) ?? { status: 404, body: Buffer.from("not found") };
+    const reply = replies.get(withoutQuery(question)) ?? { status: 404, body: Buffer.from("not found") };
     if (where !== 3 && asked % 3 !== where) return reply;
     const body = made.get(question) ?? mutated(reply.body, changes);
     made.set(question, body);
@@ -199,14 +245,22 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   };
   const close = (): void => {};
   return {
-    credentials: { token },
+    credentials: { token, password: token },
     knownControls: [],
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
+    now: () => 1.8e12,
     rpc: {
       at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),
-      ask: async ({ command }) => rpcReply(replyTo(String(command)).body),
+      ask: async ({ command, method }) => rpcReply(replyTo(String(command ?? method)).body),
+      close,
+    },
+    lines: {
+      at: "rig:3333",
+      ask: async (requests) =>
+        requests.map((request) => replyOf("rig:3333", replyTo(String(Reflect.get(request, "method"))).body)),
+      text: async (command) => decode(replyTo(command).body).text.replace(/\0$/, ""),
       close,
     },
     frames: {

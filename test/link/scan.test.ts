@@ -1,11 +1,14 @@
+import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { createServer, Socket } from "node:net";
+import { once } from "node:events";
+import { connect, createServer, Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { isRecord } from "../../src/contract/record.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { parseNetwork, planSearch } from "../../src/link/networks.ts";
-import { type Announced, describeRig, type FoundRig, type Progress, scan, usualPorts } from "../../src/link/scan.ts";
+import { usualPorts } from "../../src/link/ports.ts";
+import { type Announced, describeRig, type FoundRig, type Progress, scan } from "../../src/link/scan.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { http } from "./servers.ts";
@@ -40,6 +43,26 @@ async function stranger(host: string, port: number, greet: (socket: Socket) => v
   });
   const bound = server.address();
   return typeof bound === "object" && bound !== null ? bound.port : port;
+}
+
+/** A computer that leaves connection requests to these ports unanswered: they queue, and the queue is full. */
+async function silent(host: string, ports: readonly number[]): Promise<void> {
+  const script = `
+    const ports = ${JSON.stringify(ports)};
+    const listening = ports.map((port) => new Promise((resolve) =>
+      require("node:net").createServer().listen({ host: "${host}", port, backlog: 1 }, resolve)));
+    Promise.all(listening).then(() => {
+      require("node:fs").writeSync(1, "listening");
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  const queued = ports.flatMap((port) => Array.from({ length: 4 }, () => connect(port, host).on("error", () => {})));
+  closing.push(async () => {
+    for (const socket of queued) socket.destroy();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  });
 }
 
 const answering =
@@ -241,6 +264,40 @@ describe("at one address", () => {
       ["127.63.0.3:8080", "xmrig"],
     ]);
   });
+});
+
+describe("mining programs", () => {
+  test("are found at their usual ports on a computer that answers, each with its port", async () => {
+    await farmOf([
+      { kind: "claymore", host: "127.63.1.1", port: 3333 },
+      { kind: "ccminer", host: "127.63.1.1", port: 4068 },
+      { kind: "ccminer", hardware: "processor", host: "127.63.1.2", port: 4048 },
+      { kind: "ethminer", host: "127.63.1.3", port: 3333 },
+      { kind: "cgminer", dialect: "teamredminer", host: "127.63.1.4", port: 4028 },
+    ]);
+    const { rigs, sockets } = await search({ networks: ["127.63.1.0/29"] });
+    expect(rigs.map(({ address, driver, identity }) => [address, driver, identity.make])).toEqual([
+      ["127.63.1.1:3333", "claymore", "PhoenixMiner"],
+      ["127.63.1.1:4068", "ccminer", "ccminer"],
+      ["127.63.1.2:4048", "ccminer", "cpuminer-opt"],
+      ["127.63.1.3:3333", "ethminer", "ethminer"],
+      ["127.63.1.4", "cgminer", "TeamRedMiner"],
+    ]);
+    expect(sockets).toBeLessThanOrEqual(256);
+  });
+
+  test.skipIf(web !== 80)(
+    "are not looked for where every usual port is silent, unless their port is named",
+    async () => {
+      const host = "127.63.2.1";
+      await silent(host, usualPorts);
+      await farmOf([{ kind: "claymore", host, port: 3333 }]);
+      expect((await search({ networks: [host] })).rigs).toEqual([]);
+      const { rigs } = await search({ networks: [`${host}:3333`] });
+      expect(rigs.map(({ address }) => address)).toEqual([`${host}:3333`]);
+    },
+    30_000,
+  );
 });
 
 describe("what has announced itself", () => {

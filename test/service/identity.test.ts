@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Control } from "../../src/contract/readings.ts";
 import type { Input } from "../../src/contract/service.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
-import { type PlugKind, type PoolSpec, type SimulatedRig, startPlug } from "../../src/simulator/index.ts";
+import { isProgram, type PlugKind, type PoolSpec, type SimulatedRig, startPlug } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { specimens } from "../docs/specimens.ts";
 import { openDoor, relayTo } from "../door.ts";
@@ -19,11 +19,12 @@ afterEach(async () => {
 type Specimen = (typeof specimens)[number];
 
 /** Protocols that say neither MAC nor serial (an XMRig does on most hosts). */
-const nameless = ["cgminer and compatible software", "XMRig"];
+const isNameless = ({ rigs, spec }: Specimen): boolean =>
+  ["cgminer and compatible software", "XMRig"].includes(rigs) || isProgram(spec.kind);
 /** Without a login nothing can be told. */
 const steerable = specimens.filter(({ rigs }) => rigs !== "Antminer without its login");
-/** Two alike cannot be told apart by what plain cgminer says. */
-const named = steerable.filter(({ driver }) => driver !== "cgminer");
+/** Two alike cannot be told apart by what plain cgminer and mining programs say. */
+const named = steerable.filter(({ driver, spec }) => driver !== "cgminer" && !isProgram(spec.kind));
 /** Those that keep a session or token from one command to the next, with a switch that is told in it. */
 const withSession = [
   ["WhatsMiner with API v2", "mining"],
@@ -101,7 +102,7 @@ test.each(steerable.map((each) => [each.rigs, each] as const))(
   "%s: says which rig it is, or is known not to",
   async (_, specimen) => {
     const { miner } = await swappable(specimen);
-    expect((miner.identity?.mac ?? miner.identity?.serial) === null).toBe(nameless.includes(specimen.rigs));
+    expect((miner.identity?.mac ?? miner.identity?.serial) === null).toBe(isNameless(specimen));
   },
 );
 

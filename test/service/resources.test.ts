@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { MinerDetail, Summary } from "../../src/contract/resources.ts";
 import type { Input } from "../../src/contract/service.ts";
+import { noTemplateProgram } from "../../src/contract/templates.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { newNotification } from "../notification-rows.ts";
@@ -222,8 +223,8 @@ describe("what has only a name", () => {
     const saved = await service.saveManagedTemplate({ id: 0, name: "mine" }, caller);
     await service.saveManagedTemplate({ ...saved, name: "renamed" }, caller);
     expect((await service.listManagedTemplates({}, caller)).managedTemplateList).toEqual([
-      { id: 1, name: "t", do: null },
-      { id: 2, name: "renamed", do: null },
+      { id: 1, name: "t", do: null, ...noTemplateProgram },
+      { id: 2, name: "renamed", do: null, ...noTemplateProgram },
     ]);
     const list = await service.listMiners({}, caller);
     expect(list).toMatchObject({

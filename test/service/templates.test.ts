@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../src/contract/service.ts";
 import type { RunStep } from "../../src/contract/steps.ts";
+import { noTemplateProgram } from "../../src/contract/templates.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { until } from "../until.ts";
@@ -103,13 +104,13 @@ describe("a managed template", () => {
 
   test("is added, changed and removed over the API, with every mistake in its steps named", async () => {
     const { bench, ids } = await withRigs(1);
-    const steps: RunStep[] = [{ set: "frequency", value: 500 }];
+    const steps: Exclude<RunStep, { software: number }>[] = [{ set: "frequency", value: 500 }];
     const { id } = await bench.service.saveManagedTemplate(
       { id: 0, name: "Mine", do: [{ set: "fan", value: 40 }] },
       caller,
     );
     expect(await bench.service.saveManagedTemplate({ id, name: "Renamed" }, caller)).toEqual({
-      ...{ id, name: "Renamed" },
+      ...{ id, name: "Renamed", ...noTemplateProgram },
       do: [{ set: "fan", value: 40 }],
     });
     expect(await refusal(bench.service.saveManagedTemplate({ id: 0, name: "Renamed" }, caller))).toBe(
@@ -164,7 +165,7 @@ describe("the rights of a template", () => {
     expect(await refusal(bench.service.deleteManagedTemplate({ id }, bob))).toBe("user.forbidden");
     const shown = async (who: Caller) => (await bench.service.listManagedTemplates({}, who)).managedTemplateList;
     expect(await shown(bob)).toEqual([{ id, name: "Ann's" }]);
-    expect(await shown(ann)).toEqual([{ id, name: "Ann's", do: [{ set: "fan", value: 40 }] }]);
+    expect(await shown(ann)).toEqual([{ id, name: "Ann's", do: [{ set: "fan", value: 40 }], ...noTemplateProgram }]);
     expect(await refusal(bench.service.saveManagedTemplate({ id, name: "Owner's" }, caller))).toBe("done");
     const cid = await user(bench, { name: "cid", privilege: "control" });
     expect(await refusal(bench.service.saveManagedTemplate({ id: 0, name: "Cid's" }, cid))).toBe("user.forbidden");
@@ -213,7 +214,7 @@ describe("the rights of a template", () => {
 });
 
 describe("a manual action", () => {
-  const locate: RunStep[] = [{ action: "locate", on: true }];
+  const locate: Exclude<RunStep, { software: number }>[] = [{ action: "locate", on: true }];
 
   test("runs the steps of its rule on a miner, by id or by key, and on many", async () => {
     const { bench, ids } = await withRigs(2);

@@ -24,6 +24,8 @@ export const parts = {
   hashrate_average: null,
   hashrate_expected: null,
   algorithm: null,
+  dual_hashrate: null,
+  dual_algorithm: null,
   power: (rig, key) => [...powerPart(rig, key), ...outletPowerPart(rig, key)],
   energy: (rig, key) => [...energyPart(rig, key), ...outletEnergyPart(rig, key)],
   efficiency: null,

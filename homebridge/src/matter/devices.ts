@@ -98,6 +98,8 @@ export const parts = {
   hashrate_average: null,
   hashrate_expected: null,
   algorithm: null,
+  dual_hashrate: null,
+  dual_algorithm: null,
   power: powerPart,
   energy: energyPart,
   efficiency: null,

@@ -5,8 +5,7 @@ import { z } from "zod";
 import { KeyedMutex, Mutex } from "../../async/index.ts";
 import type { DownloadTarget, MiningProgram, Platform } from "../../catalogue/mining-program.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import { type FetchOptions, fetchFile, fetchText } from "./fetch-file.ts";
-import { unpack } from "./unpack.ts";
+import type { FetchOptions } from "./fetch-file.ts";
 
 export interface DownloadSettings {
   /** The agent's own folder. Programs are unpacked below `programs` in it. */
@@ -49,6 +48,10 @@ export function downloadOf(
   const { version, sums, sha256 } = download;
   return { software: id, version, url, sha256: sha256?.[target] ?? null, sums, executable: name };
 }
+
+/** Loaded only for a download: together they take 20 MB of memory. */
+const fetching = () => import("./fetch-file.ts");
+const unpacking = () => import("./unpack.ts");
 
 const Sum = z.string().regex(/^[0-9a-f]{64}$/);
 const Kept = z.object({
@@ -117,7 +120,11 @@ export class Downloads {
   async #downloaded(request: DownloadRequest, expected: string | null, signal: AbortSignal): Promise<Obtained> {
     await mkdir(this.#file("."), { recursive: true, mode: 0o700 });
     const partial = this.#file(`${randomUUID()}.part`);
-    const { bytes, sha256 } = await fetchFile(this.#address(request.url), partial, this.#fetching(signal));
+    const { bytes, sha256 } = await (await fetching()).fetchFile(
+      this.#address(request.url),
+      partial,
+      this.#fetching(signal),
+    );
     try {
       if (expected === null) {
         await rename(partial, this.#file(sha256));
@@ -142,6 +149,7 @@ export class Downloads {
     const unfinished = `${place}.${randomUUID()}`;
     try {
       await mkdir(unfinished, { recursive: true, mode: 0o755 });
+      const { unpack } = await unpacking();
       await unpack(file, unfinished);
       const path = await findFile(unfinished, request.executable);
       if (path === null) {
@@ -169,7 +177,7 @@ export class Downloads {
   /** The sum that the maker publishes for this file, from lines like `<sum>  <name>`. */
   async #publishedSum({ url, sums }: DownloadRequest, signal: AbortSignal): Promise<string | null> {
     if (sums === null) return null;
-    const text = await fetchText(this.#address(sums), this.#fetching(signal));
+    const text = await (await fetching()).fetchText(this.#address(sums), this.#fetching(signal));
     const name = basename(new URL(url).pathname);
     for (const line of text.split("\n")) {
       const [, sum = "", file = ""] = /^([0-9a-f]{64})\s+\*?(?:\.\/)?(\S+)\s*$/i.exec(line) ?? [];

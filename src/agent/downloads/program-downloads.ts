@@ -1,7 +1,7 @@
 import type { DownloadTarget, MiningProgram } from "../../catalogue/mining-program.ts";
 import type { Program } from "../../contract/agent.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Preparing } from "../supervisor.ts";
+import type { Preparing } from "../supervisor-parts.ts";
 import { type DownloadRequest, type Downloads, downloadOf } from "./index.ts";
 
 /** Downloads for the programs of a host. */

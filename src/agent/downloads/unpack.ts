@@ -5,6 +5,7 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
+// Its names are not seen in an import of a CommonJS module.
 import xz from "xz-decompress";
 import yauzl from "yauzl";
 import { RigbridgeError } from "../../contract/problems.ts";
@@ -14,7 +15,8 @@ const mostEntries = 10_000;
 
 /**
  * Unpacks a tar.gz, tar.xz or zip archive into an empty folder. An archive that could reach beyond the folder, or that
- * holds anything but files and folders, is refused whole. Throws `download.archive`; the caller removes the folder.
+ * holds anything but files and folders, is refused whole. Throws `download.archive`, or `download.failed` where the disk
+ * is full; the caller removes the folder.
  */
 export async function unpack(archive: string, folder: string, limit = largestDownload): Promise<void> {
   const target = new Target(folder, limit);
@@ -26,7 +28,8 @@ export async function unpack(archive: string, folder: string, limit = largestDow
   } catch (error) {
     const full = error instanceof Error && "code" in error && error.code === "ENOSPC";
     const reason = full ? "the disk is full" : error instanceof Error ? error.message : String(error);
-    throw new RigbridgeError("download.archive", `The archive cannot be unpacked: ${reason}`, { cause: error });
+    const code = full ? "download.failed" : "download.archive";
+    throw new RigbridgeError(code, `The archive cannot be unpacked: ${reason}`, { cause: error });
   }
 }
 
@@ -64,7 +67,8 @@ class Target {
     await mkdir(this.#place(path), { recursive: true, mode: 0o755 });
   }
 
-  async file(path: string, isExecutable: boolean, content: Readable): Promise<void> {
+  /** The content is opened only when it is read at once: a stream that fails before would end the process. */
+  async file(path: string, isExecutable: boolean, open: () => Promise<Readable>): Promise<void> {
     const place = this.#place(path);
     await mkdir(dirname(place), { recursive: true, mode: 0o755 });
     const measure = new Transform({
@@ -74,7 +78,7 @@ class Target {
       },
     });
     // `wx`: an entry that exists already, under this name or as another spelling of it, is an error.
-    await pipeline(content, measure, createWriteStream(place, { flags: "wx" }));
+    await pipeline(await open(), measure, createWriteStream(place, { flags: "wx" }));
     await chmod(place, isExecutable ? 0o755 : 0o644);
   }
 
@@ -125,7 +129,7 @@ async function unpackTar(packed: Readable, kind: "gzip" | "xz", target: Target):
     });
   });
   let begins = true;
-  const source = kind === "gzip" ? packed.pipe(createGunzip()) : unxz(packed);
+  const source = kind === "gzip" ? packed.pipe(createGunzip()) : Readable.from(unxz(packed));
   packed.on("error", (error) => source.destroy(error));
   for await (const chunk of source) {
     const bytes = Buffer.from(chunk);
@@ -150,29 +154,35 @@ async function writeEntry(entry: ReadEntry, target: Target): Promise<void> {
     await target.folder(path);
     entry.resume();
   } else if (type === "File" || type === "OldFile" || type === "ContiguousFile") {
-    await target.file(path, (mode & 0o111) !== 0, Readable.from(entry));
+    await target.file(path, (mode & 0o111) !== 0, async () => Readable.from(entry));
   } else throw notAllowed(type, path);
 }
 
-/** The library speaks in streams of the web. */
-function unxz(packed: Readable): Readable {
+/** The library speaks in streams of the web. It gives empty chunks for ever where an archive ends too early. */
+async function* unxz(packed: Readable): AsyncGenerator<Uint8Array> {
   const chunks = packed[Symbol.asyncIterator]();
+  let hasEnded = false;
   const source = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const { done, value } = await chunks.next();
-      if (done === true) controller.close();
+      hasEnded = done === true;
+      if (hasEnded) controller.close();
       else controller.enqueue(new Uint8Array(value));
     },
   });
   const reader = new xz.XzReadableStream(source).getReader();
-  return new Readable({
-    read() {
-      reader.read().then(
-        ({ done, value }) => this.push(done ? null : value),
-        (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
-      );
-    },
-  });
+  try {
+    for (let emptyChunks = 0; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (value.length > 0) yield value;
+      emptyChunks = value.length === 0 && hasEnded ? emptyChunks + 1 : 0;
+      if (emptyChunks > 10) throw new Error("it ends too early");
+    }
+  } finally {
+    // Frees the library for the next archive.
+    await reader.cancel().catch(() => undefined);
+  }
 }
 
 async function unpackZip(archive: string, target: Target): Promise<void> {
@@ -202,8 +212,9 @@ async function writeZipEntry(zip: yauzl.ZipFile, entry: yauzl.Entry, target: Tar
   const type = mode & 0o170000;
   if (path.endsWith("/")) return target.folder(path);
   if (type !== 0 && type !== 0o100000) throw notAllowed(type === 0o120000 ? "link" : "special file", path);
-  const content = await new Promise<Readable>((resolve, reject) => {
-    zip.openReadStream(entry, (error, stream) => (error === null ? resolve(stream) : reject(error)));
-  });
-  await target.file(path, (mode & 0o111) !== 0, content);
+  const open = (): Promise<Readable> =>
+    new Promise((resolve, reject) => {
+      zip.openReadStream(entry, (error, stream) => (error === null ? resolve(stream) : reject(error)));
+    });
+  await target.file(path, (mode & 0o111) !== 0, open);
 }

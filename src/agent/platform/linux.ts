@@ -87,13 +87,14 @@ async function pids(): Promise<number[]> {
   return (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** The name that a process gives itself, cut at 15 characters, and that of its file. */
+/** The name that a process gives itself, cut at 15 characters, and that by which it was started. */
 async function namesOf(pid: number): Promise<string[]> {
-  const [own, file] = await Promise.all([
+  const [own, line] = await Promise.all([
     readFile(`/proc/${pid}/comm`, "utf8").catch(() => ""),
-    readlink(`/proc/${pid}/exe`).catch(() => ""),
+    readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
   ]);
-  return [own.trim(), file].filter((name) => name !== "").map(processName);
+  const [started = ""] = line.split("\0");
+  return [own.trim(), started].filter((name) => name !== "").map(processName);
 }
 
 async function ticksOf(groups: ReadonlySet<number>): Promise<number> {

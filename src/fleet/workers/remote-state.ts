@@ -1,4 +1,4 @@
-import type { Control } from "../../contract/readings.ts";
+import type { Control, RigReadings } from "../../contract/readings.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { Brief, Remembered, RigState } from "../state.ts";
 
@@ -14,16 +14,17 @@ export interface Shape
     Pick<Brief, "pools" | "devices"> {
   readonly algorithm: string | null;
   /** Of few rigs. */
-  readonly rare?: Pick<Brief, "locked" | "starting">;
+  readonly rare?: Pick<Brief, "locked" | "starting"> & Partial<Pick<RigReadings, "dual">>;
 }
 
 export function shapeOf(state: RigState): Shape {
   const { uid, driver, identity, software, controls, layout, reason, records, trouble, restarting, reading } = state;
   return {
     ...{ uid, driver, identity, software, controls, layout, reason, records, trouble, restarting },
-    ...(reading?.locked === undefined && reading?.starting === undefined ? {} : { rare: rareOf(reading) }),
+    ...(reading === null ? {} : rareOf(reading)),
     algorithm: reading?.readings.algorithm ?? null,
-    pools: reading?.pools.map(({ url, worker, active }) => ({ url, worker, active })) ?? [],
+    pools:
+      reading?.pools.map(({ url, worker, active, dual }) => ({ url, worker, active, ...(dual ? { dual } : {}) })) ?? [],
     devices: reading?.devices.map(({ kind }) => ({ kind })) ?? [],
   };
 }
@@ -50,10 +51,16 @@ export function readShape([ownText, commonText]: ShapeTexts): Shape {
   return { ...own, ...common };
 }
 
-const rareOf = ({ locked, starting }: Reading): NonNullable<Shape["rare"]> => ({
-  ...(locked === undefined ? {} : { locked }),
-  ...(starting === undefined ? {} : { starting }),
-});
+function rareOf({ locked, starting, readings: { dual } }: Reading): Pick<Shape, "rare"> {
+  if (locked === undefined && starting === undefined && dual === null) return {};
+  return {
+    rare: {
+      ...(locked === undefined ? {} : { locked }),
+      ...(starting === undefined ? {} : { starting }),
+      ...(dual === null ? {} : { dual }),
+    },
+  };
+}
 
 /** Figures of one rig; NaN stands for null. */
 export const figuresOfOne = 12;
@@ -124,6 +131,7 @@ export class RemoteState implements RigState {
     this.hashingSince = figureAt(figures, offset + 4);
     this.#body = body;
     const mining = figureAt(figures, offset + 11);
+    const { dual = null, ...rare } = shape.rare ?? {};
     this.brief = body && {
       readings: {
         hashrate: figureAt(figures, offset + 5),
@@ -134,11 +142,12 @@ export class RemoteState implements RigState {
         uptime: figureAt(figures, offset + 10),
         mining: mining === null ? null : mining === 1,
         algorithm: shape.algorithm,
+        dual,
       },
       controls: shape.controls,
       pools: shape.pools,
       devices: shape.devices,
-      ...shape.rare,
+      ...rare,
     };
   }
 

@@ -3,11 +3,57 @@ import { antminer } from "./antminer/index.ts";
 import { avalon } from "./avalon/index.ts";
 import { axeos } from "./axeos/index.ts";
 import { braiins } from "./braiins/index.ts";
+import { bzminer } from "./bzminer/index.ts";
+import { ccminer } from "./ccminer/index.ts";
 import { cgminer } from "./cgminer/index.ts";
+import { claymore } from "./claymore/index.ts";
+import { ethminer } from "./ethminer/index.ts";
+import { gminer } from "./gminer/index.ts";
+import { lolminer } from "./lolminer/index.ts";
 import { luxos } from "./luxos/index.ts";
+import { miniz } from "./miniz/index.ts";
+import { nanominer } from "./nanominer/index.ts";
+import { nbminer } from "./nbminer/index.ts";
+import { onezerominer } from "./onezerominer/index.ts";
+import { rigel } from "./rigel/index.ts";
+import { srbminer } from "./srbminer/index.ts";
+import { teamblack } from "./teamblack/index.ts";
+import { trex } from "./trex/index.ts";
 import { vnish } from "./vnish/index.ts";
 import { whatsminer } from "./whatsminer/index.ts";
+import { wildrig } from "./wildrig/index.ts";
 import { xmrig } from "./xmrig/index.ts";
+import { xmrigProxy } from "./xmrig-proxy/index.ts";
+import { zenemy } from "./zenemy/index.ts";
 
 /** In order of preference: nearly every device speaks cgminer's RPC, so it comes last. */
-export const drivers: readonly Driver[] = [axeos, xmrig, braiins, luxos, vnish, whatsminer, avalon, antminer, cgminer];
+export const drivers: readonly Driver[] = [
+  axeos,
+  xmrig,
+  braiins,
+  luxos,
+  vnish,
+  whatsminer,
+  avalon,
+  antminer,
+  // Mining programs: each asks for a page of its own.
+  trex,
+  zenemy,
+  gminer,
+  nbminer,
+  rigel,
+  bzminer,
+  srbminer,
+  lolminer,
+  onezerominer,
+  wildrig,
+  nanominer,
+  teamblack,
+  miniz,
+  xmrigProxy,
+  // These ask in other protocols, after HTTP has shown nothing.
+  ethminer,
+  claymore,
+  ccminer,
+  cgminer,
+];

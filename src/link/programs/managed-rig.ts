@@ -98,7 +98,7 @@ export class ManagedRig implements Rig {
 
   /** null where there is no API to read. A program that was started anew has another port or token. */
   #connection({ apiPort, apiToken, startedAt }: ProgramReport): Rig | null {
-    const { driver, knownControls } = this.#options;
+    const { driver, knownControls, now } = this.#options;
     if (driver === null || apiPort === null) return null;
     const key = `${apiPort} ${apiToken} ${startedAt}`;
     if (this.#api?.key !== key) {
@@ -107,7 +107,7 @@ export class ManagedRig implements Rig {
       // Families name it differently.
       const credentials = { token, password: token };
       const address = { host: this.#program.hostname, port: apiPort, tls: false, dial: () => this.#program.dial() };
-      const link = openLink(address, credentials, undefined, knownControls);
+      const link = openLink(address, credentials, undefined, knownControls, undefined, now);
       this.#api = { rig: connect(driver, link), key };
     }
     return this.#api?.rig ?? null;
@@ -120,12 +120,15 @@ export class ManagedRig implements Rig {
 
   /** The program's own reading, with the switches of the agent in place of its own. */
   #managed(reading: Reading, report: ProgramReport): Reading {
-    const { identity, readings, controls } = reading;
+    const { locked, ...rest } = reading;
+    const { identity, readings, controls } = rest;
+    // It is read-only on purpose, and how to start it otherwise is the agent's matter.
+    const notes = readings.notes.filter((note) => note !== locked?.text);
     return {
-      ...reading,
+      ...rest,
       // The host may have several programs: none has the host's MAC, and none is known by a serial.
       identity: { ...identity, mac: null, serial: null, hostname: null },
-      readings: { ...readings, mining: true, uptime: readings.uptime ?? this.#uptime(report) },
+      readings: { ...readings, notes, mining: true, uptime: readings.uptime ?? this.#uptime(report) },
       pools: reading.pools.length === 0 ? this.#pools(true) : reading.pools,
       controls: [...controls.filter(({ key }) => !replaced.has(key)), ...this.#controls(true)],
       poolActions: ["add", "use"],

@@ -54,7 +54,7 @@ const bufferBytes = 65_536;
 const sharedBuffer = process.platform === "win32" ? null : Buffer.allocUnsafeSlow(bufferBytes);
 
 /**
- * One connection, one request, one reply. Finishes exactly once, with a reply or an error, and then has no socket and no
+ * One connection, one request, one reply; some have several, in turn. Finishes exactly once, with a reply or an error, and then has no socket and no
  * timer. The signal is the total deadline.
  */
 export abstract class Exchange<T> {
@@ -109,6 +109,11 @@ export abstract class Exchange<T> {
     if (this.#isDone) return;
     this.#stop();
     this.#settle.reject(error);
+  }
+
+  /** Sends another request over the same connection, once the one before it is answered. */
+  protected sendNext(request: string): void {
+    if (!this.#isDone) this.#socket?.write(request);
   }
 
   /** Replaces the timer. */

@@ -142,10 +142,11 @@ function unpack(at: string, headers: HttpReply["headers"], bytes: Buffer): Buffe
 /** The body as JSON, repaired where needed. Throws `rig.garbled`. */
 export function jsonOf(at: string, { method, path }: HttpCall, { body, notes }: HttpReply): DeviceReply {
   const parsed = parseReply(body);
-  if ("problem" in parsed) throw garbledText(at, `${method} ${path}: ${parsed.problem}`, body);
+  const asked = `${method} ${withoutQuery(path)}`;
+  if ("problem" in parsed) throw garbledText(at, `${asked}: ${parsed.problem}`, body);
   // With every figure unknown the device would look idle, which it may not be.
   if (isRecord(parsed.value) && Object.keys(parsed.value).length === 0)
-    throw garbled(at, `${method} ${path}: the reply is empty`);
+    throw garbled(at, `${asked}: the reply is empty`);
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
@@ -157,11 +158,14 @@ export function refusal(at: string, { method, path }: HttpCall, { status, body }
       : status < 400
         ? "; redirects are not followed"
         : "";
-  const what = `${at} refused ${method} ${path}${why}: ${status}`;
+  const what = `${at} refused ${method} ${withoutQuery(path)}${why}: ${status}`;
   const message = `${what} ${words(body)}`.trimEnd();
   if (status === 404) return new NotOnDevice(message, { unquoted: what });
   return new RigbridgeError("rig.refused", message, { unquoted: what });
 }
+
+/** Some devices take passwords in the query. */
+const withoutQuery = (path: string): string => path.replace(/\?.*/s, "");
 
 /** Code `rig.refused`: the firmware does not have this path, and did nothing. */
 export class NotOnDevice extends RigbridgeError {

@@ -1,5 +1,5 @@
 import { hostAndPort } from "../address.ts";
-import { type Dial, Exchange, OpenExchanges, type Target } from "./exchange.ts";
+import { type Dial, Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
 import { garbled, garbledText, isReset, limits, socketError, tooLarge } from "./limits.ts";
 
@@ -19,15 +19,19 @@ export interface RpcTransport {
    */
   send(command: string, parameter: string | undefined, signal: AbortSignal): Promise<DeviceReply>;
   /** The same with a request in the device's own format. */
-  ask(request: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<DeviceReply>;
+  ask(request: Readonly<Record<string, unknown>>, signal: AbortSignal, framing?: Framing): Promise<DeviceReply>;
   /** Cancels open exchanges. */
   close(): void;
 }
 
+/** `head`: the head of a reply over HTTP may precede the JSON. */
+export type Framing = "plain" | "head";
+
 export function rpcTransport(host: string, port: number, dial?: Dial): RpcTransport {
   const target = { host, port, dial, at: hostAndPort(host, port) };
   const open = new OpenExchanges();
-  const ask: RpcTransport["ask"] = (request, signal) => exchange(target, JSON.stringify(request), signal, open);
+  const ask: RpcTransport["ask"] = (request, signal, framing) =>
+    exchange(target, JSON.stringify(request), signal, open, framing);
   return {
     at: target.at,
     ask,
@@ -42,13 +46,27 @@ export const exchange = (
   request: string,
   signal: AbortSignal,
   open = new OpenExchanges(),
+  framing: Framing = "plain",
 ): Promise<DeviceReply> =>
-  new Promise((resolve, reject) => new RpcExchange(target, request, signal, open, { resolve, reject }));
+  new Promise((resolve, reject) => new RpcExchange(target, request, signal, open, { resolve, reject }, framing));
 
 class RpcExchange extends Exchange<DeviceReply> {
+  readonly #framing: Framing;
   #kept: Buffer[] = [];
   /** A NUL came, but what preceded it was not readable: more may follow. */
   #isPastNul = false;
+
+  constructor(
+    target: Target,
+    request: string,
+    signal: AbortSignal,
+    open: OpenExchanges,
+    settle: Settle<DeviceReply>,
+    framing: Framing,
+  ) {
+    super(target, request, signal, open, settle);
+    this.#framing = framing;
+  }
 
   protected take(chunk: Buffer): void {
     if (this.bytes > limits.replyBytes) {
@@ -80,7 +98,8 @@ class RpcExchange extends Exchange<DeviceReply> {
   /** The reply is complete. */
   #finish(): void {
     try {
-      this.succeed(replyOf(this.at, Buffer.concat(this.#kept)));
+      const bytes = Buffer.concat(this.#kept);
+      this.succeed(replyOf(this.at, this.#framing === "head" ? withoutHead(bytes) : bytes));
     } catch (error) {
       this.fail(error);
     }
@@ -93,6 +112,12 @@ export function replyOf(at: string, bytes: Buffer): DeviceReply {
   const parsed = parseReply(text.endsWith("\0") ? text.slice(0, -1) : text);
   if ("problem" in parsed) throw garbledText(at, parsed.problem, text);
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
+}
+
+/** The body of a reply over HTTP; other bytes as they are. */
+function withoutHead(bytes: Buffer): Buffer {
+  const end = bytes.toString("latin1", 0, 7) === "HTTP/1." ? bytes.indexOf("\r\n\r\n") : -1;
+  return end === -1 ? bytes : bytes.subarray(end + 4);
 }
 
 const unanswered = (at: string): Error =>

@@ -1,6 +1,7 @@
 import type { RunStep } from "../../contract/steps.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { templateSteps } from "./lists.ts";
 import { type Made, mayContain } from "./rights.ts";
 
 /** How deep rules may call rules, and how many steps a run may have once they are written out. */
@@ -54,8 +55,11 @@ interface NamedList {
 
 /** The template or rule that a step names: a rule by its key, or by its name where it has none. */
 function listNamed(step: RunStep, store: Store): NamedList | null {
-  if ("template" in step)
-    return { what: "template", name: step.template, row: only(enabled(store.templates), step.template) };
+  if ("template" in step) {
+    const template = only(enabled(store.templates), step.template);
+    const row = template === undefined ? undefined : { ...template, do: templateSteps(template) };
+    return { what: "template", name: step.template, row };
+  }
   if (!("rule" in step)) return null;
   const rules = enabled(store.rules);
   const row = rules.find(({ key, definition }) => (key ?? definition?.key) === step.rule) ?? only(rules, step.rule);

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { RunStep } from "../../contract/steps.ts";
-import type { Store } from "../../store/index.ts";
+import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
 import type { Action } from "../commands/actions.ts";
 import { enabled, find } from "../crud.ts";
 
@@ -18,14 +18,23 @@ export function listOf({ action, template_id = 0, rule_id = 0 }: Action, store: 
   if (action !== "apply_template" && action !== "rule") return null;
   const isTemplate = action === "apply_template";
   const what = isTemplate ? "managed template" : "rule";
-  const row = isTemplate ? find(store.templates, template_id, what) : manualRule(rule_id, store);
-  const { id, key, name, do: steps } = row;
+  const template = isTemplate ? find(store.templates, template_id, what) : null;
+  const row = template ?? manualRule(rule_id, store);
+  const { id, key, name } = row;
+  const steps = template === null ? row.do : templateSteps(template);
   if (steps === null)
     throw new RigbridgeError(
       "nothing.to.do",
       `The ${what} ${name} has only a name; give it steps to do (nothing was done)`,
     );
   return { kind: isTemplate ? "template" : "manual", id, key: key ?? name, steps };
+}
+
+/** What a template sets of a managed miner, then its steps; null for one that has only a name. */
+export function templateSteps(template: Stored<StoredTemplate>): readonly RunStep[] | null {
+  const { id, softwareType, algorithm, dualAlgorithm, commandLineParams } = template;
+  const isSet = [softwareType, algorithm, dualAlgorithm, commandLineParams].some((field) => field !== null);
+  return isSet ? [{ software: id }, ...(template.do ?? [])] : template.do;
 }
 
 /** By its id, or by its key, or its name where it has none. Throws `not.found` also for a rule that people cannot run. */

@@ -15,6 +15,7 @@ interface RigStepContext {
 
 /** The action that a step stands for; null for a step that is none. Throws what it names that does not exist. */
 export function actionFor(step: RunStep, minerId: number, { book, access, best }: RigStepContext): Action | null {
+  if ("software" in step) return { action: "apply_template", template_id: step.software };
   if ("set" in step) return settingFor(step.set, step.value, minerId, best);
   if ("pool" in step) return poolFor(step.pool, "single", book, access);
   if ("poolGroup" in step) return poolFor(step.poolGroup, "group", book, access);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Semaphore } from "../../async/index.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
-import { mostSteps, needsMiner, type RunStep, Step } from "../../contract/steps.ts";
+import { mostSteps, needsMiner, type RunStep, StoredStep } from "../../contract/steps.ts";
 import { type NewRun, noCommand, type Store, type StoredRun } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import { expanded } from "./expand.ts";
@@ -330,7 +330,7 @@ const waitsUntil = "Waits until ";
 
 const range = (end: number): number[] => Array.from({ length: end }, (_, index) => index);
 
-const StoredSteps = z.array(Step).max(4 * mostSteps);
+const StoredSteps = z.array(StoredStep).max(4 * mostSteps);
 
 /** The steps of a stored run; none if this version does not know them. */
 function stepsOf({ steps, action, parameters }: StoredRun): RunStep[] {

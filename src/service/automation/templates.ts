@@ -7,7 +7,7 @@ import { type ManagedTemplate, noTemplateProgram, type TemplateProgram } from ".
 import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
 import { done, enabled, findOwn, given, refuseInUse } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
-import type { AccessBook } from "../users/access.ts";
+import { type AccessBook, needsAll } from "../users/access.ts";
 import { checkOwner } from "./rights.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
@@ -42,6 +42,8 @@ export function templateOperations(
         ...programMistakes(program),
       ];
       if (mistakes.length > 0) throw invalidAll(mistakes);
+      // As for managed miners themselves.
+      if (Object.values(program).some((field) => field !== null)) needsAll(access);
       if (enabled(templates).some((other) => other.id !== id && other.name === name))
         throw invalid("name", "is the name of another managed template");
       const fields = { name, ...given({ do: steps }), ...program };

@@ -34,11 +34,13 @@ export interface PowerSteps {
   setting(minerId: number, key: string, text: string, path?: string): Step[];
 }
 
-/** Changes of the pools of managed miners, which are stored with the miner. Each throws as `StepsOf` does. */
+/** Changes of managed miners, which are stored with the miner. Each throws as `StepsOf` does. */
 export interface ManagedSteps {
   isManaged(minerId: number): boolean;
   changePool(minerId: number, poolId: number, type: "single" | "group"): Step[];
   addPool(minerId: number, poolId: number, type: "single" | "group"): Step[];
+  /** What a template sets of its software. */
+  applyTemplate(minerId: number, templateId: number): Step[];
 }
 
 /** Whether an action is for the loop of a miner and writes nothing to the rig. */
@@ -151,7 +153,10 @@ export function actionSteps(book: PoolBook, power: PowerSteps, managed: ManagedS
         if (first === undefined) throw notFound("pool", action.pool_id ?? 0);
         return pools(action, managed.changePool, changePool(first, others));
       }
-      case "apply_template":
+      case "apply_template": {
+        const { template_id = 0 } = action;
+        return (minerId) => managed.applyTemplate(minerId, template_id);
+      }
       case "rule":
         throw new RigbridgeError("internal", "A list of steps is run step by step");
       // Nothing is written to the rig.

@@ -1,11 +1,20 @@
-import { notFound, RigbridgeError } from "../../contract/problems.ts";
+import { invalidAll, notFound, RigbridgeError } from "../../contract/problems.ts";
 import { hostAndPortOf } from "../../link/pool-url.ts";
-import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
+import type { Store, Stored, StoredManagedMiner, StoredTemplate } from "../../store/index.ts";
 import type { ManagedSteps } from "../commands/actions.ts";
 import type { Step } from "../commands/steps.ts";
 import type { Coins } from "../money/coins.ts";
+import { mistakesIn } from "./managed-checks.ts";
 import type { ManagedMiners } from "./managed-miners.ts";
 import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
+
+/** What a template sets. */
+const changeBy = ({ softwareType, algorithm, dualAlgorithm, commandLineParams }: StoredTemplate) => ({
+  ...(softwareType === null ? {} : { softwareType }),
+  ...(algorithm === null ? {} : { algorithm }),
+  ...(dualAlgorithm === null ? {} : { dualAlgorithm }),
+  ...(commandLineParams === null ? {} : { commandLineParams }),
+});
 
 /** s for a program to be started anew with other pools. */
 const restartSeconds = 300;
@@ -61,6 +70,28 @@ export function managedSteps(store: Store, coins: Coins, managed: ManagedMiners)
       const added = wanted.filter((each) => !has.includes(each));
       if (added.length === 0) return [() => "It has this pool already"];
       return save(id, { addedPools: [...miner.addedPools, ...added] }, () => true);
+    },
+    applyTemplate: (id, templateId) => {
+      if (!managed.isManaged(id)) return [() => "It is not a managed miner, so its software stays"];
+      const template = store.templates.get(templateId);
+      if (template === undefined || template.disabled) throw notFound("managed template", templateId);
+      const change = changeBy(template);
+      const mistakes = mistakesIn({ ...find(id), ...change }, change, id, { store, coins, managed });
+      // Its own steps choose other pools, and are refused if these do not fit.
+      const choosesPool = template.do?.some((step) => "pool" in step || "poolGroup" in step) === true;
+      const wrong = mistakes.filter(({ path }) => !choosesPool || path !== "poolId");
+      if (wrong.length > 0) throw invalidAll(wrong);
+      return [
+        ({ readings: { mining } }) => ({
+          write: async () => {
+            managed.put(await store.managedMiners.change(id, change));
+            return mining === false ? "Its software is set" : "Its software is set; its program is started anew";
+          },
+          seconds: restartSeconds,
+          restarts: mining !== false,
+          proof: { by: "answer" },
+        }),
+      ];
     },
   };
 }

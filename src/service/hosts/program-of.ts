@@ -97,7 +97,10 @@ export function programOf(
     dualPools: pools.filter(isSecond).slice(0, mostPools).map(programPool),
     parameters: miner.commandLineParams,
     running: miner.running,
-    gpuSettings: withModelSettings(settingsFor(miner.gpuSettings, first, coins), modelSettingsFor(modelSettings, first, coins)),
+    gpuSettings: withModelSettings(
+      settingsFor(miner.gpuSettings, first, coins),
+      modelSettingsFor(modelSettings, first, coins),
+    ),
     idle: miner.idle,
   };
 }

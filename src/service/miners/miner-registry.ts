@@ -35,6 +35,7 @@ import {
   loginTrouble,
   type MinerFacts,
   type MinerFigures,
+  type MinerWork,
   minerFigures,
   type Presentation,
   type PresentedMiner,
@@ -613,10 +614,9 @@ export class MinerRegistry {
     const ledger = this.#options.ledgerOf(id);
     const figures = at !== null && ledger.isDue(id, at) ? this.jsonCache.current(id)?.figures : undefined;
     if (at === null || figures === undefined) return;
-    const { earnings, groupId, coinKey, algorithmKey } = figures;
-    const { revenuePerDay, revenueBtc } = earnings;
+    const { groupId, dual } = figures;
     ledger.take(id, {
-      ...{ at, energy, revenuePerDay, revenueBtcPerDay: revenueBtc, groupId, coin: coinKey, algorithm: algorithmKey },
+      ...{ at, energy, groupId, ...revenueOf(dual?.[0] ?? figures), second: dual && revenueOf(dual[1]) },
       readEveryMs: declared.interval,
     });
   }
@@ -706,6 +706,10 @@ function readsPerSecond({ store, poll }: MinerRegistryOptions): number {
 }
 
 /** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
+const revenueOf = ({ earnings: { revenuePerDay, revenueBtc }, coinKey, algorithmKey }: MinerWork) => ({
+  ...{ revenuePerDay, revenueBtcPerDay: revenueBtc, coin: coinKey, algorithm: algorithmKey },
+});
+
 const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (

@@ -1,13 +1,14 @@
 import { efficiencyOf } from "../../contract/efficiency.ts";
 import {
   type Control,
+  type Dual,
   type Readings,
   type Reason,
   type RigReadings,
   unknownBoard,
   unknownReadings,
 } from "../../contract/readings.ts";
-import type { Device, Heating, Location, Miner, MinerPool, MinerStatus, PoolView } from "../../contract/resources.ts";
+import type { Heating, Location, Miner, MinerPool, MinerStatus, PoolView } from "../../contract/resources.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import {
   afterRefusal,
@@ -19,12 +20,20 @@ import {
   unknownRig,
   unusable,
 } from "../../fleet/state.ts";
-import type { DeviceReading, PoolReading, Reading } from "../../link/driver.ts";
+import type { PoolReading, Reading } from "../../link/driver.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
-import type { Coins } from "../money/coins.ts";
-import { daysPerMonth, type Earnings, earningsOf, type PricesFor, unknownEarnings } from "../money/earnings.ts";
+import type { Coin, Coins } from "../money/coins.ts";
+import {
+  daysPerMonth,
+  type Earnings,
+  earningsOf,
+  type Prices,
+  type PricesFor,
+  unknownEarnings,
+} from "../money/earnings.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import { presentDevices, whole } from "./present-devices.ts";
 
 /** What is declared of a miner. */
 export interface MinerFacts {
@@ -76,11 +85,8 @@ export interface MinerExtras extends LoopStatus {
   readonly holder: { readonly what: string; readonly until: number | null } | null;
 }
 
-/** A miner's part of the totals. */
-export interface MinerFigures {
-  readonly demo: boolean;
-  readonly status: MinerStatus;
-  readonly running: boolean;
+/** What a miner mines of one algorithm, or of two: then the rates are those of the first, and the money is that of both. */
+export interface MinerWork {
   readonly hashrate: number;
   readonly hashrateAverage: number;
   readonly unit: HashUnit;
@@ -89,10 +95,19 @@ export interface MinerFigures {
   /** Short name of the coin and id of the algorithm; "" if unknown. */
   readonly coinKey: string;
   readonly algorithmKey: string;
-  readonly groupId: number;
   /** 0 if unknown. */
   readonly revenue: number;
   readonly earnings: Earnings;
+}
+
+/** A miner's part of the totals. */
+export interface MinerFigures extends MinerWork {
+  readonly demo: boolean;
+  readonly status: MinerStatus;
+  readonly running: boolean;
+  readonly groupId: number;
+  /** Each of two algorithms that it mines at once; the power is that of the first. */
+  readonly dual: readonly [MinerWork, MinerWork] | null;
   /** Whether electricity has a price but the power of the rig is unknown. */
   readonly costUnknown: boolean;
   /** Whether electricity has a price that is unknown now. */
@@ -123,6 +138,7 @@ export function presentMiner(
   const readings = presentReadings(state, extras.energy, reason);
   const pools = presentPools(facts, reading, extras.poolIds, to);
   const { figures, active, coin, earnings } = worthOf(facts, rig, to);
+  const works = figures.dual ?? [figures];
   const { status, unit, hashrate, hashrateAverage: average, revenue } = figures;
   const lists = presentDevices(reading?.devices ?? [], unit, reading, format);
   const temperatures = temperaturesOf(reading);
@@ -176,9 +192,9 @@ export function presentMiner(
       line3: readings.power === null ? null : `Power: ${format.power(readings.power)}`,
     },
     coinInfo: {
-      displayName: coin?.displayName ?? "",
+      displayName: joined(works.map((work) => work.coin)),
       shortName: coin?.shortName ?? "",
-      algorithm: figures.algorithm,
+      algorithm: joined(works.map((work) => work.algorithm)),
       coinClass: coin?.coinClass ?? "",
       revenuePerDay: format.money(revenue),
       revenuePerDayValue: revenue,
@@ -244,12 +260,24 @@ function worthOf(
   to: Presentation,
 ) {
   const brief = briefOf(state);
-  const { hashrate, hashrateAverage, power, algorithm: key } = brief?.readings ?? unknown;
-  const algorithm = key === null ? undefined : to.coins.algorithm(key);
+  const { power, dual, ...mined } = brief?.readings ?? unknown;
   const active = brief?.pools.find((pool) => pool.active);
-  const coin = active && to.pools.definitionOf(active, key).coin;
   const prices = to.prices(id);
-  const earnings = brief === null ? unknownEarnings(prices) : earningsOf({ hashrate, power, coin }, prices);
+  const first = workOf(mined, active, brief === null ? null : { power }, prices, to);
+  const second =
+    brief === null || dual === null
+      ? null
+      : workOf(
+          dual,
+          brief.pools.find((pool) => pool.dual === true),
+          { power: 0 },
+          prices,
+          to,
+        );
+  const { coin } = first;
+  const both = second && { hashrate: dual?.hashrate ?? null, coin: second.coin };
+  const earnings =
+    both === null ? first.work.earnings : earningsOf({ hashrate: mined.hashrate, power, coin, second: both }, prices);
   const status = statusOf(state, declared.disabled);
   const counts = { asic: 0, pga: 0, gpu: 0, cpu: 0 };
   for (const { kind } of brief?.devices ?? []) counts[kind] += 1;
@@ -258,15 +286,10 @@ function worthOf(
     groupId,
     status,
     running: status === "Mining",
-    hashrate: hashrate ?? 0,
-    hashrateAverage: hashrateAverage ?? 0,
-    unit: algorithm?.unit ?? "H/s",
-    algorithm: algorithm?.name ?? key ?? "",
-    coin: coin?.displayName ?? "",
-    coinKey: coin?.shortName ?? "",
-    algorithmKey: algorithm?.id ?? key ?? "",
+    ...first.work,
     revenue: earnings.revenuePerDay ?? 0,
     earnings,
+    dual: second === null ? null : [first.work, second.work],
     costUnknown: brief !== null && prices.electricity !== undefined && power === null,
     priceUnknown: brief !== null && prices.electricity === null,
     login: loginTrouble(state)?.message ?? null,
@@ -276,6 +299,34 @@ function worthOf(
   };
   return { figures, active, coin, earnings };
 }
+
+/** What is mined of one algorithm at one pool. `drawn`: the power that counts for it, null for a rig without a reading. */
+function workOf(
+  { hashrate, hashrateAverage, algorithm: key }: Pick<Dual, "hashrate" | "hashrateAverage" | "algorithm">,
+  pool: Pick<PoolReading, "url" | "worker"> | undefined,
+  drawn: { readonly power: number | null } | null,
+  prices: Prices,
+  to: Presentation,
+): { readonly work: MinerWork; readonly coin: Coin | undefined } {
+  const algorithm = key === null ? undefined : to.coins.algorithm(key);
+  const coin = pool && to.pools.definitionOf(pool, key).coin;
+  const earnings = drawn === null ? unknownEarnings(prices) : earningsOf({ hashrate, coin, ...drawn }, prices);
+  const work = {
+    hashrate: hashrate ?? 0,
+    hashrateAverage: hashrateAverage ?? 0,
+    unit: algorithm?.unit ?? "H/s",
+    algorithm: algorithm?.name ?? key ?? "",
+    coin: coin?.displayName ?? "",
+    coinKey: coin?.shortName ?? "",
+    algorithmKey: algorithm?.id ?? key ?? "",
+    revenue: earnings.revenuePerDay ?? 0,
+    earnings,
+  };
+  return { work, coin };
+}
+
+/** "Etchash + kHeavyHash"; what is unknown is left out. */
+const joined = (names: readonly string[]): string => names.filter((name) => name !== "").join(" + ");
 
 const unknown = unknownReadings();
 
@@ -309,10 +360,6 @@ export function loginTrouble(state: RigState): { readonly title: string; readonl
   const isRefused = brief === null && trouble?.code === "rig.login";
   return isRefused ? { title: loginRefused, message: trouble.message } : null;
 }
-
-/** 0 if it is unknown or too large for an integer. */
-const whole = (value: number | null): number =>
-  value !== null && Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 
 /** The controls of a rig; while it is off their values are unknown. */
 export const currentControls = ({ controls, reading }: RigState): readonly Control[] =>
@@ -384,7 +431,8 @@ function canDo(reading: Reading | null) {
     canRestart: control("restart") !== undefined,
     canStart: mining !== undefined && mining.value !== true,
     canPool: pools.length > 0,
-    canPoolSwitch: pools.includes("switch") || pools.includes("use"),
+    // To any pool: one that the rig does not list has to be added.
+    canPoolSwitch: pools.includes("use") || (pools.includes("switch") && pools.includes("add")),
     canPoolSave: pools.includes("add") || pools.includes("use"),
   };
 }
@@ -400,7 +448,10 @@ function presentPools(
   if (reading === null) return [];
   const { pools, poolActions } = reading;
   const own = pools.filter(({ devFee }) => !devFee).length;
-  const definitions = pools.map((pool) => to.pools.definitionOf(pool, reading.readings.algorithm));
+  const { algorithm, dual } = reading.readings;
+  const definitions = pools.map((pool) =>
+    to.pools.definitionOf(pool, pool.dual === true ? (dual?.algorithm ?? null) : algorithm),
+  );
   return pools.map((pool, index) => ({
     id: poolIds[index] ?? 0,
     name: definitions[index]?.name || hostOf(pool.url),
@@ -421,51 +472,3 @@ function presentPools(
     canPrioritize: !pool.devFee && own > 1 && poolActions.includes("prioritize"),
   }));
 }
-
-const deviceStatus = { enabled: "Enabled", disabled: "Disabled", sick: "Sick", dead: "Dead" } as const;
-
-function presentDevices(
-  devices: readonly DeviceReading[],
-  unit: HashUnit,
-  reading: Reading | null,
-  format: Format,
-): Record<DeviceReading["kind"], Device[]> {
-  const lists: Record<DeviceReading["kind"], Device[]> = { asic: [], pga: [], gpu: [], cpu: [] };
-  for (const device of devices) lists[device.kind].push(presentDevice(device, unit, reading, format));
-  return lists;
-}
-
-function presentDevice(device: DeviceReading, unit: HashUnit, reading: Reading | null, format: Format): Device {
-  return {
-    name: device.name,
-    statusInfo: { statusDisplay: deviceStatus[device.status], statusLine3: device.name },
-    deviceInfo: {
-      deviceType: device.kind.toUpperCase(),
-      gpuActivity: whole(device.activity),
-      intensity: device.intensity ?? (device.kind === "gpu" ? "0" : null),
-      name: device.name,
-      gpuClock: whole(mega(device.clock)),
-      gpuMemoryClock: whole(mega(device.memoryClock)),
-      gpuVoltage: device.voltage === null ? "0" : String(device.voltage),
-      gpuPowertune: whole(device.powertune),
-      fanSpeed: whole(device.fanRpm),
-      fanPercent: whole(device.fanPercent),
-      temperature: whole(device.temperature),
-    },
-    progressInfo: {
-      line1: format.count(whole(device.accepted)),
-      line2: format.count(whole(device.rejected)),
-      line3: format.count(whole(device.hardwareErrors)),
-    },
-    speedInfo: {
-      logInterval: whole(reading?.logInterval ?? null),
-      hashrate: format.hashrate(device.hashrate, unit),
-      avgHashrate: format.hashrate(device.hashrateAverage, unit),
-      workUtility: format.decimal(device.workUtility ?? 0),
-      hashrateValue: whole(device.hashrate),
-      avgHashrateValue: whole(device.hashrateAverage),
-    },
-  };
-}
-
-const mega = (hertz: number | null): number | null => (hertz === null ? null : hertz / 1e6);

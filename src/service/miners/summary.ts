@@ -10,7 +10,7 @@ import { MoneySum } from "../money/money-total.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
-import type { MinerFigures } from "./present-miner.ts";
+import type { MinerFigures, MinerWork } from "./present-miner.ts";
 
 /** The farm's figures. A miner that cannot be reached counts only in `total`. */
 export interface Totals extends NoticeCounts {
@@ -132,9 +132,10 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     sumOf(groups, each.groupId).add(each.earnings);
     logins += each.login === null ? 0 : 1;
     login = each.login ?? login;
-    if (each.running) {
-      addShare(coins, each.coin, each);
-      addShare(algorithms, each.algorithm, each);
+    if (!each.running) continue;
+    for (const work of each.dual ?? [each]) {
+      addShare(coins, work.coin, work);
+      addShare(algorithms, work.algorithm, work);
     }
   }
   const shares = { coins: [...coins.values()], algorithms: [...algorithms.values()] };
@@ -147,7 +148,7 @@ function sumOf(sums: Map<number, MoneySum>, groupId: number): MoneySum {
   return known;
 }
 
-function addShare(shares: Map<string, Share>, name: string, each: MinerFigures): void {
+function addShare(shares: Map<string, Share>, name: string, each: MinerWork): void {
   if (name === "") return;
   let share = shares.get(name);
   if (share === undefined) {

@@ -31,19 +31,24 @@ export interface Earning {
   /** W */
   readonly power: number | null;
   readonly coin: Coin | undefined;
+  /** What is mined at the same time. */
+  readonly second?: Pick<Earning, "hashrate" | "coin"> | null;
 }
 
 /**
  * Without a coin whose price is known in the currency the revenue is unknown. Electricity without a price costs nothing;
- * with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is.
+ * with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is. Of two coins that are
+ * mined at once an unknown one earns nothing.
  */
-export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): Earnings {
+export function earningsOf({ hashrate, power, coin, second = null }: Earning, prices: Prices): Earnings {
   const { btc, electricity, currency } = prices;
-  const worth = worthOf(coin, prices);
-  const earned = (perMegahash: number | null): number | null =>
-    hashrate === null || perMegahash === null ? null : (hashrate / 1e6) * perMegahash;
-  const revenuePerDay = earned(worth.money);
-  const revenueBtc = earned(worth.btc);
+  const earned = (kind: "money" | "btc"): number | null => {
+    const first = revenueOf(hashrate, worthOf(coin, prices)[kind]);
+    const other = second === null ? null : revenueOf(second.hashrate, worthOf(second.coin, prices)[kind]);
+    return first === null || other === null ? (first ?? other) : first + other;
+  };
+  const revenuePerDay = earned("money");
+  const revenueBtc = earned("btc");
   const kilowattHours = power === null ? null : (power / 1000) * 24;
   const costPerDay =
     electricity === undefined ? 0 : electricity === null || kilowattHours === null ? null : kilowattHours * electricity;
@@ -55,6 +60,9 @@ export function earningsOf({ hashrate, power, coin }: Earning, prices: Prices): 
     breakEvenPrice: breakEven(revenuePerDay, kilowattHours),
   };
 }
+
+const revenueOf = (hashrate: number | null, perMegahash: number | null): number | null =>
+  hashrate === null || perMegahash === null ? null : (hashrate / 1e6) * perMegahash;
 
 /** The price of a kWh at which the profit is 0. */
 const breakEven = (revenuePerDay: number | null, kilowattHours: number | null): number | null =>

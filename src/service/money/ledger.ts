@@ -3,17 +3,23 @@ import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
 import { datesIn, type LocalClock } from "./local-time.ts";
 import { meanPrice, type Tariff } from "./tariff.ts";
 
-/** What a read tells about a miner's money. Amounts per day; null is unknown. */
-export interface MoneyRead {
+/** What is earned with a coin. Amounts per day; null is unknown. */
+interface Revenue {
+  readonly revenuePerDay: number | null;
+  readonly revenueBtcPerDay: number | null;
+  readonly coin: string;
+  readonly algorithm: string;
+}
+
+/** What a read tells about a miner's money. */
+export interface MoneyRead extends Revenue {
   /** Epoch ms. */
   readonly at: number;
   /** Wh, a counter. */
   readonly energy: number | null;
-  readonly revenuePerDay: number | null;
-  readonly revenueBtcPerDay: number | null;
   readonly groupId: number;
-  readonly coin: string;
-  readonly algorithm: string;
+  /** What it mines at the same time; time and energy are counted with the first. */
+  readonly second?: Revenue | null;
   /** ms between two reads as declared. */
   readonly readEveryMs: number;
 }
@@ -117,26 +123,28 @@ export class Ledger {
     const price = tariff === undefined ? 0 : meanPrice(tariff, span.from, span.to);
     const cost = tariff === undefined ? 0 : drawn === null || price === null ? null : (drawn / 1000) * price;
     const rate = btc();
-    const isSame = before.coin === read.coin && before.algorithm === read.algorithm;
-    const earned = (one: number | null, other: number | null): number | null => {
-      const perDay = isSame ? mean(one, other) : other;
-      return isGap || perDay === null ? null : (perDay * (span.to - span.from)) / dayMs;
+    const earned = (one: Revenue | null, other: Revenue) => {
+      const isSame = one !== null && one.coin === other.coin && one.algorithm === other.algorithm;
+      const of = (key: "revenuePerDay" | "revenueBtcPerDay"): number | null => {
+        const perDay = isSame ? mean(one[key], other[key]) : other[key];
+        return isGap || perDay === null ? null : (perDay * (span.to - span.from)) / dayMs;
+      };
+      return { revenue: of("revenuePerDay"), revenueBtc: of("revenueBtcPerDay") };
     };
-    const revenue = earned(before.revenuePerDay, read.revenuePerDay);
-    const { groupId, coin, algorithm } = read;
-    this.#sum(
-      { date, minerId, groupId, coin, algorithm, currency },
-      {
-        seconds: isGap ? 0 : seconds,
-        energy: drawn,
-        cost,
-        costBtc: cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate,
-        revenue,
-        revenueBtc: earned(before.revenueBtcPerDay, read.revenueBtcPerDay),
-        uncosted: cost === null ? seconds : 0,
-        unearned: revenue === null && !isGap ? seconds : 0,
-      },
-    );
+    const { revenue, revenueBtc } = earned(before, read);
+    const { groupId, second = null } = read;
+    const keyOf = ({ coin, algorithm }: Revenue): MoneyKey => ({ date, minerId, groupId, coin, algorithm, currency });
+    this.#sum(keyOf(read), {
+      seconds: isGap ? 0 : seconds,
+      energy: drawn,
+      cost,
+      costBtc: cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate,
+      revenue,
+      revenueBtc,
+      uncosted: cost === null ? seconds : 0,
+      unearned: revenue === null && !isGap ? seconds : 0,
+    });
+    if (second !== null) this.#sum(keyOf(second), { ...nothingCounted, ...earned(before.second ?? null, second) });
     if (cost !== null) this.#costs.set(minerId, (this.costOf(minerId) ?? 0) + cost);
   }
 
@@ -158,6 +166,8 @@ export class Ledger {
     }
   }
 }
+
+const nothingCounted = { seconds: 0, energy: null, cost: 0, costBtc: 0, uncosted: 0, unearned: 0 } as const;
 
 const mean = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : (one + other) / 2;

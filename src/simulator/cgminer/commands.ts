@@ -37,7 +37,7 @@ const poolList: Run = ({ model, dialect }) =>
     dialect.bitmain ? bmminer.pools(out, model) : reports.pools(out, model, dialect),
   );
 
-const devs: Run = ({ model, dialect }) => {
+const devices = ({ model, dialect }: CgminerRig): Answer => {
   if (dialect.bitmain) return numbered(9, "1 ASC(s)", "DEVS", (out) => bmminer.devices(out, model));
   const { boards } = model.hardware;
   return numbered(9, `${boards} ${dialect.device}(s)`, "DEVS", (out) => {
@@ -90,6 +90,26 @@ const disableBoard = onBoard(({ model }, board) => {
   return status("S", 111, `ASC ${board} set disable flag`);
 });
 
+const enableCard = onBoard(({ model }, card) => {
+  if (!model.boardsOff.has(card)) return status("I", 2, `GPU ${card} already enabled`);
+  model.change(() => model.boardsOff.delete(card));
+  return status("S", 5, `GPU ${card} sent enable message`);
+});
+
+const disableCard = onBoard(({ model }, card) => {
+  if (model.boardsOff.has(card)) return status("I", 3, `GPU ${card} already disabled`);
+  model.change(() => model.boardsOff.add(card));
+  return status("S", 47, `GPU ${card} set disable flag`);
+});
+
+/** Of the second algorithm, where there is one. */
+const dual =
+  (report: (rig: CgminerRig, algorithm: string) => Answer): Run =>
+  (rig) =>
+    rig.dualAlgorithm === null
+      ? { status: "E", code: 14, message: "Invalid command", bare: true }
+      : report(rig, rig.dualAlgorithm);
+
 const zero: Run = ({ model }, parameter) => {
   const [what = "", withSummary = ""] = (parameter ?? "").split(",");
   if (what === "") return status("E", 94, "Missing zero parameters");
@@ -135,8 +155,8 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["version", open(version)],
   ["summary", open(summary)],
   ["pools", open(poolList)],
-  ["devs", open(devs)],
-  ["edevs", open(devs)],
+  ["devs", open(devices)],
+  ["edevs", open(devices)],
   ["stats", open(stats)],
   ["estats", open(() => numbered(70, "CGMiner stats", "STATS", () => {}))],
   [
@@ -156,6 +176,23 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["check", open(check)],
   ["asc", open(oneDevice(106))],
   ["pga", open(oneDevice(17))],
+  ["gpu", open(oneDevice(17))],
+  ["gpucount", open(({ model }) => titled(20, "GPU count", "GPUS", one("Count", model.hardware.boards)))],
+  [
+    "summary2",
+    open(
+      dual(({ model, dialect }) => titled(11, "Summary", "SUMMARY", (out) => reports.dualSummary(out, model, dialect))),
+    ),
+  ],
+  ["devs2", open(dual(devices))],
+  [
+    "pools2",
+    open(
+      dual(({ model }, algorithm) =>
+        numbered(7, "1 Pool(s)", "POOLS", (out) => reports.dualPools(out, model, algorithm)),
+      ),
+    ),
+  ],
   ["asccount", open(({ model }) => titled(104, "ASC count", "ASCS", one("Count", model.hardware.boards)))],
   [
     "pgacount",
@@ -175,6 +212,9 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["poolquota", guarded(pools.setQuota)],
   ["ascenable", guarded(enableBoard)],
   ["ascdisable", guarded(disableBoard)],
+  ["gpuenable", guarded(enableCard)],
+  ["gpudisable", guarded(disableCard)],
+  ["gpurestart", guarded(onBoard((_, card) => status("S", 18, `GPU ${card} attempting restart`)))],
   ["ascidentify", guarded(onBoard((_, board) => status("S", 113, `Identify command sent to ASC${board}`)))],
   ["ascset", guarded(onBoard((_, board) => status("W", 117, `ASC ${board} does not support ascset`)))],
   ["failover-only", guarded((_, parameter) => status("E", 127, `Deprecated config option '${parameter ?? ""}'`))],

@@ -5,7 +5,7 @@ export interface Dialect {
   /** Part of every status. */
   readonly description: string;
   /** The name of a hashing device. */
-  readonly device: "ASC" | "PGA";
+  readonly device: "ASC" | "PGA" | "GPU";
   /** The shortest average in `summary` and `devs`. */
   readonly shortWindow: { readonly name: string; readonly seconds: number };
   /** Accepts joined commands, `a+b`. */
@@ -22,6 +22,15 @@ export interface Dialect {
 
 const ascCommands = ["asc", "asccount", "ascenable", "ascdisable", "ascidentify", "ascset"];
 const pgaCommands = ["pga", "pgacount"];
+const gpuCommands = ["gpu", "gpucount", "gpuenable", "gpudisable", "gpurestart"];
+/** Of the second algorithm. */
+const dualCommands = ["summary2", "devs2", "pools2"];
+/** What a program that can only be read does not know. */
+const writingCommands = [
+  ...["check", "privileged", "lockstats", "debug", "failover-only", "setconfig", "hotplug", "zero", "save"],
+  ...["addpool", "switchpool", "enablepool", "disablepool", "removepool", "poolpriority", "poolquota"],
+  ...["gpuenable", "gpudisable", "gpurestart", "restart", "quit"],
+];
 
 export const dialects = {
   cgminer: {
@@ -32,7 +41,7 @@ export const dialects = {
     joins: true,
     keepsActivePool: false,
     quit: "text",
-    lacks: new Set(["pga"]),
+    lacks: new Set(["pga", ...gpuCommands, ...dualCommands]),
     bitmain: false,
   },
   bfgminer: {
@@ -43,7 +52,10 @@ export const dialects = {
     joins: true,
     keepsActivePool: true,
     quit: "status",
-    lacks: new Set([...ascCommands, "estats", "edevs", "lcd", "hotplug", "usbstats", "lockstats"]),
+    lacks: new Set([
+      ...[...ascCommands, ...gpuCommands, ...dualCommands],
+      ...["estats", "edevs", "lcd", "hotplug", "usbstats", "lockstats"],
+    ]),
     bitmain: false,
   },
   bmminer: {
@@ -60,8 +72,33 @@ export const dialects = {
     joins: false,
     keepsActivePool: false,
     quit: "text",
-    lacks: new Set([...pgaCommands, "lcd", "hotplug", "usbstats", "lockstats", "ascset"]),
+    lacks: new Set([
+      ...[...pgaCommands, ...gpuCommands, ...dualCommands],
+      ...["lcd", "hotplug", "usbstats", "lockstats", "ascset"],
+    ]),
     bitmain: true,
+  },
+  sgminer: {
+    version: { Miner: "sgminer 5.6.1-gm", SGMiner: "5.6.1-gm", API: "4.1" },
+    description: "sgminer 5.6.1-gm",
+    device: "GPU",
+    shortWindow: { name: "5s", seconds: 5 },
+    joins: true,
+    keepsActivePool: false,
+    quit: "text",
+    lacks: new Set([...ascCommands, ...pgaCommands, ...dualCommands, "lcd", "hotplug", "usbstats"]),
+    bitmain: false,
+  },
+  teamredminer: {
+    version: { Miner: "TeamRedMiner 0.10.21", API: "4.0" },
+    description: "TeamRedMiner 0.10.21",
+    device: "GPU",
+    shortWindow: { name: "30s", seconds: 30 },
+    joins: true,
+    keepsActivePool: false,
+    quit: "text",
+    lacks: new Set([...ascCommands, ...pgaCommands, ...writingCommands, "lcd", "usbstats", "coin"]),
+    bitmain: false,
   },
 } as const satisfies Record<string, Dialect>;
 

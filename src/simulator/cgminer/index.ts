@@ -9,14 +9,19 @@ import { escaped, JsonWriter, TextWriter } from "./writer.ts";
 /** The cgminer protocol, API 3.7: one request a connection, as JSON or as plain text. */
 export function cgminer(
   body: RigBody,
-  options: { dialect: DialectName | Dialect; privileged: boolean; grants?: readonly string[] },
+  options: {
+    dialect: DialectName | Dialect;
+    privileged: boolean;
+    grants?: readonly string[];
+    dualAlgorithm?: string | undefined;
+  },
 ): Conversation {
   const { model } = body;
-  const { privileged, grants = [] } = options;
+  const { privileged, grants = [], dualAlgorithm = null } = options;
   const may = (command: string) => !body.denies() && (grants.includes(command) || (privileged && grants.length === 0));
   const savedPools = model.pools.map((pool) => ({ ...pool }));
   const dialect = typeof options.dialect === "string" ? dialects[options.dialect] : options.dialect;
-  const rig: CgminerRig = { body, model, dialect, may, savedPools };
+  const rig: CgminerRig = { body, model, dialect, may, dualAlgorithm, savedPools };
   return { rpc: (request) => (request === "" ? null : rpcReply(reply(rig, request))) };
 }
 

@@ -22,7 +22,11 @@ function rates(out: Writer, model: RigModel, dialect: Dialect, share: number): v
   out.fixed("MHS av", (model.averageHashrate * share) / 1e6, 2);
   const { name, seconds: shortest } = dialect.shortWindow;
   out.fixed(`MHS ${name}`, (model.hashrate(shortest) * share) / 1e6, 2);
-  if (dialect.device === "PGA") return;
+  if (dialect.device === "GPU") {
+    out.fixed("KHS av", (model.averageHashrate * share) / 1e3, 0);
+    out.fixed(`KHS ${name}`, (model.hashrate(shortest) * share) / 1e3, 0);
+  }
+  if (dialect.device !== "ASC") return;
   for (const window of windows) out.fixed(`MHS ${window.name}`, (model.hashrate(window.seconds) * share) / 1e6, 2);
 }
 
@@ -89,6 +93,7 @@ export function pools(out: Writer, model: RigModel, dialect: Dialect): void {
     out.int("Get Failures", 0);
     out.int("Remote Failures", 0);
     out.text("User", pool.user);
+    if (dialect.device === "GPU") out.text("Algorithm", cardAlgorithm);
     out.int("Last Share Time", seconds(pool.lastShareAt));
     out.int("Diff1 Shares", accepted * pool.difficulty);
     out.text("Proxy Type", "");
@@ -113,11 +118,14 @@ export function pools(out: Writer, model: RigModel, dialect: Dialect): void {
   }
 }
 
+/** What programs for graphics cards mine. */
+const cardAlgorithm = "etchash";
+
 /** The share of the rig's work that a board does: nearly equal, apart from the luck of its chips. */
 export function shareOfBoard(model: RigModel, board: number): number {
-  if (model.boardsOff.has(board)) return 0;
+  if (model.boardsOff.has(board) || model.boardsLost.has(board)) return 0;
   const { boards } = model.hardware;
-  const others = boards - model.boardsOff.size;
+  const others = boards - new Set([...model.boardsOff, ...model.boardsLost]).size;
   return (1 + (others < 2 ? 0 : 0.02 * (board - (boards - 1) / 2))) / others;
 }
 
@@ -133,11 +141,14 @@ export function device(out: Writer, model: RigModel, dialect: Dialect, board: nu
   const own = { accepted: Math.floor(accepted * share), rejected: Math.floor(rejected * share) };
   out.record();
   out.int(dialect.device, board);
-  out.text("Name", model.hardware.model);
-  out.int("ID", board);
+  if (dialect.device !== "GPU") {
+    out.text("Name", model.hardware.model);
+    out.int("ID", board);
+  }
   out.text("Enabled", model.boardsOff.has(board) ? "N" : "Y");
-  out.text("Status", "Alive");
+  out.text("Status", model.boardsLost.has(board) ? "Dead" : "Alive");
   out.fixed("Temperature", temperatureOfBoard(model, board), 2);
+  if (dialect.device === "GPU") card(out, model);
   if (dialect.device === "PGA") out.int("Device Elapsed", model.elapsed);
   rates(out, model, dialect, share);
   out.int("Accepted", own.accepted);
@@ -156,6 +167,48 @@ export function device(out: Writer, model: RigModel, dialect: Dialect, board: nu
   out.fixed("Device Hardware%", percent(model.hardwareErrors, model.work), 4);
   out.fixed("Device Rejected%", percent(rejected * difficulty, model.work), 4);
   if (dialect.device === "ASC") out.int("Device Elapsed", model.elapsed);
+}
+
+/** The figures of a graphics card. */
+function card(out: Writer, model: RigModel): void {
+  out.int("Fan Speed", model.fanRpm);
+  out.int("Fan Percent", model.fan * 100);
+  out.int("GPU Clock", model.frequency / 1e6);
+  out.int("Memory Clock", 1_075);
+  out.fixed("GPU Voltage", model.voltage, 3);
+  out.int("GPU Activity", model.hashing ? 99 : 0);
+  out.int("Powertune", -10);
+  out.text("Intensity", "0");
+  out.int("XIntensity", 64);
+  out.int("RawIntensity", 0);
+}
+
+/** `summary2` and `pools2` of a program that mines two algorithms at once. */
+export function dualSummary(out: Writer, model: RigModel, dialect: Dialect): void {
+  const { accepted, rejected } = model.shares;
+  out.record();
+  out.int("Elapsed", model.elapsed);
+  out.fixed("MHS av", (model.averageHashrate * dualFactor) / 1e6, 2);
+  out.fixed(`MHS ${dialect.shortWindow.name}`, (model.hashrate(dialect.shortWindow.seconds) * dualFactor) / 1e6, 2);
+  out.int("Accepted", 2 * accepted);
+  out.int("Rejected", 2 * rejected);
+  out.int("Hardware Errors", 0);
+}
+
+const dualFactor = 8;
+
+export function dualPools(out: Writer, model: RigModel, algorithm: string): void {
+  const { accepted, rejected } = model.shares;
+  out.record();
+  out.int("POOL", 0);
+  out.text("URL", "stratum+tcp://second.example.org:5555");
+  out.text("Status", "Alive");
+  out.int("Priority", 0);
+  out.int("Accepted", 2 * accepted);
+  out.int("Rejected", 2 * rejected);
+  out.text("User", "acct2.rig");
+  out.text("Algorithm", algorithm);
+  out.flag("Stratum Active", true);
 }
 
 export function stats(out: Writer, model: RigModel): void {
@@ -216,10 +269,11 @@ export function deviceDetails(out: Writer, model: RigModel, dialect: Dialect): v
     out.int("DEVDETAILS", board);
     out.text("Name", dialect.device);
     out.int("ID", board);
-    out.text("Driver", dialect.bitmain ? "bitmain" : "icarus");
-    out.text("Kernel", "");
-    out.text("Model", dialect.bitmain ? model.hardware.model : "");
-    out.text("Device Path", dialect.bitmain ? "" : `/dev/ttyUSB${board}`);
+    const isCard = dialect.device === "GPU";
+    out.text("Driver", dialect.bitmain ? "bitmain" : isCard ? "opencl" : "icarus");
+    out.text("Kernel", isCard ? cardAlgorithm : "");
+    out.text("Model", dialect.bitmain || isCard ? model.hardware.model : "");
+    out.text("Device Path", dialect.bitmain || isCard ? "" : `/dev/ttyUSB${board}`);
   }
 }
 
@@ -247,6 +301,7 @@ export function config(out: Writer, model: RigModel, dialect: Dialect): void {
   out.text("Device Code", dialect.bitmain ? "BMM " : "ICA ");
   out.text("OS", "Linux");
   if (dialect.device === "ASC") out.int("Hotplug", 5);
+  if (dialect.device === "GPU") out.int("GPU Count", model.hardware.boards);
 }
 
 export function coin(out: Writer, model: RigModel): void {

@@ -10,6 +10,8 @@ export interface CgminerRig {
   readonly dialect: Dialect;
   /** Whether the client may use a privileged command. */
   readonly may: (command: string) => boolean;
+  /** The second algorithm of a program that mines two; null without one. */
+  readonly dualAlgorithm: string | null;
   /** The pools after a `restart`: the initial ones or those saved last. */
   savedPools: readonly Pool[];
 }

@@ -6,6 +6,14 @@ import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { backends, config, summary, type XmrigRig } from "./reports.ts";
 
+/** What differs between XMRig and xmrig-proxy. */
+export interface XmrigPages {
+  readonly reports: Readonly<Record<string, (rig: XmrigRig) => unknown>>;
+  /** Where the configuration is read and written. */
+  readonly config: RegExp;
+  readonly methods: ReadonlyMap<unknown, RpcAct>;
+}
+
 export interface XmrigOptions {
   /** null: open for reading if restricted, otherwise closed altogether. */
   readonly token: string | null;
@@ -17,14 +25,14 @@ export interface XmrigOptions {
  * The HTTP API of XMRig 6.26: a reply ends its connection, and those to JSON-RPC are sent twice. A new configuration
  * takes effect half a second after the answer.
  */
-export function xmrig(body: RigBody, { token, restricted }: XmrigOptions): Conversation {
+export function xmrig(body: RigBody, { token, restricted }: XmrigOptions, pages = minerPages): Conversation {
   const rig: XmrigRig = { body, model: body.model, token, restricted, stopped: false, config: {}, wanted: null };
-  return { http: (request) => answer(rig, request) };
+  return { http: (request) => answer(rig, request, pages) };
 }
 
 const methods = ["GET", "POST", "PUT", "DELETE", "HEAD"];
 
-function answer(rig: XmrigRig, request: HttpRequest): Reply {
+function answer(rig: XmrigRig, request: HttpRequest, pages: XmrigPages): Reply {
   const { method, path, headers } = request;
   rig.model.advance();
   settle(rig);
@@ -34,11 +42,11 @@ function answer(rig: XmrigRig, request: HttpRequest): Reply {
     logWrite(rig.body.requests, `${method} ${path}${request.body === "" ? "" : ` ${request.body}`}`);
   const access = accessOf(rig, headers.get("authorization"));
   if (access !== null) return access;
-  if (method === "GET") return read(rig, path);
+  if (method === "GET") return read(rig, path, pages);
   if (rig.restricted || rig.body.denies()) return refused(403, "FORBIDDEN");
   if (headers.get("content-type") !== "application/json") return refused(415, "UNSUPPORTED_MEDIA_TYPE");
-  if (method === "POST" && path === "/json_rpc") return rpc(rig, request.body);
-  if (/^\/[12]\/config$/.test(path) && method !== "DELETE") return configure(rig, request.body);
+  if (method === "POST" && path === "/json_rpc") return rpc(rig, request.body, pages.methods);
+  if (pages.config.test(path) && method !== "DELETE") return configure(rig, request.body);
   return refused(404, "NOT_FOUND");
 }
 
@@ -49,21 +57,10 @@ function accessOf(rig: XmrigRig, authorization: string | undefined): Reply | nul
   return authorization === `Bearer ${rig.token}` ? null : refused(403, "FORBIDDEN");
 }
 
-function read(rig: XmrigRig, path: string): Reply {
-  switch (path) {
-    case "/2/summary":
-      return json(summary(rig, 2));
-    case "/1/summary":
-    case "/api.json":
-      return json(summary(rig, 1));
-    case "/2/backends":
-      return json(backends(rig));
-    case "/1/config":
-    case "/2/config":
-      return rig.restricted ? refused(403, "FORBIDDEN") : json(config(rig));
-    default:
-      return refused(404, "NOT_FOUND");
-  }
+function read(rig: XmrigRig, path: string, pages: XmrigPages): Reply {
+  if (pages.config.test(path)) return rig.restricted ? refused(403, "FORBIDDEN") : json(config(rig));
+  const report = Object.hasOwn(pages.reports, path) ? pages.reports[path] : undefined;
+  return report === undefined ? refused(404, "NOT_FOUND") : json(report(rig));
 }
 
 type RpcAct = (rig: XmrigRig) => void;
@@ -81,19 +78,28 @@ const stop: RpcAct = (rig) => {
   mine(false)(rig);
 };
 
-const rpcActs: ReadonlyMap<unknown, RpcAct> = new Map([
-  ["pause", mine(false)],
-  ["resume", mine(true)],
-  ["stop", stop],
-]);
+const minerPages: XmrigPages = {
+  reports: {
+    "/2/summary": (rig) => summary(rig, 2),
+    "/1/summary": (rig) => summary(rig, 1),
+    "/api.json": (rig) => summary(rig, 1),
+    "/2/backends": backends,
+  },
+  config: /^\/[12]\/config$/,
+  methods: new Map([
+    ["pause", mine(false)],
+    ["resume", mine(true)],
+    ["stop", stop],
+  ]),
+};
 
-function rpc(rig: XmrigRig, body: string): Reply {
+function rpc(rig: XmrigRig, body: string, methods: XmrigPages["methods"]): Reply {
   const request = objectOf(body);
   if (request === null) return json(rpcError(-32700, "Parse error", null));
   const id = request.id ?? null;
   const method = request.method;
   if (typeof method !== "string") return json(rpcError(-32600, "Invalid Request", id), 2);
-  const act = rpcActs.get(method);
+  const act = methods.get(method);
   if (act === undefined) return json(rpcError(-32601, "Method not found", id), 2);
   act(rig);
   return json({ result: { status: "OK" }, jsonrpc: "2.0", id }, 2);

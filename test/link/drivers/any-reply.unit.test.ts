@@ -2,8 +2,18 @@ import fc from "fast-check";
 import { test } from "vitest";
 import type { Driver } from "../../../src/link/driver.ts";
 import { axeos } from "../../../src/link/drivers/axeos/index.ts";
+import { bzminer } from "../../../src/link/drivers/bzminer/index.ts";
+import { ccminer } from "../../../src/link/drivers/ccminer/index.ts";
 import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
+import { claymore } from "../../../src/link/drivers/claymore/index.ts";
+import { ethminer } from "../../../src/link/drivers/ethminer/index.ts";
+import { gminer } from "../../../src/link/drivers/gminer/index.ts";
+import { nbminer } from "../../../src/link/drivers/nbminer/index.ts";
+import { rigel } from "../../../src/link/drivers/rigel/index.ts";
+import { srbminer } from "../../../src/link/drivers/srbminer/index.ts";
+import { trex } from "../../../src/link/drivers/trex/index.ts";
 import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
+import { zenemy } from "../../../src/link/drivers/zenemy/index.ts";
 import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
 import { expectContractReads } from "./contract-reads.ts";
@@ -139,6 +149,121 @@ const httpAnswer = fc.oneof(
   ),
 );
 
+const algorithmRates = plains("kawpow", "etchash");
+const programPool = some({
+  ...plains("url", "user", "worker", "current_url", "id", "status", "algorithm", "state", "pool"),
+  connection_details: some(plains("hostname", "port", "username", "ssl", "password")),
+});
+const programCard = some({
+  ...plains("name", "info", "device", "model", "pci_bus", "bus_id", "pci_bus_id", "pci_address", "vendor", "state"),
+  ...plains("hashrate_raw", "speed", "speed2", "temperature", "memTemperature", "fan", "power", "cclock", "paused"),
+  ...plains("disabled", "gpu_user_id", "selected", "fan_speed_rpm", "asic_power", "intensity"),
+  hashrate: fc.oneof(listOf(plain), some(algorithmRates), plain),
+  status: listOf(fc.constantFrom(3, 2)),
+  pool: listOf(fc.nat(2)),
+  shares: some(plains("accepted_count", "rejected_count")),
+  monitoring_info: some(plains("core_temperature", "fan_speed", "core_clock")),
+});
+/** The page of any mining program over HTTP. */
+const programAnswer = some({
+  ...plains("description", "version", "uptime", "uptime_s", "mining_time", "hashrate_day", "paused", "rig_name"),
+  ...plains("total_accepted_shares", "total_accepted_shares2", "server", "server2", "user", "user2", "start_time"),
+  ...plains("miner_version", "bzminer_version", "success", "sid", "result", "power_usage", "total_cpu_workers"),
+  name: fc.constantFrom("t-rex", "z-enemy", "Rigel"),
+  algorithm: fc.constantFrom("kawpow", "kawpow+etchash", "kawpow + etchash", "kawpow_ethash"),
+  miner: fc.oneof(
+    fc.constant("GMiner 3.44"),
+    some({ ...plains("total_hashrate_raw", "total_hashrate2_raw"), devices: listOf(programCard) }),
+  ),
+  stratum: some({ ...plains("url", "url2", "user", "use_ssl", "algorithm"), dual_mine: fc.boolean() }),
+  hashrate: fc.oneof(plain, some(algorithmRates)),
+  solution_stat: some({ kawpow: some(plains("accepted", "invalid")) }),
+  active_pool: programPool,
+  dual_stat: some({ ...plains("algorithm", "hashrate"), active_pool: programPool }),
+  gpus: listOf(programCard),
+  stat_by_gpu: listOf(some(plains("accepted_count"))),
+  devices: listOf(programCard),
+  gpu_devices: listOf(programCard),
+  cpu_devices: listOf(programCard),
+  pools: fc.oneof(listOf(programPool), some({ kawpow: listOf(programPool), etchash: listOf(programPool) })),
+  algorithms: listOf(
+    some({
+      ...plains("name"),
+      pool: programPool,
+      shares: some(plains("accepted", "rejected")),
+      hashrate: some({ ...plains("now", "1min"), gpu: some(plains("gpu0", "total")), cpu: some(plains("total")) }),
+      gpu_accepted_shares: some(plains("gpu0")),
+    }),
+  ),
+});
+const oddText = fc.oneof(
+  fc.constantFrom(
+    "off",
+    "",
+    ";",
+    "1;2;3",
+    "60;50;61;51",
+    "off;off",
+    "-1;nan",
+    "30150;30200",
+    "1e308;\u202e",
+    "a.b:1;c.d:2",
+  ),
+  fc.string(),
+);
+const statistics = fc.record({
+  result: fc.array(fc.oneof(oddText, oddText, oddText, plain), { minLength: 6, maxLength: 20 }),
+});
+const numbers = fc.array(fc.oneof(fc.integer({ min: -1, max: 300 }), plain), { maxLength: 4 });
+const detail = some({
+  result: fc.oneof(
+    some({
+      host: some(plains("version", "runtime", "name")),
+      connection: some(plains("uri", "connected")),
+      mining: some({ hashrate: plain, shares: numbers }),
+      devices: listOf(
+        some({
+          _index: plain,
+          hardware: some({ ...plains("name", "pci", "type"), sensors: numbers }),
+          mining: some({ ...plains("hashrate", "paused", "pause_reason"), shares: numbers }),
+        }),
+      ),
+    }),
+    listOf(some(plains("index", "active", "uri"))),
+  ),
+  error: some(plains("code", "message")),
+  jsonrpc: plain,
+});
+const keys = [
+  "NAME",
+  "VER",
+  "ALGO",
+  "KHS",
+  "HS",
+  "GPUS",
+  "CPUS",
+  "POOLS",
+  "UPTIME",
+  "URL",
+  "USER",
+  "CARD",
+  "BUS",
+  "TEMP",
+];
+const record = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(...keys, "POWER", "FAN", "GPUF", "__proto__"),
+      fc.oneof(oddText, fc.integer().map(String)),
+    ),
+  )
+  .map((fields) => fields.map(([key, value]) => `${key}=${value}`).join(";"));
+const records = fc.oneof(
+  fc.array(record, { maxLength: 3 }).map((some) => `ALGO=x;KHS=1;${some.join("|")}|`),
+  fc.constantFrom("help\npool\nswitchpool\n|", "|", "ok|"),
+  oddText,
+);
+
 /** A link whose device says these things, one after the other, and the first again when they run out. */
 function linkSaying(answers: readonly unknown[]): Link {
   let asked = 0;
@@ -146,13 +271,20 @@ function linkSaying(answers: readonly unknown[]): Link {
   const reply = async () => ({ value: next(), notes: [] });
   const http = async () => ({ status: 200, headers: {}, body: JSON.stringify(next()) ?? "null", notes: [] });
   return {
-    credentials: {},
+    credentials: { password: "password", token: "token" },
     knownControls: [],
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
+    now: Date.now,
     rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
     frames: { at: "rig:4433", ask: reply, close: () => {} },
     http: { at: "rig:80", getJson: reply, send: http, call: http, close: () => {} },
+    lines: {
+      at: "rig:3333",
+      ask: async (requests) => requests.map(() => ({ value: next(), notes: [] })),
+      text: async () => String(next()),
+      close: () => {},
+    },
   };
 }
 
@@ -160,6 +292,12 @@ test.each<[string, Driver, fc.Arbitrary<unknown>]>([
   ["cgminer", cgminer, rpcAnswer],
   ["axeos", axeos, httpAnswer],
   ["xmrig", xmrig, httpAnswer],
+  ...[trex, zenemy, gminer, nbminer, rigel, bzminer, srbminer].map(
+    (driver): [string, Driver, fc.Arbitrary<unknown>] => [driver.id, driver, programAnswer],
+  ),
+  ["claymore", claymore, statistics],
+  ["ethminer", ethminer, detail],
+  ["ccminer", ccminer, records],
 ])("whatever a device answers, %s reads what fits the contract or fails as documented", async (_, driver, answer) => {
   const answers = fc.array(answer, { minLength: 1, maxLength: 4 });
   await expectContractReads(answers, (said) => driver.connect(linkSaying(said)), 500);

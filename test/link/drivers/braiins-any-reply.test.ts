@@ -9,6 +9,13 @@ import { ask } from "../../simulator/ask.ts";
 import { deadline } from "../rigs.ts";
 import { expectContractReads } from "./contract-reads.ts";
 
+const noLines: Link["lines"] = {
+  at: "rig",
+  ask: () => Promise.reject(new Error("no lines")),
+  text: () => Promise.reject(new Error("no lines")),
+  close: () => {},
+};
+
 /** What a healthy rig answers to each question. */
 type Answers = ReadonlyMap<string, unknown>;
 
@@ -43,7 +50,9 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
       knownControls: [],
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
+      now: Date.now,
       frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
+      lines: noLines,
       rpc: {
         at: "rig:4028",
         ask: () => Promise.reject(new Error("not used")),
@@ -99,7 +108,9 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
     knownControls: [],
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
+    now: Date.now,
     frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
+    lines: noLines,
     rpc: {
       at: "rig:4028",
       ask: async () => ({ value: null, notes: [] }),

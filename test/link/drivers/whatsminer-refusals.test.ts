@@ -319,9 +319,11 @@ describe("whatever a device says", () => {
       knownControls: [],
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
+      now: Date.now,
       rpc: { at: "rig:4028", send: next(rpcAnswers), ask: next(rpcAnswers), close },
       frames: { at: "rig:4433", ask: next(frameAnswers), close },
       http: { at: "rig:80", getJson: never, send: never, call: never, close },
+      lines: { at: "rig:3333", ask: never, text: never, close },
     };
   }
 

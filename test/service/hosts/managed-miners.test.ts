@@ -5,7 +5,7 @@ import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { type Bench, caller, closeBenches } from "../bench.ts";
 import { gpu } from "./agent-double.ts";
-import { noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
+import { apiAt, noFields, openHosts, programToken, xmrigRig } from "./hosts-bench.ts";
 
 afterEach(closeBenches);
 
@@ -136,7 +136,7 @@ describe("a managed miner", () => {
     });
     await until(async () => (await bench.notifications()).length > 0, "a notification");
     expect(await bench.notifications()).toEqual([
-      expect.stringMatching(/^Given up: It ended 5 times[^]*CUDA error 999/),
+      expect.stringMatching(/^Given up: It ended 5 times.*CUDA error 999/s),
     ]);
     await shows(bench, "Stopped");
     expect((await bench.get(1)).readings.reason?.text).toBe("It ended 5 times within 60 s");
@@ -171,7 +171,7 @@ describe("a managed miner", () => {
     expect(double.programs).toEqual([]);
     await shows(bench, "Stopped");
     expect(await problem(bench.act(1, { action: "start" }))).toMatchObject({
-      message: "It cannot run without softwareType, softwarePath",
+      message: expect.stringContaining("It cannot run without softwareType"),
     });
   });
 });
@@ -220,7 +220,13 @@ describe("the pools of a managed miner", () => {
 });
 
 const noPool = {
-  ...{ coinClass: undefined, description: undefined, coinShortName: undefined, coinAlgorithm: undefined, workerName: undefined },
+  ...{
+    coinClass: undefined,
+    description: undefined,
+    coinShortName: undefined,
+    coinAlgorithm: undefined,
+    workerName: undefined,
+  },
   ...{ walletAddress: undefined, plainWorkerPassword: undefined },
 };
 
@@ -389,4 +395,44 @@ test("no answer shows the token of a program's API or the password of its pool",
     service.listNotifications({}, caller),
   ]);
   for (const secret of [programToken, "hidden-word"]) expect(JSON.stringify(answers)).not.toContain(secret);
+});
+
+describe("a template", () => {
+  test("sets the software of a managed miner, and leaves that of other miners", async () => {
+    const { bench, manage, agent } = await openHosts({ rigs: [xmrigRig] });
+    await manage({ poolId: 0 });
+    const double = await agent();
+    const { id } = await bench.service.saveManagedTemplate(
+      { id: 0, name: "Night", algorithm: "rx/wow", commandLineParams: "--threads 2" },
+      caller,
+    );
+    const other = await bench.add(bench.rig(0).address, { driver: "xmrig", token: programToken });
+    await bench.act(1, { action: "apply_template", template_id: id });
+    expect(await managedMiner(bench)).toMatchObject({
+      ...{ softwareType: "XmrigMiner", algorithm: "rx/wow", commandLineParams: "--threads 2" },
+    });
+    const applied = await bench.act(other, { action: "apply_template", template_id: id });
+    expect(applied.message).toContain("It is not a managed miner");
+    await manage({ id: 1, poolId: 1, algorithm: "randomx" });
+    expect(await problem(bench.act(1, { action: "apply_template", template_id: id }))).toMatchObject({
+      message: expect.stringContaining("the pool monero pays for randomx"),
+    });
+    expect(double.received.some(({ t }) => t === "start")).toBe(false);
+  });
+});
+
+test.each([
+  ["TrexMiner", "kawpow", { kind: "trex" }],
+  ["CcMiner", "lyra2rev3", { kind: "ccminer" }],
+  ["EthMiner", "ethash", { kind: "ethminer" }],
+  ["TeamRedMiner", "kawpow", { kind: "cgminer", dialect: "cgminer" }],
+] as const)("%s is read through the agent by the driver of its API", async (softwareType, algorithm, spec) => {
+  const { bench, manage, agent } = await openHosts({ rigs: [{ ...spec, warm: true }] });
+  await bench.service.savePool({ ...noPool, id: 0, url: "stratum+tcp://any.example.com:1" }, caller);
+  await manage({ softwareType, algorithm, poolId: 4 });
+  await agent({ api: () => ({ ...apiAt(bench.rig(0).address), token: null }) });
+  await shows(bench, "Stopped");
+  await bench.act(1, { action: "start" });
+  await shows(bench, "Mining");
+  expect((await bench.get(1)).readings.hashrate).toBeGreaterThan(0);
 });

@@ -51,6 +51,7 @@ export function merged(first: Snapshot, second: Snapshot): Snapshot {
       hashrateExpected: one.hashrateExpected ?? two.hashrateExpected,
       algorithm: one.algorithm ?? two.algorithm,
       dual: one.dual ?? two.dual,
+      proxy: one.proxy ?? two.proxy,
       power: one.power ?? two.power,
       powerLimit: one.powerLimit ?? two.powerLimit,
       powerSource: one.powerSource ?? two.powerSource,

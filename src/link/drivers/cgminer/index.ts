@@ -12,6 +12,7 @@ import { Access } from "../shared/access.ts";
 import { cgminerPools, poolCommands } from "../shared/cgminer-pools.ts";
 import { accepted, firstOf, isRefused, lacks } from "../shared/cgminer-replies.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
+import { type CardReport, Cards } from "./cards.ts";
 import { type Kind, kindOf } from "./identity.ts";
 import {
   readingsOf,
@@ -56,6 +57,7 @@ class CgminerRig implements Rig {
   readonly #now: () => number;
   readonly #firmware: RigFirmware;
   readonly #access: Access;
+  readonly #cards: Cards;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
   /** Whether questions may be joined to the reports; null before the first try. */
@@ -74,6 +76,7 @@ class CgminerRig implements Rig {
     this.#now = monotonicNow;
     this.#firmware = firmware;
     this.#access = new Access(firmware, monotonicNow);
+    this.#cards = new Cards(rpc, monotonicNow);
   }
 
   get pools(): PoolControls {
@@ -87,14 +90,16 @@ class CgminerRig implements Rig {
     await this.#introduce(sections, signal);
     const snapshot = snapshotOf(sections, notes, this.#kind?.identity.model);
     await this.#ask(sections, snapshot, signal);
-    const denial = this.#kind?.software ? readOnlyNote : deniedNote;
-    if (this.#access.deniedAll) notes.add(denial);
     const kind = this.#kind;
+    const { devices, dual, dualPools } = await this.#readCards(snapshot, signal);
+    const denial = kind?.software ? (readOnlyNotes[kind.software] ?? readOnlyNote) : deniedNote;
+    if (this.#access.deniedAll) notes.add(denial);
+    const algorithm = this.#algorithm ?? kind?.algorithm ?? snapshot.algorithm;
     return {
       identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(snapshot.summary, kind) },
-      readings: { ...readingsOf(snapshot), algorithm: this.#algorithm ?? kind?.algorithm ?? null, notes: notes.list() },
-      pools: snapshot.pools,
-      devices: snapshot.devices,
+      readings: { ...readingsOf(snapshot), algorithm, dual, notes: notes.list() },
+      pools: [...snapshot.pools, ...dualPools],
+      devices,
       controls: this.#offered.offer(this.#offers(snapshot)),
       poolActions: poolActions.filter((action) => this.#access.allows(poolCommands[action])),
       ...(this.#access.deniedAll ? { locked: { why: "read-only", text: denial } } : {}),
@@ -121,6 +126,7 @@ class CgminerRig implements Rig {
     if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) {
       this.#kind = undefined;
       this.#algorithm = undefined;
+      this.#cards.forget();
       this.#firmware.doubt(this.#now() - 1000 * uptime);
     }
     this.#uptime = uptime ?? this.#uptime;
@@ -246,6 +252,12 @@ class CgminerRig implements Rig {
     }
   }
 
+  /** Rigs without cards are asked nothing more. */
+  async #readCards({ numbered, devices }: Snapshot, signal: AbortSignal): Promise<CardReport> {
+    if (!numbered.some(({ command }) => command === "gpu")) return { devices, dual: null, dualPools: [] };
+    return this.#cards.read(numbered, this.#kind?.software === "TeamRedMiner", signal);
+  }
+
   /** null where the firmware does not know the command. */
   async #askAlgorithm(coin: unknown, signal: AbortSignal): Promise<string | null> {
     if (this.#firmware.has("coin") === false) return null;
@@ -298,6 +310,11 @@ class CgminerRig implements Rig {
 const deniedNote = "this rig does not allow this computer to control it over this protocol";
 const readOnlyNote =
   "this rig allows this computer only to read it; to control it, start its miner with --api-allow W:address of this computer";
+
+/** Of programs that no option lets anybody control. */
+const readOnlyNotes: Readonly<Record<string, string>> = {
+  TeamRedMiner: "TeamRedMiner can only be read over this API",
+};
 
 const both = (command: string): string[] => [`${command}enable`, `${command}disable`];
 

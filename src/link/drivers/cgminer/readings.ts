@@ -5,6 +5,7 @@ import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainDevice, bitmainStats } from "../shared/bitmain-stats.ts";
 import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
 import { highest, total } from "../shared/figures.ts";
+import { poolAlgorithm } from "./cards.ts";
 import { antminerAlgorithm } from "./identity.ts";
 
 /** The raw answers to `summary`, `pools`, `devs` and `stats`, and to questions that were joined to them. */
@@ -26,6 +27,8 @@ export interface Snapshot {
   readonly devices: DeviceReading[];
   readonly boards: Board[];
   readonly bitmain: BitmainStats | null;
+  /** Of the pool in use, where pools have their own. */
+  readonly algorithm: string | null;
 }
 
 /** `model`: the rig's, where its statistics do not name one. Without a summary, the statistics replace it. */
@@ -40,12 +43,14 @@ export function snapshotOf(sections: Sections, notes: Notes, model: string | nul
   const summary = list("summary")[0] ?? bitmain?.summary ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
   const rates = ratesOf(summary, giga);
+  const pools = list("pools");
   return {
     summary,
     bitmain,
     numbered,
     rates: { ...rates, average: rates.average ?? (bitmain === null ? null : ratesOf(bitmain.summary, giga).average) },
-    pools: poolsOf(list("pools")),
+    pools: poolsOf(pools),
+    algorithm: poolAlgorithm(pools),
     devices:
       bitmain === null
         ? numbered.map(({ reading }) => reading)

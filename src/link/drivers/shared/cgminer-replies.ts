@@ -226,7 +226,7 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
         voltage: reply.number("GPU Voltage", { max: 100 }),
         activity: reply.number("GPU Activity"),
         powertune: reply.number("Powertune", { min: -100 }),
-        intensity: reply.text("Intensity"),
+        intensity: intensityOf(reply),
         accepted: reply.integer("Accepted"),
         rejected: reply.integer("Rejected"),
         hardwareErrors: reply.integer("Hardware Errors"),
@@ -237,6 +237,12 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
 }
 
 const mega = { times: 1e6 };
+
+/** "20", "D" for one that follows what else the computer does; where it is 0, sgminer's finer scales count. */
+function intensityOf(reply: TolerantReader): string | null {
+  const scales = ["Intensity", "XIntensity", "RawIntensity"].map((key) => reply.text(key, 20));
+  return scales.find((value) => value !== null && value !== "0") ?? scales[0] ?? null;
+}
 
 function deviceStatus(reply: TolerantReader): DeviceReading["status"] {
   if (reply.boolean("Enabled") === false) return "disabled";

@@ -1,0 +1,88 @@
+import type { DeviceReading, Driver } from "../../driver.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
+import { total } from "../shared/figures.ts";
+import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import {
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
+
+/** GMiner's HTTP API (--api), which can only be read. Source: GMiner's documents, 3.44. */
+export const gminer: Driver = {
+  id: "gminer",
+  name: "GMiner",
+  evidence: { readings: "vendor document", controls: "vendor document" },
+  ports: [],
+  recognise: (signs) => recognisePage(signs, page),
+  connect: (link) => new ReadOnlyProgram(link, page),
+};
+
+const name = /^gminer\b\s*v?/i;
+
+const page: ProgramPage = {
+  path: "/stat",
+  isIts: (stat) => name.test(stat.text("miner") ?? ""),
+  report,
+};
+
+/** Rates are in H/s, Sol/s or G/s, as `speed_unit` says. The fields of the second algorithm end with 2. */
+function report(stat: TolerantReader): ProgramReport {
+  const devices = stat.list("devices", 64);
+  const [algorithm, second] = (stat.text("algorithm") ?? "").split("+").map((each) => each.trim());
+  const isDual = second !== undefined || stat.has("total_accepted_shares2");
+  const speeds2 = devices.map((device) => device.number("speed2"));
+  return {
+    software: "GMiner",
+    make: "GMiner",
+    version: stat.text("miner")?.replace(name, "") || null,
+    readings: {
+      algorithm: algorithm || null,
+      dual: isDual
+        ? dualWork({
+            algorithm: second ?? stat.text("algorithm2"),
+            hashrate: total(speeds2),
+            shares: sharesOf(stat, "2"),
+          })
+        : null,
+      uptime: stat.number("uptime"),
+      shares: sharesOf(stat, ""),
+    },
+    devices: devices.map(card),
+    pools: [...poolOf(stat, ""), ...(isDual ? poolOf(stat, "2") : [])],
+  };
+}
+
+const sharesOf = (stat: TolerantReader, which: "" | "2") => ({
+  accepted: stat.integer(`total_accepted_shares${which}`),
+  rejected: stat.integer(`total_rejected_shares${which}`),
+  hardwareErrors: stat.integer(`total_invalid_shares${which}`),
+});
+
+const poolOf = (stat: TolerantReader, which: "" | "2") =>
+  programPool({
+    second: which === "2",
+    url: stat.text(`server${which}`, 255),
+    worker: stat.text(`user${which}`, 255),
+    accepted: stat.integer(`total_accepted_shares${which}`),
+    rejected: stat.integer(`total_rejected_shares${which}`),
+    stale: stat.integer(`total_stale_shares${which}`),
+  });
+
+const card = (device: TolerantReader, position: number): DeviceReading =>
+  gpuDevice({
+    name: device.text("name") ?? `GPU ${position}`,
+    hashrate: device.number("speed"),
+    temperature: device.number("temperature", gpuRules.temperature),
+    memoryTemperature: device.number("memory_temperature", gpuRules.temperature),
+    fanPercent: device.number("fan", gpuRules.fanPercent),
+    power: device.number("power_usage", gpuRules.power),
+    clock: device.number("core_clock", gpuRules.megahertz),
+    memoryClock: device.number("memory_clock", gpuRules.megahertz),
+    accepted: device.integer("accepted_shares"),
+    rejected: device.integer("rejected_shares"),
+    hardwareErrors: device.integer("invalid_shares"),
+    bus: busOf(device, "bus_id"),
+  });

@@ -1,0 +1,96 @@
+import { RigbridgeError } from "../../../contract/problems.ts";
+import type { ControlKey, Identity } from "../../../contract/readings.ts";
+import type { DeviceReading, Driver, PoolControls, Reading, Rig, Signs } from "../../driver.ts";
+import type { Link } from "../../link.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { garbled } from "../../transports/limits.ts";
+import type { RpcTransport } from "../../transports/rpc.ts";
+import { total, uptimeSince } from "../shared/figures.ts";
+import { busOf, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { type ProgramReport, programPool, readingOf } from "../shared/program.ts";
+
+/**
+ * miniZ. Its telemetry is off without --telemetry, has no login and controls nothing. One port answers a line of JSON
+ * with JSON after the head of a reply over HTTP (without it if started with --nohttpheaders), and browsers with a page.
+ * Source: readers in other managers.
+ */
+export const miniz: Driver = {
+  id: "miniz",
+  name: "miniZ",
+  evidence: { readings: "other source", controls: "other source" },
+  ports: [20_000],
+  recognise: (signs) => recognise(signs),
+  connect: (link) => new MinizRig(link),
+};
+
+/** By its page. */
+const recognise = ({ root, port }: Signs): Partial<Identity> | undefined =>
+  port !== undefined && root !== null && /\bminiZ\b/.test(root.body) ? { make: "miniZ" } : undefined;
+
+const request = { id: "0", method: "getstat" } as const;
+
+class MinizRig implements Rig {
+  readonly quick = true;
+  readonly pools: PoolControls = {};
+  readonly #rpc: RpcTransport;
+  readonly #now: () => number;
+
+  constructor({ rpc, now }: Pick<Link, "rpc" | "now">) {
+    this.#rpc = rpc;
+    this.#now = now;
+  }
+
+  async read(signal: AbortSignal): Promise<Reading> {
+    const { value, notes: repairs } = await this.#rpc.ask(request, signal, "head");
+    const notes = new Notes();
+    notes.addAll(repairs);
+    const reply = new TolerantReader(value, notes, "");
+    if (!reply.isList("result")) throw garbled(this.#rpc.at, "the reply is not that of miniZ");
+    return readingOf(report(reply, this.#now()), notes);
+  }
+
+  async set(key: ControlKey): Promise<string> {
+    throw new RigbridgeError("control.absent", `This program can only be read; it does not offer "${key}"`);
+  }
+
+  close(): void {
+    this.#rpc.close();
+  }
+}
+
+/** Rates are in Sol/s, or in H/s for algorithms that are measured so. `now`: epoch ms. */
+function report(reply: TolerantReader, now: number): ProgramReport {
+  const devices = reply.list("result").map(cardOf);
+  return {
+    software: "MiniZ",
+    make: "miniZ",
+    version: reply.text("version")?.replace(/^miniZ\s*v?/i, "") || null,
+    readings: {
+      algorithm: reply.text("algorithm"),
+      uptime: uptimeSince(reply.number("start_time", { absent: 0 }), now),
+    },
+    devices,
+    pools: programPool({
+      url: reply.text("current_server", 255),
+      worker: reply.text("current_user", 255),
+      accepted: total(devices.map(({ accepted }) => accepted)),
+      rejected: total(devices.map(({ rejected }) => rejected)),
+    }),
+  };
+}
+
+/** gpu_status: 2 is a card that mines. */
+const cardOf = (card: TolerantReader, position: number): DeviceReading =>
+  gpuDevice({
+    name: card.text("name") ?? `GPU ${position}`,
+    status: (card.integer("gpu_status") ?? 2) === 2 ? "enabled" : "disabled",
+    hashrate: card.number("speed_sps"),
+    temperature: card.number("temperature", gpuRules.temperature),
+    fanPercent: card.number("gpu_fan_speed", gpuRules.fanPercent),
+    power: card.number("gpu_power_usage", gpuRules.power),
+    clock: card.number("gpu_clock_core_max", gpuRules.megahertz),
+    memoryClock: card.number("gpu_clock_memory", gpuRules.megahertz),
+    accepted: card.integer("accepted_shares"),
+    rejected: card.integer("rejected_shares"),
+    bus: busOf(card, "busid"),
+  });

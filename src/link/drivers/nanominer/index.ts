@@ -1,0 +1,100 @@
+import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import { Notes, TolerantReader } from "../../tolerant-reader.ts";
+import { unknownDevice } from "../shared/board-device.ts";
+import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import {
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
+
+const page: ProgramPage = {
+  path: "/stats",
+  isIts: (reply) => reply.isList("Algorithms") && reply.isList("Devices"),
+  report: (reply) => report(reply),
+};
+
+/**
+ * nanominer. Its web interface is on at port 9090 and only reads; one with a `webPassword` cannot be read. Source: the
+ * maker's documents, and readers in other managers.
+ */
+export const nanominer: Driver = {
+  id: "nanominer",
+  name: "nanominer",
+  evidence: { readings: "other source", controls: "vendor document" },
+  ports: [9090],
+  recognise: (signs) => recognisePage(signs, page),
+  connect: (link) => new ReadOnlyProgram(link, page),
+};
+
+/** An algorithm with its name, which is its key. */
+interface Algorithm {
+  readonly name: string;
+  readonly reply: TolerantReader;
+}
+
+function report(reply: TolerantReader): ProgramReport {
+  const [first, second, ...more] = named(reply.list("Algorithms", 16));
+  if (more.length > 0) reply.notes.add(`it mines ${more.length + 2} algorithms; the first two are shown`);
+  return {
+    software: "NanoMiner",
+    make: "nanominer",
+    version: null,
+    readings: {
+      ...(first === undefined ? {} : workOf(first)),
+      dual: second === undefined ? null : dualWork(workOf(second)),
+      uptime: reply.number("WorkTime"),
+    },
+    devices: named(reply.list("Devices")).map((device) => deviceOf(device, [first, second])),
+    pools: [...(first === undefined ? [] : poolOf(first)), ...(second === undefined ? [] : poolOf(second, true))],
+  };
+}
+
+/** The members of the objects in a list, under their keys. */
+const named = (list: readonly TolerantReader[]): Algorithm[] =>
+  list.flatMap((each) =>
+    each
+      .keys()
+      .slice(0, 256)
+      .map((name) => ({ name, reply: each.object(name) })),
+  );
+
+function workOf({ name, reply }: Algorithm) {
+  const total = reply.object("Total");
+  return {
+    algorithm: nameOf(name),
+    hashrate: total.number("Hashrate"),
+    shares: { accepted: total.integer("Accepted"), rejected: total.integer("Denied"), hardwareErrors: null },
+  };
+}
+
+/** A key as a text. */
+const nameOf = (key: string): string | null => new TolerantReader({ key }, new Notes(), "").text("key", 100);
+
+/** "GPU 0" or "CPU", with its share of the first algorithm that it mines. */
+function deviceOf({ name, reply }: Algorithm, algorithms: readonly (Algorithm | undefined)[]): DeviceReading {
+  const work = algorithms.find((algorithm) => algorithm?.reply.has(name))?.reply.object(name);
+  const known = {
+    name: reply.text("Name") ?? nameOf(name) ?? "GPU",
+    hashrate: work?.number("Hashrate") ?? null,
+    temperature: reply.number("Temperature", gpuRules.temperature),
+    power: reply.number("Power", gpuRules.power),
+    accepted: work?.integer("Accepted") ?? null,
+    rejected: work?.integer("Denied") ?? null,
+  };
+  if (/^CPU/i.test(name)) return { ...unknownDevice, ...known, kind: "cpu" };
+  return gpuDevice({ ...known, fanPercent: reply.number("Fan", gpuRules.fanPercent), bus: busOf(reply, "Pci") });
+}
+
+function poolOf({ reply }: Algorithm, isSecond = false): PoolReading[] {
+  const total = reply.object("Total");
+  return programPool({
+    second: isSecond,
+    url: reply.text("CurrentPool", 255),
+    worker: null,
+    accepted: total.integer("Accepted"),
+    rejected: total.integer("Denied"),
+  });
+}

@@ -1,0 +1,101 @@
+import type { DeviceReading, Driver } from "../../driver.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
+import { uptimeSince } from "../shared/figures.ts";
+import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import {
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
+
+/** NBMiner's HTTP API (--api), which can only be read. Source: NBMiner's documents, 42.3. */
+export const nbminer: Driver = {
+  id: "nbminer",
+  name: "NBMiner",
+  evidence: { readings: "vendor document", controls: "vendor document" },
+  ports: [22_333],
+  recognise: (signs) =>
+    recognisePage(
+      signs,
+      pageWith(() => Date.now()),
+    ),
+  connect: (link) => new ReadOnlyProgram(link, pageWith(link.now)),
+};
+
+/** `now`: epoch ms, since it reports only when it was started. */
+const pageWith = (now: () => number): ProgramPage => ({
+  path: "/api/v1/status",
+  isIts: (status) => status.object("miner").has("total_hashrate_raw"),
+  report: (status) => report(status, now()),
+});
+
+/** Texts such as "61.02 M" stand beside each raw rate; -1 is a figure that is not known. */
+function report(status: TolerantReader, now: number): ProgramReport {
+  const miner = status.object("miner");
+  const stratum = status.object("stratum");
+  const isDual = stratum.boolean("dual_mine") === true;
+  return {
+    software: "NBMiner",
+    make: "NBMiner",
+    version: status.text("version"),
+    readings: {
+      hashrate: miner.number("total_hashrate_raw"),
+      algorithm: algorithmsOf(stratum)[0] ?? null,
+      dual: isDual
+        ? dualWork({
+            algorithm: algorithmsOf(stratum)[1] ?? null,
+            hashrate: miner.number("total_hashrate2_raw"),
+            shares: sharesOf(stratum, "2"),
+          })
+        : null,
+      power: miner.number("total_power_consume", { absent: 0 }),
+      uptime: uptimeSince(status.number("start_time", { absent: 0 }), now),
+      shares: sharesOf(stratum, ""),
+    },
+    devices: miner.list("devices", 64).map(card),
+    pools: [...poolOf(stratum, ""), ...(isDual ? poolOf(stratum, "2") : [])],
+  };
+}
+
+/** "ethash", or "tensority_ethash" for two at once. */
+function algorithmsOf(stratum: TolerantReader): string[] {
+  const text = stratum.text("algorithm") ?? "";
+  const [, first, second] = /^(.+)_(ethash|etchash)$/.exec(text) ?? [];
+  if (stratum.boolean("dual_mine") === true && first !== undefined && second !== undefined) return [first, second];
+  return text === "" ? [] : [text];
+}
+
+const sharesOf = (stratum: TolerantReader, which: "" | "2") => ({
+  accepted: stratum.integer(`accepted_shares${which}`),
+  rejected: stratum.integer(`rejected_shares${which}`),
+  hardwareErrors: stratum.integer(`invalid_shares${which}`),
+});
+
+const poolOf = (stratum: TolerantReader, which: "" | "2") =>
+  programPool({
+    second: which === "2",
+    url: stratum.text(`url${which}`, 255),
+    tls: stratum.boolean(`use_ssl${which}`),
+    worker: stratum.text(`user${which}`, 255),
+    accepted: stratum.integer(`accepted_shares${which}`),
+    rejected: stratum.integer(`rejected_shares${which}`),
+  });
+
+const card = (device: TolerantReader, position: number): DeviceReading =>
+  gpuDevice({
+    name: device.text("info") ?? `GPU ${position}`,
+    hashrate: device.number("hashrate_raw"),
+    temperature: device.number("temperature", gpuRules.temperature),
+    memoryTemperature: device.number("memTemperature", { ...gpuRules.temperature, absent: -1 }),
+    fanPercent: device.number("fan", gpuRules.fanPercent),
+    power: device.number("power", gpuRules.power),
+    clock: device.number("core_clock", gpuRules.megahertz),
+    memoryClock: device.number("mem_clock", gpuRules.megahertz),
+    activity: device.number("core_utilization", gpuRules.fanPercent),
+    accepted: device.integer("accepted_shares"),
+    rejected: device.integer("rejected_shares"),
+    hardwareErrors: device.integer("invalid_shares"),
+    bus: busOf(device, "pci_bus_id"),
+  });

@@ -1,0 +1,90 @@
+import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import { TolerantReader } from "../../tolerant-reader.ts";
+import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import {
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
+
+const page: ProgramPage = {
+  path: "/",
+  isIts: (reply) => reply.isList("algos") && reply.isList("devices"),
+  report: (reply) => report(reply),
+};
+
+/** OneZeroMiner. Its API is on at 127.0.0.1:3001, has no login and controls nothing. Source: readers in other managers. */
+export const onezerominer: Driver = {
+  id: "onezerominer",
+  name: "OneZeroMiner",
+  evidence: { readings: "other source", controls: "other source" },
+  ports: [3001],
+  recognise: (signs) => recognisePage(signs, page),
+  connect: (link) => new ReadOnlyProgram(link, page),
+};
+
+function report(reply: TolerantReader): ProgramReport {
+  const [first = new TolerantReader(undefined, reply.notes, ""), second, ...more] = reply.list("algos", 8);
+  if (more.length > 0) reply.notes.add(`it mines ${more.length + 2} algorithms; the first two are shown`);
+  const work = workOf(first);
+  return {
+    software: "OneZeroMiner",
+    make: "OneZeroMiner",
+    version: reply.text("version"),
+    readings: {
+      ...work,
+      dual: second === undefined ? null : dualWork(workOf(second)),
+      uptime: reply.number("uptime_seconds"),
+    },
+    devices: cardsOf(reply, first),
+    pools: [...poolOf(first), ...(second === undefined ? [] : poolOf(second, true))],
+  };
+}
+
+const workOf = (algorithm: TolerantReader) => ({
+  algorithm: algorithm.text("name"),
+  hashrate: algorithm.number("total_hashrate"),
+  shares: {
+    accepted: algorithm.integer("total_accepted_shares"),
+    rejected: algorithm.integer("total_rejected_shares"),
+    hardwareErrors: algorithm.integer("total_invalid_shares"),
+  },
+});
+
+/** Rates and shares of cards stand in lists of the algorithm, in the order of the cards. */
+function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
+  const rates = algorithm.row("hashrates");
+  const accepted = algorithm.row("devices_accepted_shares");
+  const rejected = algorithm.row("devices_rejected_shares");
+  const invalid = algorithm.row("devices_invalid_shares");
+  return reply.list("devices").map((card, position) =>
+    gpuDevice({
+      name: card.text("name") ?? `GPU ${position}`,
+      hashrate: rates.number(`${position}`),
+      temperature: card.number("temp", gpuRules.temperature),
+      memoryTemperature: card.number("mem_temp", gpuRules.temperature),
+      fanPercent: card.number("fan", gpuRules.fanPercent),
+      clock: card.number("cclk", gpuRules.megahertz),
+      memoryClock: card.number("mclk", gpuRules.megahertz),
+      power: card.number("power", gpuRules.power),
+      accepted: accepted.integer(`${position}`),
+      rejected: rejected.integer(`${position}`),
+      hardwareErrors: invalid.integer(`${position}`),
+      bus: busOf(card, "bus_id"),
+    }),
+  );
+}
+
+function poolOf(algorithm: TolerantReader, isSecond = false): PoolReading[] {
+  const isAway = /\b(?:dis|not )connected|\boffline|\berror|\bfail/i.test(algorithm.text("pool_status") ?? "");
+  return programPool({
+    second: isSecond,
+    url: algorithm.text("pool", 255),
+    worker: null,
+    status: isAway ? "dead" : "enabled",
+    accepted: algorithm.integer("total_accepted_shares"),
+    rejected: algorithm.integer("total_rejected_shares"),
+  });
+}

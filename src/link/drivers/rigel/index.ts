@@ -1,0 +1,104 @@
+import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import type { TolerantReader } from "../../tolerant-reader.ts";
+import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import {
+  loginOf,
+  type ProgramPage,
+  type ProgramReport,
+  programPool,
+  ReadOnlyProgram,
+  recognisePage,
+} from "../shared/program.ts";
+
+/** Rigel's HTTP API (--api-bind), which can only be read. Source: Rigel's documents, 1.23. */
+export const rigel: Driver = {
+  id: "rigel",
+  name: "Rigel",
+  evidence: { readings: "vendor document", controls: "vendor document" },
+  ports: [],
+  recognise: (signs) => recognisePage(signs, page),
+  connect: (link) => new ReadOnlyProgram(link, page),
+};
+
+const page: ProgramPage = {
+  path: "/stat",
+  isIts: (stat) => /^rigel\b/i.test(stat.text("name") ?? ""),
+  report,
+  // The passwords of its pools.
+  isSecret: true,
+};
+
+/** Figures stand under the name of their algorithm; `algorithm` joins the names: "autolykos2+sha512256d". */
+function report(stat: TolerantReader): ProgramReport {
+  const [first, second] = (stat.text("algorithm") ?? "").split("+").filter((each) => each !== "");
+  return {
+    software: "RigelMiner",
+    make: "Rigel",
+    version: stat.text("version"),
+    readings: {
+      algorithm: first ?? null,
+      ...(first === undefined ? {} : { hashrate: rateOf(stat, first), shares: sharesOf(stat, first) }),
+      dual:
+        second === undefined
+          ? null
+          : dualWork({ algorithm: second, hashrate: rateOf(stat, second), shares: sharesOf(stat, second) }),
+      power: stat.number("power_usage", { absent: 0 }),
+      uptime: stat.number("uptime"),
+    },
+    devices: stat
+      .list("devices", 64)
+      .filter((device) => device.boolean("selected") !== false)
+      .map((device, position) => card(device, position, first)),
+    pools: [...poolsOf(stat, first, false), ...poolsOf(stat, second, true)].map((pool, index) => ({ ...pool, index })),
+  };
+}
+
+const rateOf = (stat: TolerantReader, algorithm: string): number | null => stat.object("hashrate").number(algorithm);
+
+function sharesOf(stat: TolerantReader, algorithm: string) {
+  const solutions = stat.object("solution_stat").object(algorithm);
+  return {
+    accepted: solutions.integer("accepted"),
+    rejected: solutions.integer("rejected"),
+    hardwareErrors: solutions.integer("invalid"),
+  };
+}
+
+/** The first pool of an algorithm that is connected is in use; the passwords are never read. */
+function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: boolean): PoolReading[] {
+  if (algorithm === undefined) return [];
+  const { accepted, rejected } = sharesOf(stat, algorithm);
+  const pools = stat.object("pools").list(algorithm, 16);
+  const inUse = pools.find((pool) => !isDead(pool));
+  return pools.flatMap((pool, priority) => {
+    const at = pool.object("connection_details");
+    const [host, port] = [at.text("hostname", 200), at.integer("port", { min: 1, max: 65_535 })];
+    return programPool({
+      url: host === null || port === null ? null : `${host}:${port}`,
+      tls: at.boolean("ssl"),
+      worker: loginOf(at.text("username", 255), at.text("worker", 255)),
+      priority,
+      status: isDead(pool) ? "dead" : "enabled",
+      ...(pool === inUse ? { second, accepted, rejected } : { active: false }),
+    });
+  });
+}
+
+const isDead = (pool: TolerantReader): boolean => /disconnect|fail|error|dead/i.test(pool.text("state") ?? "");
+
+function card(device: TolerantReader, position: number, algorithm: string | undefined): DeviceReading {
+  const health = device.object("monitoring_info");
+  return gpuDevice({
+    name: device.text("name") ?? `GPU ${position}`,
+    status: /lost|crash|fail|error/i.test(device.text("state") ?? "") ? "dead" : "enabled",
+    ...(algorithm === undefined ? {} : { hashrate: rateOf(device, algorithm), ...sharesOf(device, algorithm) }),
+    temperature: health.number("core_temperature", gpuRules.temperature),
+    memoryTemperature: health.number("memory_temperature", gpuRules.temperature),
+    fanPercent: health.number("fan_speed", gpuRules.fanPercent),
+    power: health.number("power_usage", gpuRules.power),
+    clock: health.number("core_clock", gpuRules.megahertz),
+    memoryClock: health.number("memory_clock", gpuRules.megahertz),
+    activity: health.number("core_utilization", gpuRules.fanPercent),
+    bus: busOf(device, "pci_address"),
+  });
+}

@@ -1,0 +1,97 @@
+import { RigbridgeError } from "../contract/problems.ts";
+import { hostAndPort, type RigAddress } from "./address.ts";
+import type { HttpSign, Question, Signs } from "./driver.ts";
+import type { Target } from "./transports/exchange.ts";
+import type { HttpReply, HttpTransport } from "./transports/http.ts";
+import { askLines, askText, lineRequest } from "./transports/lines.ts";
+import { exchange } from "./transports/rpc.ts";
+
+/** For an answer in the protocol of a mining program, which sits on a computer and answers at once. */
+const programTimeoutMs = 1_500;
+const signLength = 65_536;
+
+/** The signs of one address that drivers ask for, each asked once. */
+export class FurtherSigns {
+  /** The port where RPC was answered. */
+  rpcPort: number | null = null;
+  readonly #address: RigAddress;
+  readonly #http: HttpTransport;
+  readonly #token: string | undefined;
+  readonly #signal: AbortSignal;
+  readonly #pages: Record<string, HttpSign | null> = {};
+  readonly #reports: Record<string, unknown> = {};
+  readonly #lines: Record<string, unknown> = {};
+  readonly #texts: Record<string, string | null> = {};
+
+  constructor(address: RigAddress, http: HttpTransport, token: string | undefined, signal: AbortSignal) {
+    this.#address = address;
+    this.#http = http;
+    this.#token = token;
+    this.#signal = signal;
+  }
+
+  async ask(question: Question): Promise<void> {
+    if ("page" in question) {
+      this.#pages[question.page] = await this.#page(question.page, question.withToken === true);
+    } else if ("command" in question) this.#reports[question.command] = await this.#report(question.command);
+    else if ("line" in question) this.#lines[question.line] = await this.#line(question.line);
+    else this.#texts[question.text] = await this.#program((target, signal) => askText(target, question.text, signal));
+  }
+
+  /** All signs, with those that are always gathered. */
+  signs(gathered: Pick<Signs, "root" | "version">): Signs {
+    const { port } = this.#address;
+    const asked = { pages: this.#pages, reports: this.#reports, lines: this.#lines, texts: this.#texts };
+    return { ...gathered, ...asked, ...(port === null ? {} : { port }) };
+  }
+
+  /** The HTTP status of a path that was asked for. */
+  status(path: string): number | undefined {
+    return this.#pages[path]?.status;
+  }
+
+  #page(path: string, withToken: boolean): Promise<HttpSign | null> {
+    const token = withToken ? this.#token : undefined;
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return unlessFailed(async () => signOf(await this.#http.call({ method: "GET", path, headers }, this.#signal)));
+  }
+
+  /** null where RPC, or this command, is not answered. */
+  async #report(command: string): Promise<unknown> {
+    const { host } = this.#address;
+    const port = this.rpcPort;
+    if (port === null) return null;
+    const target = { host, port, at: hostAndPort(host, port) };
+    const request = `${JSON.stringify({ command })}\n`;
+    return unlessFailed(async () => (await exchange(target, request, this.#signal)).value);
+  }
+
+  async #line(method: string): Promise<unknown> {
+    const replies = await this.#program((target, signal) => askLines(target, [lineRequest(method)], signal));
+    return replies?.[0]?.value ?? null;
+  }
+
+  /** Asks in the protocol of a mining program at the address's port; null without an answer. */
+  async #program<T>(ask: (target: Target, signal: AbortSignal) => Promise<T>): Promise<T | null> {
+    const { host, port, tls } = this.#address;
+    if (port === null || tls) return null;
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(programTimeoutMs)]);
+    return unlessFailed(() => ask({ host, port, at: hostAndPort(host, port) }, signal));
+  }
+}
+
+/** null where the device gave no readable answer. */
+async function unlessFailed<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof RigbridgeError) return null;
+    throw error;
+  }
+}
+
+export const signOf = ({ status, headers, body }: HttpReply): HttpSign => ({
+  status,
+  headers,
+  body: body.slice(0, signLength),
+});

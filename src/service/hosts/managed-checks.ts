@@ -1,0 +1,68 @@
+import type { Mistake } from "../../contract/problems.ts";
+import type { Input } from "../../contract/service.ts";
+import type { Store, StoredManagedMiner } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import type { Coins } from "../money/coins.ts";
+import { type ManagedMiners, mostPrograms } from "./managed-miners.ts";
+import { algorithmsOf, poolsOf, takes } from "./program-of.ts";
+import { isNone } from "./software.ts";
+
+export interface CheckContext {
+  readonly store: Store;
+  readonly coins: Coins;
+  readonly managed: ManagedMiners;
+}
+
+/** Every mistake that the service can see. What only the host knows, its agent checks. */
+export function mistakesIn(
+  miner: StoredManagedMiner,
+  body: Partial<Input<"saveManagedMiner">>,
+  id: number | undefined,
+  context: CheckContext,
+): Mistake[] {
+  const { store, coins, managed } = context;
+  const { hostId, poolId, isPoolGroup, softwareType, algorithm, dualAlgorithm } = miner;
+  const mistakes: Mistake[] = [];
+  const add = (path: string, message: string): void => void mistakes.push({ path, message });
+  if (store.hosts.get(hostId)?.disabled !== false)
+    add("hostId", hostId === 0 ? "is required" : `there is no host ${hostId}`);
+  const others = enabled(store.managedMiners).filter((each) => each.hostId === hostId && each.id !== id);
+  if (others.length >= mostPrograms) add("hostId", `a host takes ${mostPrograms} managed miners at most`);
+  if (poolId !== 0 && (isPoolGroup ? store.poolGroups : store.pools).get(poolId)?.disabled !== false)
+    add("poolId", `there is no ${isPoolGroup ? "pool group" : "pool"} ${poolId}`);
+  const software = managed.softwareOf(miner);
+  if (softwareType !== "" && software === undefined)
+    add("softwareType", `"${softwareType}" is not among GET /api/miningsoftware`);
+  for (const path of ["algorithm", "dualAlgorithm"] as const) {
+    const name = body[path];
+    const isOwn = name !== undefined && software?.algorithms.includes(name) === true;
+    if (name !== undefined && !isNone(name) && !isOwn) mistakes.push(...coins.algorithmMistakes(path, name));
+  }
+  if (mistakes.length > 0) return mistakes;
+  const pools = poolsOf(miner, store);
+  const { first, second } = algorithmsOf(miner, pools, coins);
+  if (software !== undefined && !isNone(algorithm) && !software.algorithms.includes(first))
+    add("algorithm", `${software.name} does not mine ${algorithm}`);
+  if (software !== undefined && second !== null && software.dualsOf(first)?.includes(second) === false)
+    add("dualAlgorithm", `${software.name} does not mine ${dualAlgorithm} beside ${first || "an unknown algorithm"}`);
+  const wrong = pools.filter(
+    (pool) => first !== "" && !takes(pool, first, coins) && !(second !== null && takes(pool, second, coins)),
+  );
+  for (const { description, url, coinAlgorithm } of wrong)
+    add("poolId", `the pool ${description || url} pays for ${coinAlgorithm}, not for ${first}`);
+  return mistakes;
+}
+
+/** Each choice of its switching must be what the managed miner could be set to. */
+export function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: CheckContext): Mistake[] {
+  if (miner.switching !== null && !isNone(miner.dualAlgorithm))
+    return [{ path: "switching", message: "does not go with dualAlgorithm: two algorithms at once are not measured" }];
+  const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
+  return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
+    const software = softwareType === "" ? {} : { softwareType };
+    const chosen = { ...miner, ...choice, ...software, addedPools: [] };
+    return mistakesIn(chosen, { algorithm: choice.algorithm }, id, context)
+      .filter(({ message }) => !own.has(message))
+      .map(({ path, message }) => ({ path: `switching.choices[${index}].${path}`, message }));
+  });
+}
