@@ -31,13 +31,9 @@ export interface DoubleOptions {
   readonly gpus?: readonly HostGpu[];
   readonly programs?: readonly ProgramState[];
   /** The port of the API of a program, and its token. */
-<<<<<<< HEAD
-  readonly api?: (id: number) => { readonly port: number; readonly token: string | null } | null;
+  readonly api?: (id: number) => DoubleApi | null;
   /** Epoch ms; the machine's clock unless a test holds it. */
   readonly now?: () => number;
-=======
-  readonly api?: (id: number) => DoubleApi | null;
->>>>>>> 20e
   /** Why no program is started. */
   readonly refusesStart?: string;
   /** Why a command line is refused. */
