@@ -81,7 +81,10 @@ async function fetchInto(
       signal: ended,
     });
     if (!(data instanceof Readable)) throw new Error("it has no body");
-    if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
+    if (Number(headers["content-length"] ?? 0) > limit) {
+      data.destroy();
+      throw tooLarge(limit);
+    }
     let bytes = 0;
     const limited = new Transform({
       transform(chunk: Buffer, _encoding, done) {
