@@ -58,7 +58,8 @@ async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promis
   const { driver, rig, identity: recognised } = await found;
   try {
     const reading = await rig.read(signal);
-    const { identity, readings, pools, controls, locked } = reading;
+    const { identity, readings, pools, controls, devices, locked } = reading;
+    const cards = devices.filter(({ kind }) => kind === "gpu");
     return {
       driver: driver.id,
       identity: {
@@ -83,6 +84,7 @@ async function reportOf(found: Promise<Identified>, signal: AbortSignal): Promis
         stale,
       })),
       controls,
+      ...(cards.length === 0 ? {} : { cards }),
       ...(locked === undefined ? {} : { locked }),
     };
   } finally {

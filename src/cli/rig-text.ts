@@ -16,6 +16,8 @@ export interface RigReport {
   readonly reason: Halt | null;
   readonly pools: readonly ReportedPool[];
   readonly controls: Reading["controls"];
+  /** Its graphics cards; absent where it has none. */
+  readonly cards?: Reading["devices"];
   /** Why further controls are missing; absent where none are. */
   readonly locked?: Locked;
 }
@@ -27,7 +29,7 @@ type ReportedPool = Pick<
 
 /** A rig as text for the terminal; what it does not report is left out. */
 export function rigText(report: RigReport, address: string): string {
-  const { driver, identity, readings, reason, pools, controls, locked } = report;
+  const { driver, identity, readings, reason, pools, controls, cards = [], locked } = report;
   const { make, model } = identity;
   // Most models begin with their make.
   const parts = make !== null && model?.startsWith(make) ? [model] : [make, model];
@@ -45,6 +47,7 @@ export function rigText(report: RigReport, address: string): string {
     `${printable(what === "" ? "A rig" : what)} at ${address}`,
     indented(pairs(lines.filter(([, text]) => text !== ""))),
     boards.section(readings),
+    section("Cards", cardHead, cards.map(cardRow)),
     fans.section(readings),
     list("Pools", poolLines(pools)),
     section("Controls", ["Control", "Now", "Accepts"], controls.map(controlRow)),
@@ -161,6 +164,22 @@ const boardRow = (board: RigReadings["boards"][number]): string[] => [
   [board.chips, board.chipsExpected].filter((count) => count !== null).join(" of "),
   figure(board.frequency, (hertz) => `${format.grouped(hertz / 1e6)} MHz`),
   figure(board.voltage, (volts) => `${format.decimal(volts)} V`),
+];
+
+const cardHead = ["Bus", "Card", "State", "Hash rate", "Temperature", "Memory", "Fan", "Power"];
+
+const cardRow = (card: Reading["devices"][number]): string[] => [
+  figure(card.bus, String),
+  printable(card.name),
+  card.status,
+  figure(card.hashrate, format.hashrate),
+  figure(card.temperature, celsius),
+  figure(card.memoryTemperature, celsius),
+  joined([
+    figure(card.fanRpm, (speed) => `${format.grouped(speed)} rpm`),
+    figure(card.fanPercent, (part) => `${format.grouped(part)} %`),
+  ]),
+  figure(card.power, format.power),
 ];
 
 const fanRow = ({ rpm, percent }: RigReadings["fans"][number], index: number): string[] => [

@@ -76,7 +76,11 @@ export function crossChecks(value: unknown): Finding[] {
         ...unknownNames(step, "poolGroup", "pool group", textsOf(poolGroups, "name")),
       ]),
     ...software(config),
-    ...unknownAlgorithms(entriesOf(config, "algorithms"), [...pools, ...entriesOf(config, "coins")]),
+    ...unknownAlgorithms(entriesOf(config, "algorithms"), [
+      ...pools,
+      ...entriesOf(config, "coins"),
+      ...entriesOf(config, "gpuSettings"),
+    ]),
   ];
 }
 

@@ -12,6 +12,7 @@ import { TimeZone } from "../contract/time-zone.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
 import type { Environment } from "./environment.ts";
+import { GpuSettingsOfModel } from "./gpu-settings.ts";
 import { Follows, Heatings } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
@@ -280,6 +281,11 @@ export const Config = z.strictObject({
   hooks: z.array(HookSettings).max(100).default([]).describe("web hooks that come in and trigger rules"),
   software: Software,
   agent: OwnAgentSettings.prefault({}).describe("mining programs on the service's own machine"),
+  gpuSettings: z
+    .array(GpuSettingsOfModel)
+    .max(500)
+    .default([])
+    .describe("power limits, clocks and fans of graphics cards by model and algorithm, on hosts that allow it"),
   scan: ScanSettings.optional().describe("searching networks for rigs; absent = only on request"),
   mqtt: MqttSettings.optional().describe("the MQTT bridge; absent = none"),
   history: z

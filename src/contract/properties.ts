@@ -361,11 +361,19 @@ export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control 
 }
 
 /** The parts of a miner that have this property: its boards, its fans, or the miner itself (0). */
-export function partsOf({ readings }: Miner, key: PropertyKey): readonly Part[] {
+export function partsOf({ readings, controls }: Miner, key: PropertyKey): readonly Part[] {
   const property: Property = properties[key];
   if (property.of === "miner") return [0];
-  return property.of === "board" ? readings.boards.map(({ slot }) => slot) : readings.fans.map((_, index) => index);
+  if (property.of === "fan") return readings.fans.map((_, index) => index);
+  const slots = readings.boards.map(({ slot }) => slot);
+  // Cards of a computer are switched like boards, but are not among the boards.
+  const cards = property.control === null ? [] : switchedSlots(controls).filter((slot) => !slots.includes(slot));
+  return [...slots, ...cards];
 }
+
+/** The slots that have a switch. */
+export const switchedSlots = (controls: readonly Control[]): Part[] =>
+  controls.flatMap(({ key }) => (key.startsWith("board_") ? [Number(key.slice("board_".length))] : []));
 
 const controlOf = ({ controls }: Miner, key: ControlKey): Control | undefined =>
   controls.find((control) => control.key === key);

@@ -6,6 +6,7 @@ import {
   partsOf,
   properties,
   propertyKeys,
+  switchedSlots,
 } from "../contract/properties.ts";
 import type { Miner } from "../contract/resources.ts";
 import { poolInUse, totalsOf } from "../farm/index.ts";
@@ -131,7 +132,7 @@ const stateFields = {
 /** A field that stands beside a property's own. */
 export type DerivedField = Exclude<{ [K in PropertyKey]: keyof (typeof stateFields)[K] }[PropertyKey], PropertyKey>;
 
-/** The fields of miners with the same boards and fans. */
+/** The fields of miners with the same boards, fans and switches. */
 interface Layout {
   /** All unknown. Copies share its layout in memory: a state made field by field takes six times as much. */
   readonly blank: MinerState;
@@ -151,7 +152,7 @@ const maxLayouts = 1_000;
 
 function layoutOf(miner: Miner): Layout {
   const { boards, fans } = miner.readings;
-  const shape = `${boards.map(({ slot }) => slot).join()}/${fans.length}`;
+  const shape = `${boards.map(({ slot }) => slot).join()}/${fans.length}/${switchedSlots(miner.controls).join()}`;
   const known = layouts.get(shape);
   if (known !== undefined) return known;
   const rows = propertyKeys.flatMap((key) => rowsOf(miner, key));

@@ -159,7 +159,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     hooks: new Hooks(config.hooks),
     agents,
     benchmarks,
-    managed: new ManagedMiners({ store, agents, coins, notices, benchmarks, log }),
+    managed: new ManagedMiners({ store, agents, coins, notices, benchmarks, gpuSettings: config.gpuSettings, log }),
   };
 }
 

@@ -17,6 +17,7 @@ beforeAll(async () => {
       { kind: "axeos", warm: true, mac: "02:51:00:00:00:0A" },
       { kind: "xmrig", warm: true, token: "right", restricted: false },
       { kind: "axeos", fault: "silent" },
+      { kind: "gminer", warm: true, dualAlgorithm: "kHeavyHash" },
     ],
   });
 });
@@ -60,6 +61,16 @@ describe("rigbridge read", () => {
     expect(report.readings.hashrate).toBeGreaterThan(0);
     expect(report.pools.find(({ active }) => active)?.url).toContain("pool.example.com:3333");
     expect(report.controls.length).toBeGreaterThan(0);
+  });
+
+  test("shows each card of a computer, and the second algorithm", async () => {
+    const { code, stdout } = await rigbridge(["read", address(4)]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Second algorithm +kHeavyHash, [\d.]+ GH\/s/);
+    const rows = stdout.split("\n").filter((line) => /^ +\d+ +NVIDIA GeForce RTX 3070 +enabled .* W$/.test(line));
+    expect(rows.map((line) => Number.parseInt(line, 10))).toEqual([1, 2, 5, 6, 10, 11]);
+    const json: unknown = JSON.parse((await rigbridge(["read", address(4), "--json"])).stdout);
+    expect(json).toMatchObject({ cards: [{ bus: 1 }, { bus: 2 }, {}, {}, {}, {}], readings: { dual: {} } });
   });
 
   test("without --json is plain text", async () => {

@@ -27,6 +27,7 @@ const figures: MinerFigures = {
   coin: "",
   coinKey: "",
   algorithmKey: "",
+  dual: null,
   groupId: 0,
   revenue: 0,
   earnings: unknownEarnings({ currency: "USD" }),

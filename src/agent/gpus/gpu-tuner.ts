@@ -196,10 +196,8 @@ function wantedOf(
   const mistakes: string[] = [];
   for (const each of settings) {
     const own = cards.filter(({ slot }) => (each.bus === null ? !named.has(busOf(slot)) : busOf(slot) === each.bus));
-    if (own.length === 0)
-      mistakes.push(
-        each.bus === null ? "There is no graphics card to set" : `There is no graphics card on bus ${each.bus}`,
-      );
+    if (each.bus !== null && own.length === 0) mistakes.push(`There is no graphics card on bus ${each.bus}`);
+    if (cards.length === 0 && each.bus === null) mistakes.push("There is no graphics card to set");
     for (const setting of settingNames) {
       const value = each[setting];
       if (value !== null) found.push(...own.map((card) => ({ card, setting, value, named: each.bus !== null })));

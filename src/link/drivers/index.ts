@@ -51,6 +51,7 @@ export const drivers: readonly Driver[] = [
   teamblack,
   miniz,
   xmrigProxy,
+  // These ask in other protocols, after HTTP has shown nothing.
   ethminer,
   claymore,
   ccminer,

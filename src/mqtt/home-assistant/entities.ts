@@ -81,17 +81,18 @@ export function entitiesOf(subject: Subject): Components {
       const wanted = property.control?.(part);
       const control = wanted === undefined ? undefined : miner.controls.find((each) => each.key === wanted);
       const made = make({ ...subject, key, part, field: fieldOf(property, key, part), property, control });
-      const name = nameOf(property, part);
+      const name = nameOf(property, part, miner);
       for (const [id, component] of Object.entries(made)) all[id] = { name, ...component };
     }
   }
   return all;
 }
 
-/** Fans are numbered from 1, boards as the rig numbers them. */
-function nameOf({ name, of }: Property, part: Part): string {
+/** Fans are numbered from 1, boards and cards as the rig numbers them. */
+function nameOf({ name, of }: Property, part: Part, { readings: { boards } }: Miner): string {
   if (of === "miner") return name;
-  return of === "fan" ? name.replace("Fan", `Fan ${part + 1}`) : name.replace("Board", `Board ${part}`);
+  if (of === "fan") return name.replace("Fan", `Fan ${part + 1}`);
+  return name.replace("Board", `${boards.some(({ slot }) => slot === part) ? "Board" : "Card"} ${part}`);
 }
 
 const config = { entity_category: "config" } as const;

@@ -55,6 +55,8 @@ export function mistakesIn(
 
 /** Each choice of its switching must be what the managed miner could be set to. */
 export function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: CheckContext): Mistake[] {
+  if (miner.switching !== null && !isNone(miner.dualAlgorithm))
+    return [{ path: "switching", message: "does not go with dualAlgorithm: two algorithms at once are not measured" }];
   const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
   return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
     const software = softwareType === "" ? {} : { softwareType };

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { GpuSettingsOfModel } from "../../config/gpu-settings.ts";
 import type { Program, ProgramState } from "../../contract/agent.ts";
 import type { HostProgram } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
@@ -19,6 +20,8 @@ export interface ManagedMinersOptions {
   readonly coins: Coins;
   readonly notices: Pick<FarmNotices, "raise" | "close">;
   readonly benchmarks: Benchmarks;
+  /** Of the configuration file. */
+  readonly gpuSettings: readonly GpuSettingsOfModel[];
   readonly log: Logger;
 }
 
@@ -101,10 +104,14 @@ export class ManagedMiners implements AgentListener {
 
   /** The program that a managed miner is, or why it cannot run. */
   programOf(miner: Stored<StoredManagedMiner>): Program | Lack {
-    const { store, coins, agents } = this.#options;
+    const { store, coins, agents, gpuSettings } = this.#options;
+    const session = agents.session(miner.hostId);
+    // Where its agent does not allow it, what the file says of all hosts would keep programs from being started.
+    const settings = session?.permissions?.gpuSettings === true ? gpuSettings : [];
     return programOf(miner, {
       ...{ store, coins, software: this.softwareOf(miner), name: miner.description || this.nameOf(miner) },
-      system: agents.session(miner.hostId)?.host?.system ?? "",
+      system: session?.host?.system ?? "",
+      modelSettings: { settings, gpus: session?.host?.gpus ?? [] },
     });
   }
 

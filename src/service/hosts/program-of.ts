@@ -2,6 +2,7 @@ import type { GpuSettings, Program, ProgramFiles } from "../../contract/agent.ts
 import type { GpuTuning } from "../../contract/resources.ts";
 import type { Store, Stored, StoredManagedMiner, StoredPool } from "../../store/index.ts";
 import type { Coins } from "../money/coins.ts";
+import { type ModelSettings, withModelSettings } from "./gpu-settings.ts";
 import { downloadOf, isNone, type Software } from "./software.ts";
 
 /** Its pools in order of failover: the pool or pool group, then those that were added. */
@@ -50,6 +51,7 @@ export interface Surroundings {
   readonly coins: Coins;
   readonly software: Software | undefined;
   readonly name: string;
+  readonly modelSettings: ModelSettings;
   /** The operating system of its host, as the agent reports it. */
   readonly system: string;
 }
@@ -63,7 +65,7 @@ export interface Lack {
 /** The program that a managed miner is, or why it cannot run. */
 export function programOf(
   miner: Stored<StoredManagedMiner>,
-  { store, coins, software, name, system }: Surroundings,
+  { store, coins, software, name, system, modelSettings }: Surroundings,
 ): Program | Lack {
   const pools = poolsOf(miner, store);
   const { first, second } = algorithmsOf(miner, pools, coins);
@@ -95,7 +97,10 @@ export function programOf(
     dualPools: pools.filter(isSecond).slice(0, mostPools).map(programPool),
     parameters: miner.commandLineParams,
     running: miner.running,
-    gpuSettings: settingsFor(miner.gpuSettings, first, coins),
+    gpuSettings: withModelSettings(
+      settingsFor(miner.gpuSettings, first, coins),
+      modelSettingsFor(modelSettings, first, coins),
+    ),
     idle: miner.idle,
   };
 }
@@ -113,6 +118,11 @@ function filesOf(
   const confirmed = downloads.all().find(({ url }) => url === download.url);
   return { from: "download", url: download.url, sha256: download.sha256 ?? confirmed?.sha256 ?? null };
 }
+
+const modelSettingsFor = ({ settings, gpus }: ModelSettings, algorithm: string, coins: Coins): ModelSettings => ({
+  settings: settings.filter((each) => coins.isSameAlgorithm(each.algorithm, algorithm)),
+  gpus,
+});
 
 /** Those for this algorithm, else those for any; one for each GPU. */
 function settingsFor(tunings: readonly GpuTuning[], algorithm: string, coins: Coins): GpuSettings[] {

@@ -431,7 +431,8 @@ function canDo(reading: Reading | null) {
     canRestart: control("restart") !== undefined,
     canStart: mining !== undefined && mining.value !== true,
     canPool: pools.length > 0,
-    canPoolSwitch: pools.includes("switch") || pools.includes("use"),
+    // To any pool: one that the rig does not list has to be added.
+    canPoolSwitch: pools.includes("use") || (pools.includes("switch") && pools.includes("add")),
     canPoolSave: pools.includes("add") || pools.includes("use"),
   };
 }

@@ -290,10 +290,13 @@ describe("odd answers", () => {
         fanPercent: 55,
         clock: 1800e6,
         memoryClock: 7000e6,
+        power: 120,
+        bus: 1,
       },
-      { kind: "gpu", name: "RX", hashrate: 500, temperature: null, fanRpm: 1500 },
+      { kind: "gpu", name: "RX", hashrate: 500, temperature: null, fanRpm: 1500, power: null, bus: null },
     ]);
-    expect([readings.temperature, readings.fans.length]).toEqual([61, 2]);
+    // Of one card it is unknown.
+    expect([readings.temperature, readings.fans.length, readings.power]).toEqual([61, 2, null]);
     await rig.read(deadline());
     expect(asked.filter((path) => path === "GET /2/backends")).toHaveLength(2);
   });

@@ -168,11 +168,11 @@ describe("a rule that acts again", () => {
       return bench.runs.told;
     };
     expect(await told(80)).toEqual([restarted]);
-    expect(await told(110)).toHaveLength(1);
-    expect(await told(20)).toEqual([restarted, restarted]);
-    expect(await told(220)).toHaveLength(2);
+    expect(await told(100)).toHaveLength(1);
+    expect(await told(30)).toEqual([restarted, restarted]);
+    expect(await told(210)).toHaveLength(2);
     expect(await told(30)).toHaveLength(3);
-    expect(await told(280)).toHaveLength(3);
+    expect(await told(270)).toHaveLength(3);
     expect(await told(86_400)).toEqual([restarted, restarted, restarted, gaveUp]);
     expect(await told(660, healthy)).toHaveLength(4);
     expect(await told(100)).toEqual([restarted, restarted, restarted, gaveUp, restarted]);

@@ -15,6 +15,13 @@ import {
 } from "../../../src/contract/agent.ts";
 import { until } from "../../until.ts";
 
+export interface DoubleApi {
+  /** That of a virtual rig; by default the loopback. */
+  readonly host?: string;
+  readonly port: number;
+  readonly token: string | null;
+}
+
 export interface DoubleOptions {
   readonly url: string;
   readonly token: string;
@@ -24,7 +31,7 @@ export interface DoubleOptions {
   readonly gpus?: readonly HostGpu[];
   readonly programs?: readonly ProgramState[];
   /** The port of the API of a program, and its token. */
-  readonly api?: (id: number) => { readonly port: number; readonly token: string | null } | null;
+  readonly api?: (id: number) => DoubleApi | null;
   /** Why no program is started. */
   readonly refusesStart?: string;
   /** Why a command line is refused. */
@@ -33,7 +40,7 @@ export interface DoubleOptions {
 
 export const report = (gpus: readonly HostGpu[] = []): HostReport => ({
   name: "rig-3",
-  system: "Ubuntu 24.04",
+  system: "Linux 6.8.0 (x86_64)",
   cpu: "Invented CPU",
   cores: 8,
   uptime: 1_000,
@@ -189,7 +196,7 @@ export class AgentDouble {
       this.send({ t: "closed", channel, error: "ECONNREFUSED" });
       return;
     }
-    const socket = connect(api.port, "127.0.0.1");
+    const socket = connect(api.port, api.host ?? "127.0.0.1");
     this.#channels.set(channel, socket);
     let error: string | undefined;
     socket.on("data", (bytes) => this.sendRaw(frameOf(channel, bytes)));

@@ -3,6 +3,7 @@ import { onTestFinished } from "vitest";
 import { Config } from "../../../src/config/index.ts";
 import type { Input, Reply } from "../../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../../src/http/index.ts";
+import { parseAddress } from "../../../src/link/address.ts";
 import type { RigSpec } from "../../../src/simulator/index.ts";
 import { type Bench, type BenchOptions, caller, openBench } from "../bench.ts";
 import { AgentDouble, type DoubleOptions } from "./agent-double.ts";
@@ -45,6 +46,12 @@ export const pools = [
   { name: "bitcoin", url: "stratum+tcp://btc.example.com:3333", coin: "BTC", worker: "rig" },
 ];
 
+/** The host and port of a virtual rig. */
+export function apiAt(address: string): { readonly host: string; readonly port: number } {
+  const { host, port } = parseAddress(address);
+  return { host, port: port ?? 0 };
+}
+
 /** A service with HTTP, and a host whose agent has a token. */
 export async function openHosts(options: BenchOptions = {}): Promise<HostsBench> {
   const bench = await openBench({ ...options, config: { pools, ...options.config } });
@@ -70,7 +77,7 @@ export async function openHosts(options: BenchOptions = {}): Promise<HostsBench>
     agent: async (more = {}) => {
       const api = (id: number) => {
         const rig = bench.farm.rigs[id - 1];
-        return rig === undefined ? null : { port: Number(rig.address.split(":").at(-1)), token: programToken };
+        return rig === undefined ? null : { ...apiAt(rig.address), token: programToken };
       };
       const agent = await AgentDouble.introduced({ url: server.url, token, api, ...more });
       agents.push(agent);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { Input } from "../../../src/contract/service.ts";
 import { switchingTurnMs } from "../../../src/service/hosts/switcher.ts";
-import { problem } from "../../errors.ts";
+import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
 import type { AgentDouble } from "./agent-double.ts";
@@ -176,6 +176,7 @@ test("every mistake of the choices is named, and the stored miner stays", async 
     "switching.choices[1].algorithm",
   ]);
   expect(bench.store.managedMiners.get(1)?.switching).toEqual(switching());
+  expect(await refusal(manage({ id: 1, dualAlgorithm: "ghostrider" }))).toMatch(/^input.invalid .*switching/);
   await manage({ id: 1, switching: null });
   expect(bench.store.managedMiners.get(1)?.switching).toBeNull();
 });

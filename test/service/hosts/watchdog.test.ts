@@ -23,8 +23,8 @@ async function watched(rules: readonly object[], maintenance: readonly object[] 
   await bench.act(1, { action: "start" });
   const restarts = () => agent.received.filter(({ t }) => t === "restart").length;
   const pass = async (minutes: number) => {
-    for (let passed = 0; passed < minutes * 60; passed += 15) {
-      now += 15_000;
+    for (let passed = 0; passed < minutes * 60; passed += 30) {
+      now += 30_000;
       await bench.poll(1);
       await turn();
       // What a rule has begun is sent before time goes on.
@@ -43,7 +43,7 @@ const silent = { use: "restart-when-program-is-silent", with: { silent: 60, time
 test("a program whose API does not answer is restarted, and mines again", async () => {
   const { bench, pass, restarts } = await watched([silent]);
   bench.rig(0).fault = "off";
-  await pass(1);
+  await pass(2);
   const { readings, statusInfo } = await bench.get(1);
   expect(readings).toMatchObject({
     hashrate: null,
@@ -54,7 +54,7 @@ test("a program whose API does not answer is restarted, and mines again", async 
   await pass(2);
   expect(restarts()).toBe(1);
   bench.rig(0).fault = null;
-  await pass(20);
+  await pass(12);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([1, "Mining"]);
   expect((await bench.get(1)).readings.reason).toBeNull();
 });
@@ -62,7 +62,7 @@ test("a program whose API does not answer is restarted, and mines again", async 
 test("after some restarts that do not help the watchdog gives up and says so, once", async () => {
   const { bench, pass, restarts } = await watched([silent]);
   bench.rig(0).fault = "off";
-  await pass(60);
+  await pass(25);
   expect(restarts()).toBe(2);
   const notices = (await bench.notifications()).filter((each) => each.includes("did not help"));
   expect(notices).toEqual([
@@ -84,12 +84,12 @@ test("a host whose agent is away is left alone: its program may well be mining",
 });
 
 test("a maintenance window stops the watchdog", async () => {
-  const until = new Date(Date.UTC(2026, 2, 2, 1)).toISOString();
+  const until = new Date(Date.UTC(2026, 2, 2, 0, 10)).toISOString();
   const { bench, pass, restarts } = await watched([silent], [{ name: "new cards", until }]);
   bench.rig(0).fault = "off";
-  await pass(50);
+  await pass(8);
   expect(restarts()).toBe(0);
-  await pass(12);
+  await pass(3);
   expect(restarts()).toBe(1);
 });
 
@@ -97,6 +97,6 @@ test("a program that somebody stopped stays stopped", async () => {
   const { bench, pass, restarts } = await watched([silent, { use: "restart-when-hashrate-is-low" }]);
   await bench.act(1, { action: "stop" });
   bench.rig(0).fault = "off";
-  await pass(30);
+  await pass(6);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([0, "Stopped"]);
 });

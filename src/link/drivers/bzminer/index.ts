@@ -20,7 +20,7 @@ import { isMining, report } from "./status.ts";
 export const bzminer: Driver = {
   id: "bzminer",
   name: "BzMiner",
-  evidence: { readings: "vendor document", controls: "vendor document" },
+  evidence: { readings: "vendor document", controls: "other source" },
   ports: [4014],
   login: { keys: ["password"], adds: "stopped and started" },
   recognise: (signs) => recognisePage(signs, page),
@@ -48,9 +48,15 @@ class BzminerRig implements Rig {
     if (!page.isIts(read.page)) throw this.#loginMistake();
     const mines = isMining(read.page);
     if (mines) this.#wasStopped = false;
+    // Cards that do not mine may be starting, so then only a stop that was sent tells.
+    const mining = mines ? true : this.#wasStopped ? false : null;
     const reading = readingOf(read.report, read.notes);
-    const halt = this.#wasStopped ? { halt: stopped } : {};
-    return { ...reading, ...halt, controls: this.#offered.offer([this.#mining(mines)]) };
+    return {
+      ...reading,
+      readings: { ...reading.readings, mining },
+      controls: this.#offered.offer([this.#switch(mining)]),
+      ...(this.#wasStopped ? { halt: stopped } : {}),
+    };
   }
 
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {
@@ -65,10 +71,8 @@ class BzminerRig implements Rig {
     this.#link.http.close();
   }
 
-  /** Cards that do not mine may be starting, so then only a stop that was sent tells. */
-  #mining(mines: boolean): OfferedControl {
-    const value = mines ? true : this.#wasStopped ? false : null;
-    const control = toggle("mining", value, { lasting: false, restartsMining: false, seconds: 30 });
+  #switch(mining: boolean | null): OfferedControl {
+    const control = toggle("mining", mining, { lasting: false, restartsMining: false, seconds: 30 });
     return { control, set: (on, signal) => this.#command(on === true ? "start" : "stop", signal) };
   }
 

@@ -41,7 +41,7 @@ export interface ProgramReport {
 
 /** The report as a reading that offers nothing; sums of the devices where the program gives none. */
 export function readingOf(report: ProgramReport, notes: Notes): Reading {
-  const { devices, readings } = report;
+  const { devices, readings, pools } = report;
   const cards = readingsOfCards(devices);
   const power = readings.power ?? cards.power;
   const hashrate = readings.hashrate ?? total(devices.map((device) => device.hashrate));
@@ -59,12 +59,12 @@ export function readingOf(report: ProgramReport, notes: Notes): Reading {
       shares: sharesOf(readings.shares, devices),
       notes: notes.list(),
     },
-    pools: report.pools ?? [],
+    pools: pools ?? [],
     devices,
     controls: [],
     poolActions: [],
     // Programs that list only the pool in use list none while none answers.
-    halt: report.halt ?? (hashrate === 0 && report.pools?.length === 0 ? noPoolAnswers : undefined),
+    halt: report.halt ?? (hashrate === 0 && pools?.every(({ active }) => !active) ? noPoolAnswers : undefined),
     software: report.software,
     logInterval: report.logInterval ?? null,
     workUtility: null,

@@ -2,7 +2,7 @@ import { isRecord } from "../../../contract/record.ts";
 import type { DeviceReading } from "../../driver.ts";
 import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "../shared/board-device.ts";
-import { busOf, gpuRules } from "../shared/gpu-device.ts";
+import { busOf, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
 
 /**
  * One device for the processor, one for each card, from GET /2/backends; without it, the processor from the summary.
@@ -37,8 +37,6 @@ function processor(backend: TolerantReader, summary: TolerantReader): DeviceRead
   };
 }
 
-const megahertz = { times: 1e6, absent: 0 };
-
 /** CUDA reports `name` and `fan_speed` in %, OpenCL `board` and `rpm`. `health` requires NVML or ADL. */
 function card(thread: TolerantReader, position: number): DeviceReading {
   const health = thread.object("health");
@@ -46,21 +44,19 @@ function card(thread: TolerantReader, position: number): DeviceReading {
   const fans = health.numbers("fan_speed", { max: 100 }).filter((percent) => percent !== null);
   const name = thread.text("board") ?? thread.text("name") ?? `GPU ${position}`;
   const bus = thread.text("bus_id");
-  return {
-    ...unknownDevice,
-    kind: "gpu",
+  return gpuDevice({
     name: bus === null ? name : `${name} (${bus})`,
     hashrate: now ?? null,
     hashrateAverage: average ?? null,
-    temperature: health.number("temperature", { absent: 0, max: 250 }),
+    temperature: health.number("temperature", gpuRules.temperature),
     fanRpm: rpmOf(health),
     fanPercent: fans.length === 0 ? null : Math.max(...fans),
-    clock: health.number("clock", megahertz) ?? thread.number("clock", megahertz),
-    memoryClock: health.number("mem_clock", megahertz) ?? thread.number("memory_clock", megahertz),
+    clock: health.number("clock", gpuRules.megahertz) ?? thread.number("clock", gpuRules.megahertz),
+    memoryClock: health.number("mem_clock", gpuRules.megahertz) ?? thread.number("memory_clock", gpuRules.megahertz),
     intensity: thread.text("intensity"),
     power: health.number("power", gpuRules.power),
-    bus: bus === null ? null : busOf(thread, "bus_id"),
-  };
+    bus: busOf(thread, "bus_id"),
+  });
 }
 
 /** One number, or one for each fan. */

@@ -19,7 +19,7 @@ import { noPoolAnswers, stopped } from "../../reason.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { parseReply, parseStrict } from "../../transports/json.ts";
 import { refusedWith } from "../../transports/limits.ts";
-import { highest } from "../shared/figures.ts";
+import { readingsOfCards } from "../shared/gpu-device.ts";
 import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { missed, XmrigApi } from "./api.ts";
@@ -188,7 +188,9 @@ function readingsOf(summary: TolerantReader, devices: readonly DeviceReading[]):
     hashrate,
     hashrateAverage: quarter ?? minute ?? null,
     algorithm: summary.text("algo"),
-    temperature: highest(devices.map(({ temperature }) => temperature)),
+    ...readingsOfCards(devices),
+    // That of a processor is not known.
+    ...(devices.some(({ kind }) => kind === "cpu") ? { power: null, powerSource: null } : {}),
     uptime: summary.number("uptime"),
     mining: paused === null ? (hashrate === null ? null : hashrate > 0) : !paused,
     bestShare: results.numbers("best", { absent: 0 })[0] ?? null,
@@ -197,8 +199,5 @@ function readingsOf(summary: TolerantReader, devices: readonly DeviceReading[]):
       rejected: good === null || total === null ? null : Math.max(total - good, 0),
       hardwareErrors: null,
     },
-    fans: devices.flatMap(({ fanRpm, fanPercent }) =>
-      fanRpm === null && fanPercent === null ? [] : [{ rpm: fanRpm, percent: fanPercent }],
-    ),
   };
 }
