@@ -33,11 +33,11 @@ export async function allowedExecutable(path: string, folders: readonly string[]
  * parameters do not protect another.
  */
 export function checkName(path: string, { name, executable: { linux, windows } }: MiningProgram): void {
-  const own = process.platform === "win32" ? (windows ?? linux) : (linux ?? windows);
-  const called = own?.replace(/\.exe$/, "") ?? null;
-  if (called !== null && basename(path).toLowerCase().startsWith(called.toLowerCase())) return;
-  const what = called === null ? "has no executable of a known name" : `is called ${called}; rename it`;
-  throw new RigbridgeError("agent.forbidden", `${path} is not taken for ${name}, which ${what}`);
+  const files = [linux, windows].flatMap((each) => (each === null ? [] : [each.replace(/\.exe$/, "").toLowerCase()]));
+  const names = [...new Set(files)];
+  if (names.some((each) => basename(path).toLowerCase().startsWith(each))) return;
+  const what = names.length === 0 ? "has no executable of a known name" : `is called ${names.join(" or ")}`;
+  throw new RigbridgeError("agent.forbidden", `${path} is not taken for ${name}, which ${what}; rename it`);
 }
 
 /** The real path of a program. */

@@ -19,7 +19,7 @@ async function watched(rules: readonly object[], maintenance: readonly object[] 
   });
   const { bench } = hosts;
   await hosts.manage({ description: "attic" });
-  const agent = await hosts.agent();
+  const agent = await hosts.agent({ now: clock });
   await bench.act(1, { action: "start" });
   const restarts = () => agent.received.filter(({ t }) => t === "restart").length;
   const pass = async (minutes: number) => {
