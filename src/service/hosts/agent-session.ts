@@ -45,6 +45,8 @@ export class AgentSession implements AgentReceiver {
   #host: HostReport | null = null;
   #lastNumber = 0;
   #lastChannel = 0;
+  /** Ids of the programs that it was sent. */
+  #wanted: ReadonlySet<number> = new Set();
   #isClosed = false;
 
   constructor(hostId: number, connection: AgentConnection, listener: SessionListener) {
@@ -124,8 +126,8 @@ export class AgentSession implements AgentReceiver {
   }
 
   sendPrograms(programs: readonly Program[]): void {
-    const wanted = new Set(programs.map(({ id }) => id));
-    for (const id of this.#programs.keys()) if (!wanted.has(id)) this.#programs.delete(id);
+    this.#wanted = new Set(programs.map(({ id }) => id));
+    for (const id of this.#programs.keys()) if (!this.#wanted.has(id)) this.#programs.delete(id);
     this.#send({ t: "programs", programs: [...programs] });
   }
 
@@ -179,7 +181,9 @@ export class AgentSession implements AgentReceiver {
     this.#listener.introduced(this);
   }
 
+  /** A program that was just removed may still be reported once; others are not this host's. */
   #take(state: ProgramState): void {
+    if (!this.#wanted.has(state.id)) return;
     const before = this.#programs.get(state.id) ?? null;
     this.#programs.set(state.id, state);
     this.#listener.changed(this, state, before);
