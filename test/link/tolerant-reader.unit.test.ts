@@ -104,6 +104,22 @@ test("a list contains its objects up to a maximum, and notes what it left out", 
   expect(notes.list()).toHaveLength(3);
 });
 
+test("lists are read by position, also lists of lists, and what is no list has no elements", () => {
+  const { reply, notes } = reader({ temp: [61, null, "hot"], threads: [[1, 2], "x", [3]], fan: 5 });
+  const temp = reply.row("temp");
+  expect(["0", "1", "2", "3"].map((position) => temp.number(position))).toEqual([61, null, null, null]);
+  expect(reply.rows("threads").map((row) => row.number("0"))).toEqual([1, null, 3]);
+  expect([reply.row("fan").keys(), reply.row("lacking").keys(), reply.rows("lacking")]).toEqual([[], [], []]);
+  expect(notes.list()).toEqual([
+    ...["summary.temp.2 is not a number", "summary.threads.1 is not a list", "summary.fan is not a list"],
+  ]);
+  expect(
+    reader({ many: Array(500).fill(1) })
+      .reply.row("many", 3)
+      .keys(),
+  ).toEqual(["0", "1", "2"]);
+});
+
 test("keys of Object.prototype are not in a reply that lacks them", () => {
   const { reply } = reader({});
   expect([reply.text("constructor"), reply.has("toString"), reply.object("__proto__").keys()]).toEqual([

@@ -19,8 +19,8 @@ afterEach(async () => {
 type Specimen = (typeof specimens)[number];
 
 /** Protocols that say neither MAC nor serial (an XMRig does on most hosts). */
-const isNameless = ({ rigs, spec }: Specimen): boolean =>
-  ["cgminer and compatible software", "XMRig"].includes(rigs) || isProgram(spec.kind);
+const isNameless = ({ rigs, driver, spec }: Specimen): boolean =>
+  driver === "cgminer" || rigs === "XMRig" || isProgram(spec.kind);
 /** Without a login nothing can be told. */
 const steerable = specimens.filter(({ rigs }) => rigs !== "Antminer without its login");
 /** Two alike cannot be told apart by what plain cgminer and mining programs say. */

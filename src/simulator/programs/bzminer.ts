@@ -32,6 +32,7 @@ function status(program: Program): Record<string, unknown> {
   const { model, algorithm, dual, gpus, uptime } = program;
   const { accepted, rejected } = model.shares;
   const active = model.activePool;
+  const used = active ?? model.pools[0];
   const power = gpus.reduce((sum, gpu) => sum + gpu.power, 0);
   const pool = (id: number, of: string, url: string, wallet: string) => ({
     id,
@@ -61,9 +62,15 @@ function status(program: Program): Record<string, unknown> {
     cuda_driver_version: 12_040,
     nvidia_driver_version: "550.54.14",
     pools: [
-      ...(active === null
+      ...(used === undefined
         ? []
-        : [{ ...pool(0, algorithm, active.url, active.user), ...solutions(accepted, rejected, model.hashrate()) }]),
+        : [
+            {
+              ...pool(0, algorithm, used.url, used.user),
+              ...(active === null ? { status: 0 } : {}),
+              ...solutions(accepted, rejected, model.hashrate()),
+            },
+          ]),
       ...(dual === null
         ? []
         : [

@@ -12,7 +12,7 @@ const kinds = rigKinds.filter(isProgram);
 let farm: Farm;
 beforeAll(async () => {
   const host = ownHost();
-  farm = await startFarm({ rigs: kinds.map((kind) => ({ kind, host, warm: true, password: "secret" })) });
+  farm = await startFarm({ rigs: kinds.map((kind) => ({ kind, host, warm: true })) });
 });
 afterAll(() => farm.close());
 

@@ -74,6 +74,7 @@ const poolOf = (pool: TolerantReader | undefined, second: boolean): PoolReading[
         accepted: pool.integer("valid_solutions"),
         rejected: pool.integer("rejected_solutions"),
         stale: pool.integer("stale_solutions"),
+        ...(pool.number("status") === 0 ? { active: false } : {}),
       });
 
 const cardOf = (device: TolerantReader, position: number, place: number): DeviceReading => ({
