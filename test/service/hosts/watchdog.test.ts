@@ -51,8 +51,8 @@ test("a program whose API does not answer is restarted, and mines again", async 
   });
   expect(statusInfo.statusDisplay).not.toBe("Mining");
   expect(restarts()).toBe(0);
-  await pass(2);
-  expect(restarts()).toBe(1);
+  await pass(1);
+  await until(() => restarts() === 1, "the restart");
   bench.rig(0).fault = null;
   await pass(12);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([1, "Mining"]);
@@ -62,7 +62,7 @@ test("a program whose API does not answer is restarted, and mines again", async 
 test("after some restarts that do not help the watchdog gives up and says so, once", async () => {
   const { bench, pass, restarts } = await watched([silent]);
   bench.rig(0).fault = "off";
-  await pass(25);
+  await pass(10);
   expect(restarts()).toBe(2);
   const notices = (await bench.notifications()).filter((each) => each.includes("did not help"));
   expect(notices).toEqual([
@@ -81,16 +81,17 @@ test("a host whose agent is away is left alone: its program may well be mining",
   );
   await pass(10);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([0, "Disconnected"]);
+  expect((await bench.commands(1)).map(({ action }) => action)).not.toContain("restart");
 });
 
 test("a maintenance window stops the watchdog", async () => {
-  const until = new Date(Date.UTC(2026, 2, 2, 0, 10)).toISOString();
-  const { bench, pass, restarts } = await watched([silent], [{ name: "new cards", until }]);
+  const end = new Date(Date.UTC(2026, 2, 2, 0, 10)).toISOString();
+  const { bench, pass, restarts } = await watched([silent], [{ name: "new cards", until: end }]);
   bench.rig(0).fault = "off";
   await pass(8);
   expect(restarts()).toBe(0);
-  await pass(3);
-  expect(restarts()).toBe(1);
+  await pass(2);
+  await until(() => restarts() > 0, "the restart");
 });
 
 test("a program that somebody stopped stays stopped", async () => {
