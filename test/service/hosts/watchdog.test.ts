@@ -58,6 +58,7 @@ test("a program whose API does not answer is restarted, and mines again", async 
   );
   expect(restarts()).toBe(1);
   bench.rig(0).fault = null;
+  await until(async () => (await bench.poll(1)).readings.hashrate !== null, "its API to answer");
   await pass(12);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([1, "Mining"]);
   expect((await bench.get(1)).readings.reason).toBeNull();
