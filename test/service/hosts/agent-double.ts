@@ -42,7 +42,7 @@ export interface DoubleOptions {
 
 export const report = (gpus: readonly HostGpu[] = []): HostReport => ({
   name: "rig-3",
-  system: "Ubuntu 24.04",
+  system: "Linux 6.8.0 (x86_64)",
   cpu: "Invented CPU",
   cores: 8,
   uptime: 1_000,

@@ -186,11 +186,12 @@ describe("the pools of a managed miner", () => {
       "stratum+tcp://spare.example.com:3333",
     ]);
     expect(await managedMiner(bench)).toMatchObject({ poolId: 1, addedPools: [2] });
-    const changing = bench.act(1, { action: "change_pool", pool_id: 2, pool_type: "single" });
-    await until(() => agent.programs[0]?.pools.length === 1, "the program to get its pool");
-    expect(agent.programs[0]?.pools[0]?.url).toBe("stratum+tcp://spare.example.com:3333");
-    bench.rig(0).model.pools[0] !== undefined && (await bench.service.deleteManagedMiner({ id: 1 }, caller));
-    await changing.catch(() => undefined);
+    const { starts } = agent.states.get(1) ?? { starts: 0 };
+    expect(starts).toBeGreaterThan(1);
+    await bench.act(1, { action: "stop" });
+    await bench.act(1, { action: "change_pool", pool_id: 2, pool_type: "single" });
+    expect(agent.programs[0]?.pools.map(({ url }) => url)).toEqual(["stratum+tcp://spare.example.com:3333"]);
+    expect(await managedMiner(bench)).toMatchObject({ poolId: 2, addedPools: [], running: false });
   });
 
   test("of another coin are refused", async () => {
