@@ -109,12 +109,12 @@ test("the secrets of the contract and of the configuration are these", () => {
 
 test("no field that is called like a secret is left unmarked", () => {
   /**
-   * `hasKey` says only whether there is one; keys of controls, channels, rules, schedules and of the causes of commands are
+   * `tokenId` is a number. `hasKey` says only whether there is one; keys of controls, channels, rules, schedules and of the causes of commands are
    * names; mqtt.key is the name of a file.
    */
   const harmless = new RegExp(
     [
-      /\.(hasKey|mqtt\.key)$/,
+      /\.(hasKey|mqtt\.key|agent\.tokenId)$/,
       /\.(controls|channels)\[\]\.key$/,
       /\.cause\.key$/,
       /^\w+(Rule|Schedule)s? .*\.key$/,
