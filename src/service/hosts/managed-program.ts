@@ -4,6 +4,7 @@ import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { HostProgram, ProgramReport } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import type { AgentRequest, AgentSession } from "./agent-session.ts";
+import type { Benchmarks } from "./benchmarks.ts";
 import { closedChannel } from "./channel.ts";
 import { type HostAgents, noAgent } from "./host-agents.ts";
 import { type Lack, poolsOf } from "./program-of.ts";
@@ -19,6 +20,7 @@ interface ProgramOwner {
 interface ProgramContext {
   readonly store: Store;
   readonly agents: HostAgents;
+  readonly benchmarks: Pick<Benchmarks, "expected">;
 }
 
 /** The program of a managed miner, as its rig sees and steers it. */
