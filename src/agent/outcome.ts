@@ -66,9 +66,13 @@ export class Outcome {
     return this.#problem?.code === "program.hangs";
   }
 
-  /** Somebody has started it, or changed what it is started with. */
-  beginAnew(): void {
+  /** Somebody has started it. */
+  beginCount(): void {
     this.#starts = 0;
+  }
+
+  /** Somebody has started it, or changed what it is started with: earlier failures no longer count. */
+  beginAnew(): void {
     this.#failed = null;
     this.#failures = noFailures;
     this.#retryAt = null;

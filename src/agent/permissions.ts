@@ -33,7 +33,8 @@ export async function allowedExecutable(path: string, folders: readonly string[]
  * parameters do not protect another.
  */
 export function checkName(path: string, { name, executable: { linux, windows } }: MiningProgram): void {
-  const names = [linux, windows].flatMap((each) => (each === null ? [] : [each.replace(/\.exe$/, "").toLowerCase()]));
+  const files = [linux, windows].flatMap((each) => (each === null ? [] : [each.replace(/\.exe$/, "").toLowerCase()]));
+  const names = [...new Set(files)];
   if (names.some((each) => basename(path).toLowerCase().startsWith(each))) return;
   const what = names.length === 0 ? "has no executable of a known name" : `is called ${names.join(" or ")}`;
   throw new RigbridgeError("agent.forbidden", `${path} is not taken for ${name}, which ${what}; rename it`);

@@ -136,8 +136,9 @@ export class Supervisor {
     this.#isForgotten = false;
     this.#program = program;
     if (isDeepStrictEqual(before, program)) return;
-    if ((program.running && !before.running) || fingerprintOf(program) !== fingerprintOf(before))
-      this.#outcome.beginAnew();
+    const isStart = program.running && !before.running;
+    if (isStart) this.#outcome.beginCount();
+    if (isStart || fingerprintOf(program) !== fingerprintOf(before)) this.#outcome.beginAnew();
     this.#parts.saveOrLog();
     this.#notify();
   }
@@ -145,16 +146,21 @@ export class Supervisor {
   async start(): Promise<string> {
     if (this.#status === "running") return `${this.#name} is running`;
     if (this.#status === "starting" && this.#run !== null) return this.#started();
+    this.#outcome.beginCount();
+    return this.#begin();
+  }
+
+  restart(): Promise<string> {
+    // One that is ending anyway is started anew after that.
+    this.#wantsRestart = this.#run !== null && !this.#isEnding;
+    return this.#begin();
+  }
+
+  #begin(): Promise<string> {
     this.want({ ...this.#program, running: true });
     this.#outcome.beginAnew();
     this.#notify();
     return this.#started();
-  }
-
-  async restart(): Promise<string> {
-    // One that is ending anyway is started anew after that.
-    this.#wantsRestart = this.#run !== null && !this.#isEnding;
-    return this.start();
   }
 
   async stop(): Promise<string> {

@@ -81,14 +81,14 @@ function refusal(word: string, { style, ordinary, long, short }: Rules): string 
   if (letter !== undefined) {
     return letters === letter
       ? `-${letter} is set by the agent, or not allowed`
-      : `"${nameIn(word)}" could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
+      : `a word that begins with ${word.slice(0, 2)} could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
   }
   const name = longName(word);
   if (long.has(name) || suspicious.test(name)) return `${nameIn(word)} is set by the agent, or not allowed`;
   const reserved = [...long].find(
     (each) =>
       // An abbreviation, or a value without anything between.
-      (word.startsWith("--") && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
+      ((word.startsWith("--") || name.length > 2) && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
   );
   return reserved === undefined ? null : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
 }

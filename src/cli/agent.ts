@@ -1,10 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { tokenCommand } from "./agent-token.ts";
+import { defaultAgentFile } from "./config.ts";
 import { failing } from "./failure.ts";
 import type { RunAgentOptions } from "./run-agent.ts";
-
-export const defaultAgentFile = "rigbridge-agent.yaml";
 
 export function agentCommand(): Command {
   const command = new Command("agent")

@@ -4,6 +4,8 @@ import { failing } from "./failure.ts";
 import { counted } from "./table.ts";
 
 export const defaultFile = "rigbridge.yaml";
+/** That of `rigbridge agent`. */
+export const defaultAgentFile = "rigbridge-agent.yaml";
 
 export function configCommand(): Command {
   const config = new Command("config").description(

@@ -111,17 +111,19 @@ export function softwareFindings(list: readonly SoftwareSettings[]): Finding[] {
       add("apiArguments", "must hold {apiPort}, so that its API can be read");
     }
     if (download !== undefined && download.executable === undefined) add("download", "needs executable, its file name");
-    const known = new Set([...placeholders, ...(settings.api === undefined ? [] : ["apiPort", "apiToken"])]);
     for (const key of ["arguments", "apiArguments"] as const) {
       for (const name of (settings[key] ?? []).flatMap(namesIn)) {
-        if (!known.has(name)) add(key, `{${name}} is not a placeholder here`);
+        if (!placeholders[key].includes(name)) add(key, `{${name}} is not a placeholder here`);
       }
     }
     return mistakes;
   });
 }
 
-const placeholders = ["algorithm", "scheme", "host", "port", "user", "worker", "login", "password"];
+const placeholders = {
+  arguments: ["algorithm", "scheme", "host", "port", "user", "worker", "login", "password"],
+  apiArguments: ["apiPort", "apiToken"],
+};
 
 const namesIn = (text: string): string[] => [...text.matchAll(/\{([a-zA-Z0-9]+)\}/g)].map(([, name]) => name ?? "");
 

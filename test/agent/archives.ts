@@ -1,6 +1,11 @@
 import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 import { Header } from "tar";
+import { onTestFinished } from "vitest";
 
 export interface Entry {
   readonly path: string;
@@ -73,3 +78,24 @@ export function zip(entries: readonly Entry[], claimedSize?: number): Buffer {
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...local, directory, end]);
 }
+
+/** An archive as makers publish them. */
+export const minerFiles: readonly Entry[] = [
+  { path: "miner-1.0/", type: "Directory", mode: 0o755 },
+  { path: "miner-1.0/miner", content: "#!/bin/sh\n", mode: 0o755 },
+  { path: "miner-1.0/README.md", content: "read me", mode: 0o640 },
+];
+
+/** A folder that is removed with the test. */
+export async function unpackFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "rigbridge-archives-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Every file below a folder, by its path in it. */
+export const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();

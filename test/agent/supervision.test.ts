@@ -110,7 +110,7 @@ test("a program that rejects its configuration is not started again until somebo
   expect(error?.message).toContain("rejects its configuration");
   expect(host.state()?.starts).toBe(1);
   host.send({ t: "programs", programs: [doubleProgram(host.path)] });
-  expect(await host.untilStatus("running")).toMatchObject({ starts: 1, message: null, lastLines: [] });
+  expect(await host.untilStatus("running")).toMatchObject({ starts: 2, message: null, lastLines: [] });
 });
 
 test("a restart that was asked for keeps what the program printed before", async () => {

@@ -150,8 +150,11 @@ test("a mistake names the option without its value", () => {
   expect(parameterMistakes(program("XmrigMiner"), "--http-access-token=secret1 -t 4 --config '/a b' -lx")).toEqual([
     "--http-access-token is set by the agent, or not allowed",
     "--config is set by the agent, or not allowed",
-    '"-lx" could be read as -l, which is set by the agent, or not allowed; write values as words of their own',
+    "a word that begins with -l could be read as -l, which is set by the agent, or not allowed; write values as words of their own",
   ]);
+  const glued = parameterMistakes(program("CcMiner"), "-phunter2b");
+  expect(glued).toHaveLength(1);
+  expect(glued.join()).not.toContain("hunter2b");
   expect(parameterMistakes(program("XmrigMiner"), "--htt=x")).toEqual([
     '"--htt" could be read as http-host, which is set by the agent, or not allowed',
   ]);

@@ -81,6 +81,7 @@ describe("a program that a file declares", () => {
       "software.0.algorithms is missing",
       "software.0.apiArguments must hold {apiPort}, so that its API can be read",
       "software.0.arguments {algo} is not a placeholder here",
+      "software.0.arguments {apiPort} is not a placeholder here",
       'software.1.id "MyMiner" is there twice',
       'software.2.id "CustomMiner" is reserved; use an id of your own',
     ]);

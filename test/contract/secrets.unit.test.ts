@@ -63,8 +63,10 @@ test("the secrets of the contract and of the configuration are these", () => {
     "saveUser takes .key",
     "addRule takes .do[].headers[]",
     "addRule takes .onClear[].headers[]",
+    "addRule takes .onGiveUp[].headers[]",
     "changeRule takes .do[].headers[]",
     "changeRule takes .onClear[].headers[]",
+    "changeRule takes .onGiveUp[].headers[]",
     "addSchedule takes .do[].headers[]",
     "addSchedule takes .onEnd[].headers[]",
     "changeSchedule takes .do[].headers[]",
@@ -83,6 +85,7 @@ test("the secrets of the contract and of the configuration are these", () => {
     "config .templates[].commandLineParams",
     "config .rules[].do[].headers[]",
     "config .rules[].onClear[].headers[]",
+    "config .rules[].onGiveUp[].headers[]",
     "config .schedules[].do[].headers[]",
     "config .schedules[].onEnd[].headers[]",
     "config .users[].key",
@@ -109,12 +112,12 @@ test("the secrets of the contract and of the configuration are these", () => {
 
 test("no field that is called like a secret is left unmarked", () => {
   /**
-   * `tokenId` is a number. `hasKey` says only whether there is one; keys of controls, channels, rules, schedules and of the causes of commands are
-   * names; mqtt.key is the name of a file.
+   * `hasKey` says only whether there is one; keys of controls, channels, rules, schedules and of the causes of commands are
+   * names; mqtt.key is the name of a file; tokenId is the number of an agent's token.
    */
   const harmless = new RegExp(
     [
-      /\.(hasKey|mqtt\.key|agent\.tokenId)$/,
+      /\.(hasKey|tokenId|mqtt\.key)$/,
       /\.(controls|channels)\[\]\.key$/,
       /\.cause\.key$/,
       /^\w+(Rule|Schedule)s? .*\.key$/,

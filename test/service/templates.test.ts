@@ -119,7 +119,7 @@ describe("a managed template", () => {
     await bench.service.saveManagedTemplate({ id, name: "Renamed", do: [{ set: "frequency", value: 500 }] }, caller);
     await bench.restart();
     expect((await bench.service.listManagedTemplates({}, caller)).managedTemplateList).toEqual([
-      { id, name: "Renamed", do: steps },
+      { id, name: "Renamed", do: steps, ...noTemplateProgram },
     ]);
     expect((await apply(bench, ids[0] ?? 0, id)).state).toBe("done");
     await bench.service.deleteManagedTemplate({ id }, caller);

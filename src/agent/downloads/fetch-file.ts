@@ -65,10 +65,10 @@ async function fetchInto(
   use: (stream: Readable, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const idle = new AbortController();
-  refuseOther(new URL(url).protocol);
   const timer = setTimeout(() => idle.abort(new Error(`nothing arrived for ${idleMs / 1_000} s`)), idleMs);
   const ended = AbortSignal.any([signal, idle.signal]);
   try {
+    refuseOther(new URL(url).protocol);
     const { data, headers } = await axios.get<unknown>(url, {
       responseType: "stream",
       // Sums are those of the file as the maker published it, whatever a server says of its encoding.
@@ -81,7 +81,10 @@ async function fetchInto(
       signal: ended,
     });
     if (!(data instanceof Readable)) throw new Error("it has no body");
-    if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
+    if (Number(headers["content-length"] ?? 0) > limit) {
+      data.destroy();
+      throw tooLarge(limit);
+    }
     let bytes = 0;
     const limited = new Transform({
       transform(chunk: Buffer, _encoding, done) {
@@ -92,6 +95,8 @@ async function fetchInto(
     });
     await Promise.all([pipeline(data, limited, { signal: ended }), use(limited, ended)]);
   } catch (error) {
+    // The body of a refusal would otherwise keep its connection open.
+    if (axios.isAxiosError(error) && error.response?.data instanceof Readable) error.response.data.destroy();
     const reason = idle.signal.aborted ? idle.signal.reason : signal.aborted ? "it was stopped" : error;
     throw new RigbridgeError("download.failed", `The download of ${url} failed: ${reasonOf(reason)}`, { cause: error });
   } finally {

@@ -97,33 +97,26 @@ const inside: Readonly<Record<string, (rig: SimulatedRig) => unknown>> = {
   pool: ({ model }) => model.activePool?.url,
 };
 
-describe.each(specimens.map(({ rigs, driver }, index) => ({ rigs, driver, index })))(
-  "$rigs",
-  ({ index, driver }) => {
-    test("executes the commands of each of its entities, and its state shows what it then reports", async () => {
-      const told = (await runs[index]) ?? [];
-      const { controls, canPoolSwitch, poolList } = familyAt(index).miner;
-      const hasAny = controls.length > 0 || canPoolSwitch || poolList.some(({ canPrioritize }) => canPrioritize);
-      expect(told.length > 0).toBe(hasAny);
-      expect(told.filter(({ answer }) => answer.status !== "ok")).toEqual([]);
-      // The room is the service's own.
-      expect(told.filter(({ entity, writes }) => writes.length === 0 && entity !== "thermostat")).toEqual([]);
-      for (const { entity, payload, becomes, done, reported } of told) {
-        if (becomes === null) continue;
-        if (done !== undefined)
-          expect([entity, String(done).toLowerCase()]).toEqual([
-            entity,
-            expect.stringContaining(payload.toLowerCase()),
-          ]);
-        // It takes the step below, or none.
-        if (entity === "power_target") expect(reported).toBeLessThanOrEqual(Number(payload));
-        // An Avalon does not say how its fan is set.
-        else
-          expect([entity, reported]).toEqual([entity, driver === "avalon" && entity === "fan" ? null : becomes.value]);
-      }
-    });
-  },
-);
+describe.each(specimens.map(({ rigs, driver }, index) => ({ rigs, driver, index })))("$rigs", ({ index, driver }) => {
+  test("executes the commands of each of its entities, and its state shows what it then reports", async () => {
+    const told = (await runs[index]) ?? [];
+    const { controls, canPoolSwitch, poolList } = familyAt(index).miner;
+    const hasAny = controls.length > 0 || canPoolSwitch || poolList.some(({ canPrioritize }) => canPrioritize);
+    expect(told.length > 0).toBe(hasAny);
+    expect(told.filter(({ answer }) => answer.status !== "ok")).toEqual([]);
+    // The room is the service's own.
+    expect(told.filter(({ entity, writes }) => writes.length === 0 && entity !== "thermostat")).toEqual([]);
+    for (const { entity, payload, becomes, done, reported } of told) {
+      if (becomes === null) continue;
+      if (done !== undefined)
+        expect([entity, String(done).toLowerCase()]).toEqual([entity, expect.stringContaining(payload.toLowerCase())]);
+      // It takes the step below, or none.
+      if (entity === "power_target") expect(reported).toBeLessThanOrEqual(Number(payload));
+      // An Avalon does not say how its fan is set.
+      else expect([entity, reported]).toEqual([entity, driver === "avalon" && entity === "fan" ? null : becomes.value]);
+    }
+  });
+});
 
 test("every kind of entity is among them", async () => {
   const told = (await Promise.all(runs)).flat();

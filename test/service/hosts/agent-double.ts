@@ -32,6 +32,8 @@ export interface DoubleOptions {
   readonly programs?: readonly ProgramState[];
   /** The port of the API of a program, and its token. */
   readonly api?: (id: number) => DoubleApi | null;
+  /** Epoch ms; the machine's clock unless a test holds it. */
+  readonly now?: () => number;
   /** Why no program is started. */
   readonly refusesStart?: string;
   /** Why a command line is refused. */
@@ -178,7 +180,7 @@ export class AgentDouble {
   #run(id: number): void {
     const api = this.#options.api?.(id) ?? null;
     this.change(id, {
-      ...{ status: "running", pid: 4711, startedAt: Date.now(), message: null, lastLines: [] },
+      ...{ status: "running", pid: 4711, startedAt: (this.#options.now ?? Date.now)(), message: null, lastLines: [] },
       ...{ apiPort: api?.port ?? null, apiToken: api?.token ?? null },
       starts: (this.states.get(id)?.starts ?? 0) + 1,
     });

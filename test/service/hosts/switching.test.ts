@@ -75,7 +75,7 @@ async function switched(rates: Readonly<Record<string, number>>, body: Partial<B
   const { bench } = hosts;
   const api = await miningProgram(rates, clock, () => agent);
   await hosts.manage({ algorithm: "randomx", ...body });
-  agent = await hosts.agent({ api: () => api });
+  agent = await hosts.agent({ api: () => api, now: clock });
   if (running) await bench.act(1, { action: "start" });
   const pass = async (minutes: number) => {
     for (let passed = 0; passed < minutes * 60; passed += 15) {
