@@ -1,3 +1,5 @@
+import { programOf } from "../../catalogue/mining-software.ts";
+import { parameterMistakes } from "../../catalogue/parameters.ts";
 import type { Mistake } from "../../contract/problems.ts";
 import type { Input } from "../../contract/service.ts";
 import type { Store, StoredManagedMiner } from "../../store/index.ts";
@@ -38,6 +40,9 @@ export function mistakesIn(
     const isOwn = name !== undefined && software?.algorithms.includes(name) === true;
     if (name !== undefined && !isNone(name) && !isOwn) mistakes.push(...coins.algorithmMistakes(path, name));
   }
+  const program = programOf(softwareType);
+  const wrongParameters = program === undefined ? [] : parameterMistakes(program, miner.commandLineParams);
+  for (const message of wrongParameters) add("commandLineParams", message);
   if (mistakes.length > 0) return mistakes;
   const pools = poolsOf(miner, store);
   const { first, second } = algorithmsOf(miner, pools, coins);
