@@ -68,9 +68,14 @@ async function place(): Promise<Place> {
   return { folder, path: await installDouble(join(folder, "programs")) };
 }
 
-function startAgent({ folder }: Place, url: string): Promise<Running> {
+async function startAgent({ folder }: Place, url: string): Promise<Running> {
   const args = ["agent", "--service", url, "--data", folder];
-  return running(args, /The agent of this host is ready/, { cwd: folder, env: { RIGBRIDGE_AGENT_TOKEN: token } });
+  const place = { cwd: folder, env: { RIGBRIDGE_AGENT_TOKEN: token } };
+  const agent = await running(args, /The agent of this host is ready/, place);
+  onTestFinished(() => {
+    agent.signal("SIGKILL");
+  });
+  return agent;
 }
 
 test("an agent is killed: its program mines on, and the next agent adopts it", async () => {
