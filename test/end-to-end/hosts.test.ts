@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { ManagedMiner, Miner } from "../../src/contract/resources.ts";
+import type { Host, ManagedMiner, Miner } from "../../src/contract/resources.ts";
 import { installDouble, isRunning, processesIn } from "../agent/host.ts";
 import { freePort, type Running, rigbridge, running } from "../cli/command.ts";
 import { until } from "../until.ts";
@@ -69,6 +69,8 @@ async function startAgent(): Promise<void> {
   agent = await running(args, isReady.agent, { cwd: folder, env });
   const { signal } = agent;
   onTestFinished(() => void signal("SIGKILL"));
+  const isConnected = async () => (await ask<Host>("GET", "/api/hosts/1")).agent?.connected === true;
+  await until(isConnected, "the agent to be connected", { details });
 }
 
 async function ask<T>(method: string, path: string, body?: object): Promise<T> {

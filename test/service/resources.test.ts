@@ -175,7 +175,7 @@ describe("hosts and managed miners", () => {
       dualAlgorithm: "",
       note: "It cannot run without softwareType, poolId, algorithm",
       ...{ uid: "garage-example-m1", groupId: 0, running: false, status: null },
-      ...{ addedPools: [], gpuSettings: [], idle: null },
+      ...{ addedPools: [], gpuSettings: [], idle: null, switching: null },
     });
     const { hostId: _, ...rest } = managed;
     expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({
@@ -198,7 +198,7 @@ describe("hosts and managed miners", () => {
     const { id } = await service.saveManagedMiner({ ...managed, ...known, hostId }, caller);
     for (const action of ["start", "stop", "restart", "reboot"] as const)
       expect([action, await refusal(act(id, { action }))]).toEqual([action, "rig.unreachable"]);
-    expect((await service.pollMiner({ id }, caller)).readings.notes).toEqual([]);
+    expect((await service.pollMiner({ id }, caller)).readings.notes).toEqual([expect.stringContaining("has no agent")]);
     expect(await refusal(act(id + 1, { action: "stop" }))).toBe("not.found");
     await service.deleteManagedMiner({ id }, caller);
     expect(await refusal(act(id, { action: "stop" }))).toBe("not.found");

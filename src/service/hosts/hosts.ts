@@ -86,6 +86,8 @@ export function hostOperations(context: HostContext): HostOperations {
     listAgents: async () => agents.list(),
     addAgent: async ({ hostId }) => {
       if (hosts.get(hostId)?.disabled !== false) throw invalid("hostId", `there is no host ${hostId}`);
+      // The service's own machine needs no token, and nobody else may pass for it.
+      findOwn(hosts, hostId, "host");
       return agents.add(hostId);
     },
     deleteAgent: async ({ id }) => {

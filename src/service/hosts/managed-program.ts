@@ -1,21 +1,35 @@
 import type { Duplex } from "node:stream";
-import type { HostGpu, ProgramStatus } from "../../contract/agent.ts";
+import type { HostGpu, Program, ProgramStatus } from "../../contract/agent.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { HostProgram, ProgramReport } from "../../link/programs/host-program.ts";
-import type { Stored, StoredManagedMiner } from "../../store/index.ts";
+import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import type { AgentRequest, AgentSession } from "./agent-session.ts";
+import type { Benchmarks } from "./benchmarks.ts";
 import { closedChannel } from "./channel.ts";
-import { noAgent } from "./host-agents.ts";
-import type { ManagedMiners, ManagedMinersOptions } from "./managed-miners.ts";
-import { poolsOf } from "./program-of.ts";
+import { type HostAgents, noAgent } from "./host-agents.ts";
+import { type Lack, poolsOf } from "./program-of.ts";
+
+/** The managed miners, as one of their programs uses them. */
+interface ProgramOwner {
+  isManaged(minerId: number): boolean;
+  programOf(miner: Stored<StoredManagedMiner>): Program | Lack;
+  /** Sends a host its programs if they have changed. */
+  sync(hostId: number): void;
+}
+
+interface ProgramContext {
+  readonly store: Store;
+  readonly agents: HostAgents;
+  readonly benchmarks: Pick<Benchmarks, "expected">;
+}
 
 /** The program of a managed miner, as its rig sees and steers it. */
 export class ManagedProgram implements HostProgram {
   readonly #id: number;
-  readonly #miners: ManagedMiners;
-  readonly #options: ManagedMinersOptions;
+  readonly #miners: ProgramOwner;
+  readonly #options: ProgramContext;
 
-  constructor(id: number, miners: ManagedMiners, options: ManagedMinersOptions) {
+  constructor(id: number, miners: ProgramOwner, options: ProgramContext) {
     this.#id = id;
     this.#miners = miners;
     this.#options = options;

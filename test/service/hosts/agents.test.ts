@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { hostname } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { agentMessageBytes, agentPath } from "../../../src/contract/agent.ts";
 import { problem } from "../../errors.ts";
@@ -22,6 +23,13 @@ describe("the token of a host's agent", () => {
     const second = await problem(bench.service.addAgent({ hostId }, caller));
     expect([second.code, second.message]).toEqual(["in.use", expect.stringContaining(`/api/agents/${tokenId}`)]);
     expect(await problem(bench.service.addAgent({ hostId: 77 }, caller))).toMatchObject({ code: "input.invalid" });
+  });
+
+  test("is not made for the service's own machine", async () => {
+    const { bench } = await openHosts({ config: { agent: { enabled: true } } });
+    const own = (await bench.service.listHosts({}, caller)).find(({ description }) => description.includes("own"));
+    expect(own).toMatchObject({ hostname: hostname(), agent: null });
+    expect(await problem(bench.service.addAgent({ hostId: own?.id ?? 0 }, caller))).toMatchObject({ code: "owned.by-file" });
   });
 
   test("lets its agent in, whose host shows what it reports", async () => {

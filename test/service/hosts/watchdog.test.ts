@@ -52,8 +52,13 @@ test("a program whose API does not answer is restarted, and mines again", async 
   expect(statusInfo.statusDisplay).not.toBe("Mining");
   expect(restarts()).toBe(0);
   await pass(1);
-  await until(() => restarts() === 1, "the restart");
+  await until(
+    async () => (await bench.commands(1)).some(({ action, state }) => action === "restart" && state === "done"),
+    "the restart",
+  );
+  expect(restarts()).toBe(1);
   bench.rig(0).fault = null;
+  await until(async () => (await bench.poll(1)).readings.hashrate !== null, "its API to answer");
   await pass(12);
   expect([restarts(), (await bench.get(1)).statusInfo.statusDisplay]).toEqual([1, "Mining"]);
   expect((await bench.get(1)).readings.reason).toBeNull();
