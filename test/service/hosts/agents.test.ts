@@ -29,7 +29,9 @@ describe("the token of a host's agent", () => {
     const { bench } = await openHosts({ config: { agent: { enabled: true } } });
     const own = (await bench.service.listHosts({}, caller)).find(({ description }) => description.includes("own"));
     expect(own).toMatchObject({ hostname: hostname(), agent: null });
-    expect(await problem(bench.service.addAgent({ hostId: own?.id ?? 0 }, caller))).toMatchObject({ code: "owned.by-file" });
+    expect(await problem(bench.service.addAgent({ hostId: own?.id ?? 0 }, caller))).toMatchObject({
+      code: "owned.by-file",
+    });
   });
 
   test("lets its agent in, whose host shows what it reports", async () => {
