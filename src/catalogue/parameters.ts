@@ -88,7 +88,7 @@ function refusal(word: string, { style, ordinary, long, short }: Rules): string 
   const reserved = [...long].find(
     (each) =>
       // An abbreviation, or a value without anything between.
-      ((word.startsWith("--") || name.length > 2) && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[-\d.]/.test(name.slice(each.length))),
+      ((word.startsWith("--") || name.length > 2) && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[^a-z]/.test(name.slice(each.length))),
   );
   return reserved === undefined ? null : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
 }
