@@ -79,7 +79,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   loops.start();
   rules.startRules();
   const { repeat = byTimer } = options;
-  const stopSwitching = repeat(() => miners.switcher.turn(), switchingTurnMs);
+  const stopSwitching = (options.switchingTurns ?? byTimer)(() => miners.switcher.turn(), switchingTurnMs);
   const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
     ...guarded(calls, accessBook, withUserName(store)),

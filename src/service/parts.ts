@@ -59,6 +59,8 @@ export interface ServiceOptions {
   readonly runs?: Runs;
   /** Runs the turns of rules, once a second; by default a timer. */
   readonly ruleTurns?: Repeat;
+  /** The same for profit switching. */
+  readonly switchingTurns?: Repeat;
   /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
   readonly messages?: Messages;
   /**

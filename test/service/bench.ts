@@ -28,6 +28,7 @@ export interface BenchOptions {
   readonly monotonicNow?: () => number;
   readonly runs?: ServiceOptions["runs"];
   readonly ruleTurns?: ServiceOptions["ruleTurns"];
+  readonly switchingTurns?: ServiceOptions["switchingTurns"];
   /** Runs what turns again and again; by default a timer. */
   readonly repeat?: Repeat;
 }
@@ -81,6 +82,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.runs === undefined ? {} : { runs: options.runs }),
       ...(options.ruleTurns === undefined ? {} : { ruleTurns: options.ruleTurns }),
+      ...(options.switchingTurns === undefined ? {} : { switchingTurns: options.switchingTurns }),
       ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
       ...(options.repeat === undefined ? {} : { repeat: options.repeat }),

@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { Input } from "../../../src/contract/service.ts";
-import { switchingTurnMs } from "../../../src/service/hosts/switcher.ts";
 import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
@@ -66,8 +65,8 @@ async function switched(rates: Readonly<Record<string, number>>, body: Partial<B
   const hosts = await openHosts({
     clock,
     monotonicNow: clock,
-    repeat: (work, ms) => {
-      if (ms === switchingTurnMs) turn = async () => void (await work());
+    switchingTurns: (work) => {
+      turn = work;
       return () => undefined;
     },
     config: { pools: [...pools, raptor], rates: { btc: 100_000 }, electricity: { price: 0.1 } },
