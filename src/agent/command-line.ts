@@ -179,8 +179,9 @@ function onePool(
       worker,
       login,
       password,
-      loginUrl: encodeURIComponent(login),
-      passwordUrl: typeof password === "string" ? password : { secret: encodeURIComponent(password.secret) },
+      loginUrl: encodeURIComponent(login.toWellFormed()),
+      passwordUrl:
+        typeof password === "string" ? password : { secret: encodeURIComponent(password.secret.toWellFormed()) },
       n: String(n),
     },
   );

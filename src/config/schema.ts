@@ -7,7 +7,7 @@ import { Uid } from "../contract/resources.ts";
 import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../contract/rules.ts";
 import { secret } from "../contract/secrets.ts";
 import { TemplateSteps } from "../contract/steps.ts";
-import { TemplateProgram } from "../contract/templates.ts";
+import { templateProgramFields } from "../contract/templates.ts";
 import { TimeZone } from "../contract/time-zone.ts";
 import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
@@ -243,7 +243,7 @@ export const Config = z.strictObject({
       z.strictObject({
         name: name.describe("name of the template; names are unique"),
         do: TemplateSteps.optional().describe("steps that it runs on a miner: pools, controls and actions"),
-        ...TemplateProgram.partial().shape,
+        ...templateProgramFields,
       }),
     )
     .default([])

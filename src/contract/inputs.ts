@@ -339,7 +339,8 @@ export const CoinQuery = z.object(coinFields).superRefine(
   (given, context) => {
     for (const { path, message } of coinMistakes(given)) context.addIssue({ code: "custom", path: [path], message });
   },
-  { when: () => true },
+  // What belongs together is for the service, which knows the coin; beside other mistakes it is reported at once.
+  { when: ({ issues }) => issues.length > 0 },
 );
 
 const place = Line(64).nullable();

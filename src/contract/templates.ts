@@ -5,13 +5,14 @@ import { secret } from "./secrets.ts";
 import { TemplateSteps } from "./steps.ts";
 
 /** What a template sets of a managed miner; null leaves it as it is. */
-export const TemplateProgram = z.object({
+const Program = z.object({
   softwareType: Line(100).min(1).nullable().describe("mining software, an id of GET /api/miningsoftware"),
   algorithm: Line(100).min(1).nullable().describe("algorithm, an id of GET /api/algorithms"),
   dualAlgorithm: Line(100).nullable().describe("second algorithm; empty for none"),
   commandLineParams: secret(Line(4000).nullable()).describe("parameters of the mining software; empty for none"),
 });
-export type TemplateProgram = z.infer<typeof TemplateProgram>;
+export type TemplateProgram = z.infer<typeof Program>;
+export const templateProgramFields = Program.partial().shape;
 
 export const noTemplateProgram: TemplateProgram = {
   softwareType: null,
@@ -25,14 +26,14 @@ export const TemplateBody = z.object({
   id: BodyId,
   name: Line(200).min(1),
   do: TemplateSteps.nullish().describe("the steps; null: only a name; absent: as before"),
-  ...TemplateProgram.partial().shape,
+  ...templateProgramFields,
 });
 
 export const ManagedTemplate = z.object({
   id: z.int(),
   name: z.string(),
   do: TemplateSteps.nullable().optional().describe("null: it has only a name (Rigbridge extension)"),
-  ...TemplateProgram.partial().shape,
+  ...templateProgramFields,
 });
 export type ManagedTemplate = z.infer<typeof ManagedTemplate>;
 

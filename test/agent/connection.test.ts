@@ -189,7 +189,7 @@ test("over https, only the right authority is trusted, unless --insecure is give
 test("an agent that is closed does not come back", async () => {
   const service = await startService();
   const agent = connect(service.url);
-  await until(() => service.sockets.length === 1, "the connection");
+  await until(() => agent.links.length === 1, "the connection");
   agent.connection.close();
   await until(() => agent.closed() === 1, "the end");
   expect(service.sockets[0]?.readyState).not.toBe(1);

@@ -131,10 +131,18 @@ describe("nothing is ever executed", () => {
     const found = sources.filter((file) =>
       runs.test(readFileSync(join(new URL("../../src", import.meta.url).pathname, file), "utf8")),
     );
-    // The step `run`, only where the configuration file allows programs.
-    expect(found).toEqual(["service/automation/programs.ts"]);
-    const programs = readFileSync(new URL("../../src/service/automation/programs.ts", import.meta.url), "utf8");
-    expect(programs).not.toMatch(/\bexec(File|Sync)?\b|\bshell\s*:|\bfork\b/);
+    // The step `run`, only where the configuration file allows programs; and the agent of a host, which its own allows.
+    expect(found.toSorted()).toEqual([
+      "agent/gpus/run.ts",
+      "agent/platform/tools.ts",
+      "agent/process.ts",
+      "agent/reboot.ts",
+      "service/automation/programs.ts",
+    ]);
+    for (const file of found) {
+      const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), "utf8");
+      expect(text).not.toMatch(/\bexec(Sync)?\s*\(|\bshell\s*:|\bfork\s*\(/);
+    }
   });
 
   const commands = [

@@ -158,7 +158,7 @@ describe("every documented operation answers as documented", () => {
     await answered("allNotificationsAction", "/api/notifications?action=ack_all");
     expect((await call("POST", "/api/notifications/77?action=ack")).status).toBe(404);
     const templates = await answered("listManagedTemplates", "/api/managedtemplates");
-    expect(templates.managedTemplateList).toEqual([{ id: 1, name: "Night", do: null }]);
+    expect(templates.managedTemplateList).toMatchObject([{ id: 1, name: "Night", do: null, softwareType: null }]);
     expect(await answered("getSummary", "/api/summary")).toMatchObject({ totalCount: 3, exchangeRate: "$0,00" });
     await answered("saveCoin", "/api/coins/BTC?profit=0.00000005");
     await answered("saveCoin", "/api/coins/MINE?name=My%20coin&algorithm=sha256&difficulty=1000&reward=50&btc=0.001");

@@ -111,8 +111,10 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
       "colour: is not known to this operation",
       "name: must be a text, a number, true or false",
       `profit: ${decimal}`,
+      "reward: cannot be given together with profit",
       `reward: ${decimal}`,
       "shortName: 1 to 32 of A-Z, a-z, 0-9, dot, underscore, hyphen",
+      "usd: cannot be given together with profit",
       `usd: ${decimal}`,
     ]);
     expect(bench.recorded("coin").statuses.at(-1)).toMatch(/^red dot /);

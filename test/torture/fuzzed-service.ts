@@ -3,7 +3,7 @@ import { operationNames, operations } from "../../src/contract/operations.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { documented, type FuzzedRequest, fuzzedRequests } from "./fuzzed-requests.ts";
-import { type Answer, startProcess } from "./process.ts";
+import { type Answer, type ServiceProcess, startProcess } from "./process.ts";
 
 export interface FuzzReport {
   readonly requests: number;
@@ -58,6 +58,7 @@ export async function fuzzService(count: number, seed: number, unreached = opera
   const flaws: string[] = [];
   const statuses = new Map<number, number>();
   const done = new Set<string>();
+  await addGround(service);
   const memoryBefore = await service.memory();
   const start = performance.now();
   const one = async (fuzzed: FuzzedRequest, from: string): Promise<void> => {
@@ -95,6 +96,25 @@ export async function fuzzService(count: number, seed: number, unreached = opera
     if (code !== 0 || stderr !== "") flaws.push(`the process ended with ${code}, and said: ${stderr.slice(0, 500)}`);
     flaws.push(...said.map((each) => `the log says ${each.slice(0, 500)}`));
   }
+}
+
+/** What a file cannot declare: by its key or its first id chance finds it. */
+async function addGround(service: ServiceProcess): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const add = async (target: string, fields: object): Promise<void> => {
+    const { status, text } = await service.ask("POST", target, { headers, body: JSON.stringify(fields) });
+    if (status >= 300) throw new Error(`POST ${target}: ${status} ${text}`);
+  };
+  await add("/api/hosts", { hostname: "host" });
+  await add("/api/managedminers", { hostId: 1 });
+  await add("/api/channels", { key: "new", type: "ntfy", topic: "new", url: "http://127.103.5.1:9" });
+  await add("/api/schedules", { key: "new", cron: "0 3 1 1 *", do: [{ action: "stop" }] });
+  await add("/api/rules", {
+    key: "new",
+    name: "new",
+    when: { all: [{ reading: "temperature", above: 200 }] },
+    do: [{ action: "stop" }],
+  });
 }
 
 /** Made a thousand at a time, so that 50,000 of them are no matter of memory; shared by all lanes. */

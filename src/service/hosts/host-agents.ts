@@ -205,6 +205,12 @@ const withoutFigures = ({ id, name, vendor, vendorId, pciBusId, memory }: HostGp
   ...{ temperature: null, memoryTemperature: null, power: null, powerLimit: null },
 });
 
+export const neverConnected = (hostname: string): RigbridgeError =>
+  new RigbridgeError(
+    "host.no.agent",
+    `The agent of the host ${hostname} has not connected yet; run "rigbridge agent" there with its token`,
+  );
+
 export const noAgent = (hostname: string): RigbridgeError =>
   new RigbridgeError(
     "host.no.agent",

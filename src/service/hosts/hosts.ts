@@ -5,7 +5,7 @@ import type { Store, Stored, StoredHost } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
 import type { AccessBook } from "../users/access.ts";
-import { type HostAgents, noAgent } from "./host-agents.ts";
+import { type HostAgents, neverConnected, noAgent } from "./host-agents.ts";
 import type { ManagedMiners } from "./managed-miners.ts";
 import { uidFor } from "./uids.ts";
 
@@ -75,11 +75,10 @@ export function hostOperations(context: HostContext): HostOperations {
       const { hostname } = visibleHost(context, id, caller);
       const known = agents.gpusOf(id);
       if (!agents.hasAgent(id)) throw noAgent(hostname);
-      // Throws for an agent that was never connected.
-      if (known === null) agents.required(id, hostname);
+      if (known === null) throw neverConnected(hostname);
       return {
-        gpuStatusList: known === null ? [] : [...known.list],
-        at: known === null ? null : new Date(known.at).toISOString(),
+        gpuStatusList: [...known.list],
+        at: new Date(known.at).toISOString(),
         stale: agents.session(id) === undefined,
       };
     },

@@ -120,7 +120,7 @@ export class PoolViews {
     const filled = settings.url.replaceAll(/\{(address|worker)\}/g, (_all, name: string) => {
       // Dots alone would lead to another path.
       isEmpty ||= /^\.*$/.test(values[name] ?? "");
-      return encodeURIComponent(values[name] ?? "");
+      return encodeURIComponent((values[name] ?? "").toWellFormed());
     });
     return isEmpty ? null : { url: filled, settings, isOfWorker: settings.url.includes("{worker}") };
   }

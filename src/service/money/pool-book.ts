@@ -220,7 +220,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
         : [
             {
               path: "coinShortName",
-              message: `there is no coin "${coinShortName}"; POST /api/coins/${encodeURIComponent(coinShortName)} adds one`,
+              message: `there is no coin "${coinShortName}"; POST /api/coins/${encodeURIComponent(coinShortName.toWellFormed())} adds one`,
             },
           ]),
       ...(coinAlgorithm === "" ? [] : this.#coins.algorithmMistakes("coinAlgorithm", coinAlgorithm)),

@@ -373,7 +373,7 @@ describe("groups", () => {
 test("a host without an agent has no list of GPUs, one whose agent is away its last", async () => {
   const { bench, tokenId, agent, restart } = await openHosts();
   const info = () => bench.service.getHostSystemInfo({ id: 1 }, caller);
-  expect(await problem(info())).toMatchObject({ code: "host.away", status: 504 });
+  expect(await problem(info())).toMatchObject({ code: "host.no.agent", status: 409 });
   const double = await agent({ gpus: [gpu(0, 1), gpu(1, 2, { temperature: 70 })] });
   expect((await info()).gpuStatusList.map(({ pciBusId }) => pciBusId)).toEqual([1, 2]);
   double.cut();

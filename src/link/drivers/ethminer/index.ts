@@ -115,12 +115,14 @@ class EthminerRig implements Rig {
     return {
       add: async (login, signal) => {
         const { scheme, host, port } = checkLogin(login);
-        const parts = [login.worker, login.password].filter((part) => part !== "").map(encodeURIComponent);
+        const parts = [login.worker, login.password]
+          .filter((part) => part !== "")
+          .map((part) => encodeURIComponent(part.toWellFormed()));
         const uri = `${scheme}://${parts.join(":")}@${host}:${port}`;
         try {
           return await this.#do("miner_addconnection", [{ uri }], signal);
         } catch (error) {
-          throw redacted(error, [uri, encodeURIComponent(login.password), login.password]);
+          throw redacted(error, [uri, encodeURIComponent(login.password.toWellFormed()), login.password]);
         }
       },
       switch: onPool("miner_setactiveconnection"),

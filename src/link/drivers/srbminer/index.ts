@@ -59,10 +59,10 @@ class SrbminerRig implements Rig {
 
   async #ask(token: string, signal: AbortSignal): Promise<string> {
     try {
-      await this.#link.http.send({ method: "GET", path: `/${encodeURIComponent(token)}` }, signal);
+      await this.#link.http.send({ method: "GET", path: `/${encodeURIComponent(token.toWellFormed())}` }, signal);
       return "SRBMiner accepted";
     } catch (error) {
-      throw redacted(error, [token, encodeURIComponent(token)]);
+      throw redacted(error, [token, encodeURIComponent(token.toWellFormed())]);
     }
   }
 }
