@@ -49,8 +49,16 @@ export function openApiDocument(version: string): Json {
 /** Operations that wait for a rig's answer. */
 const atTheRig: ReadonlySet<OperationName> = new Set(["minerAction", "minerPoolAction", "pollMiner"]);
 
+/** Operations that wait for the agent of a host, or for a channel. */
+const elsewhere: ReadonlySet<OperationName> = new Set([
+  "saveManagedMiner",
+  "getManagedMinerCommand",
+  "confirmManagedMinerDownload",
+  "testChannel",
+]);
+
 /** Reads that may answer 409. */
-const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo"]);
+const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo", "getManagedMinerCommand"]);
 
 function entry(name: OperationName, operation: Operation): Json {
   const { kind, method, extension, summary, body, alias } = operation;
@@ -168,7 +176,7 @@ function statusesOf(name: OperationName, { method, body }: Operation): number[] 
     ...(method === "GET" && !conflicting.has(name) ? [] : [409]),
     ...(body === undefined ? [] : [413, 415]),
     429,
-    ...(atTheRig.has(name) ? [502, 504] : []),
+    ...(atTheRig.has(name) || elsewhere.has(name) ? [502, 504] : []),
     ...(method === "GET" ? [] : [507]),
   ];
 }

@@ -2,13 +2,18 @@ import { expect, test } from "vitest";
 import { operationNames } from "../../src/contract/operations.ts";
 import { fuzzService } from "../torture/fuzzed-service.ts";
 
+/** They need a host with an agent, which the fuzz has not; test/end-to-end/hosts.test.ts does them. */
+const ofAgents: readonly string[] = [
+  ...["getHostSystemInfo", "getManagedMinerCommand", "getManagedMinerDownload", "confirmManagedMinerDownload"],
+  "deleteBenchmark",
+];
 /** A fifth of all operations: some need a body that chance hardly makes. */
 const mostNeverDone = Math.floor(operationNames.length / 5);
 
 test("for any request the service answers as documented, and keeps running", async () => {
-  const { statuses, neverDone, flaws } = await fuzzService(8_000, 20_261_121, mostNeverDone);
+  const { statuses, neverDone, flaws } = await fuzzService(8_000, 20_261_121, mostNeverDone + ofAgents.length);
   expect(flaws).toEqual([]);
   // The fuzz gets past validation: most operations succeeded at least once.
-  expect(neverDone.length).toBeLessThanOrEqual(mostNeverDone);
+  expect(neverDone.filter((name) => !ofAgents.includes(name)).length).toBeLessThanOrEqual(mostNeverDone);
   expect(statuses.get(200)).toBeGreaterThan(1_000);
 }, 60_000);

@@ -105,16 +105,17 @@ async function addGround(service: ServiceProcess): Promise<void> {
     const { status, text } = await service.ask("POST", target, { headers, body: JSON.stringify(fields) });
     if (status >= 300) throw new Error(`POST ${target}: ${status} ${text}`);
   };
-  await add("/api/hosts", { hostname: "host" });
-  await add("/api/managedminers", { hostId: 1 });
-  await add("/api/channels", { key: "new", type: "ntfy", topic: "new", url: "http://127.103.5.1:9" });
-  await add("/api/schedules", { key: "new", cron: "0 3 1 1 *", do: [{ action: "stop" }] });
-  await add("/api/rules", {
-    key: "new",
-    name: "new",
-    when: { all: [{ reading: "temperature", above: 200 }] },
-    do: [{ action: "stop" }],
-  });
+  // Several of each, since chance removes some before it has read them.
+  for (let id = 1; id <= 5; id += 1) {
+    await add("/api/hosts", { hostname: `host-${id}` });
+    await add("/api/managedminers", { hostId: id });
+  }
+  const stop = { do: [{ action: "stop" }] };
+  for (const key of ["new", "anna", "alpha"])
+    await add("/api/channels", { key, type: "ntfy", topic: key, url: "http://127.103.5.1:9" });
+  for (const key of ["new", "anna"]) await add("/api/schedules", { key, cron: "0 3 1 1 *", ...stop });
+  for (const key of ["new", "alpha"])
+    await add("/api/rules", { key, name: key, when: { all: [{ reading: "temperature", above: 200 }] }, ...stop });
 }
 
 /** Made a thousand at a time, so that 50,000 of them are no matter of memory; shared by all lanes. */
