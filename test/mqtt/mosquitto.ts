@@ -65,8 +65,13 @@ export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mo
     started.stderr?.on("data", (text) => {
       output += text;
     });
+    // Its last words may come after its end.
+    const closed = once(started, "close");
     const isReady = async (): Promise<boolean> => {
-      if (started.exitCode !== null) throw new Error(`mosquitto has ended: ${output}`);
+      if (started.exitCode !== null) {
+        await closed;
+        throw new Error(`mosquitto has ended: ${output}`);
+      }
       // Something else may have taken the port meanwhile, and answers there.
       return / running$/m.test(output) && (await answers(port));
     };

@@ -50,7 +50,7 @@ interface Options {
 }
 
 /** `npm run torture` builds first and says so here; else it is the sources. */
-const main = new URL(
+export const main = new URL(
   process.env.RIGBRIDGE_BUILT === "true" ? "../../dist/cli/main.js" : "../../src/cli/main.ts",
   import.meta.url,
 ).pathname;
