@@ -42,7 +42,7 @@ interface Pending extends Omit<PackedRead, "hasShape"> {
 }
 
 /** ms for which reads wait for one another. */
-const batchMs = 8;
+const batchMs = 20;
 const beatMs = 1_000;
 
 class PollingThread {
