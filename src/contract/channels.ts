@@ -6,6 +6,7 @@ import { severities } from "./resources.ts";
 import { holdsSecrets, secret, withoutSecrets } from "./secrets.ts";
 import { Key } from "./steps.ts";
 import { TimeZone } from "./time-zone.ts";
+import { wording } from "./wording.ts";
 
 /** Where notifications are sent, as the configuration file and the API take it. */
 const text = Line(500).min(1);
@@ -44,6 +45,10 @@ const common = {
     .describe("names of the groups whose miners it reports, including the groups inside; absent = everything"),
   quiet: Quiet.optional().describe("hours in which messages wait; absent = none"),
 };
+
+/** What is wrong with the settings that every type has: beside an unknown type they are not looked at. */
+export const commonIssues = (fields: unknown): readonly z.core.$ZodIssue[] =>
+  z.object(common).safeParse(fields, { error: wording }).error?.issues ?? [];
 
 export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { mostChannels } from "../../config/channels.ts";
 import { channelFindings, pathText } from "../../config/cross-checks.ts";
-import { ChannelSettings, type ChannelState, shownSettings } from "../../contract/channels.ts";
+import { ChannelSettings, type ChannelState, commonIssues, shownSettings } from "../../contract/channels.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { invalidAll, type Mistake, RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
@@ -50,9 +50,13 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
     const parsed = ChannelSettings.safeParse(fields, { error: wording });
     const taken = book.list().some(({ row }) => row.id !== id && row.name === fields.key);
     const groups = new Set(enabled(store.groups).map(({ name }) => name));
-    const mistakes: Mistake[] = [...(parsed.error?.issues ?? []), ...channelFindings({ path: [], fields }, groups)].map(
-      ({ path, message }) => ({ path: pathText(path), message }),
-    );
+    const issues = parsed.error?.issues ?? [];
+    const isTypeWrong = issues.some(({ path }) => path[0] === "type");
+    const all = isTypeWrong ? [...issues, ...commonIssues(fields)] : issues;
+    const mistakes: Mistake[] = [...all, ...channelFindings({ path: [], fields }, groups)].map(({ path, message }) => ({
+      path: pathText(path),
+      message,
+    }));
     if (taken) mistakes.push({ path: "key", message: "is the key of another channel" });
     mistakes.push(...addressMistakes(fields, options.isOwnAddress));
     if (!parsed.success || mistakes.length > 0) throw invalidAll(mistakes);

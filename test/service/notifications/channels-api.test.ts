@@ -103,7 +103,11 @@ test("all mistakes of a channel are named at once, and nothing is kept", async (
     "password is missing: a login needs username and password",
     "host is an address that nothing is ever sent to",
   ]);
-  expect(await mistakes({ type: "pigeon" })).toEqual([expect.stringMatching(/^type .*ntfy/)]);
+  expect(await mistakes({ type: "pigeon", from: "loud" })).toEqual([
+    expect.stringMatching(/^type .*ntfy/),
+    "key is required",
+    expect.stringMatching(/^from must be one of info/),
+  ]);
   expect((await bench.service.listChannels({}, caller)).map(({ key }) => key)).toEqual(["phone"]);
   const { key } = await add({ key: "chat", type: "gotify", url: "http://127.0.0.1:9", token: "t" });
   await expect(bench.service.changeChannel({ key, from: "loud", topic: "t" }, caller)).rejects.toMatchObject({
