@@ -241,6 +241,17 @@ async function restart(
   say(`          ${again.length} discovery messages`);
 }
 
+/** Where a message begins to differ from the last one before it at its topic. */
+function changeOf(
+  message: { topic: string; payload: string },
+  all: readonly { topic: string; payload: string }[],
+): string {
+  const before = all.slice(0, all.indexOf(message)).findLast(({ topic }) => topic === message.topic)?.payload ?? "";
+  const at = Array.from(message.payload).findIndex((letter, index) => letter !== before[index]);
+  const around = (text: string): string => text.slice(Math.max(0, at - 60), at + 60);
+  return before === message.payload ? "is the same again" : `was ${around(before)}, is ${around(message.payload)}`;
+}
+
 /** (c) */
 async function steady({ home, client }: Scene): Promise<void> {
   const [heard, logged] = [client.received.length, home.log.length];
@@ -251,7 +262,7 @@ async function steady({ home, client }: Scene): Promise<void> {
   note(
     `${steadyMinutes} steady minutes: no discovery message`,
     `${messages.length} messages, ${Math.round(messages.reduce((sum, { payload }) => sum + payload.length, 0) / 1000)} kB`,
-    messages.map(({ topic, payload }) => `${topic} ${payload.length} bytes`),
+    messages.map((message) => `${message.topic} ${changeOf(message, client.received)}`),
   );
   note(
     `${steadyMinutes} steady minutes: no warning, no error in the log`,
