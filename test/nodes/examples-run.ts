@@ -200,7 +200,8 @@ export function describeExamples(version: Version): void {
     // Five minutes, and ten.
     const shortened = {
       "still away after 5 min": { duration: "1", units: "s" },
-      "low for 10 min": { hold: 1 },
+      // Longer than a rig that has just been switched on reports a low hash rate.
+      "low for 10 min": { hold: 3 },
     };
     const { flow, site: farm, first: slow, second: away } = await run("two-cures", curesSite, { shortened });
     const namesAt = (node: string) =>
@@ -218,15 +219,17 @@ export function describeExamples(version: Version): void {
     await waitFor("power-cycled", 1);
     // The plug has switched it on.
     await until(
-      () => flow.known().some(({ name, mining }) => name === away.name && mining === true),
-      "the rig to mine again",
-      {
-        details: flow.details,
+      () => {
+        farm.pass(60);
+        return flow.known().some(({ name, mining }) => name === away.name && mining === true);
       },
+      "the rig to mine again",
+      { details: flow.details },
     );
     const { startedAt } = slow.model;
     losePools(slow, true);
     await waitFor("restarted", 1);
+    expect(namesAt("restarted")).toEqual([slow.name]);
     expect(slow.model.startedAt).toBeGreaterThan(startedAt);
     losePools(slow, false);
     await waitFor("recovered", 1);
