@@ -16,14 +16,18 @@ const others = ["dist", "node_modules", "resources", "examples"];
 /** Source folders. */
 export const sources = packages.map((each) => each.sources);
 
-/** Resolves with null, or with the compiler's output. Deletes the earlier build, or builds `over` it. */
+/** Resolves with null, or with the output of what failed. Deletes the earlier build, or builds `over` it. */
 export async function buildPackages(wanted, { over = false } = {}) {
   for (const { sources, dist, copied } of packages.filter((each) => wanted.includes(each.sources))) {
     if (!over) rmSync(join(root, dist), { recursive: true, force: true });
     const compiler = [packageFile("typescript", "tsc"), "-p", sources];
     const { code, output } = await spawned(nodeFile, compiler, childEnvironment());
     if (code !== 0) return output;
-    if (sources === "src") removeUnusedTypes(dist);
+    if (sources === "src") {
+      removeUnusedTypes(dist);
+      const web = await spawned(nodeFile, [join(root, "scripts", "web.mjs")], childEnvironment());
+      if (web.code !== 0) return web.output;
+    }
     for (const file of filesUnder(sources))
       if (file.includes("/", sources.length + 1) && copied.includes(extname(file)))
         cpSync(join(root, file), join(root, dist, file.slice(sources.length + 1)));

@@ -30,6 +30,11 @@ const checks = [
     args: ["-p", ".", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.tsbuildinfo"],
   },
   {
+    name: "Types of the dashboard",
+    command: ["typescript", "tsc"],
+    args: ["-p", "src/web", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/web-types.tsbuildinfo"],
+  },
+  {
     name: "Tests",
     command: ["vitest", "vitest"],
     args: ["run", ...process.argv.slice(2)],

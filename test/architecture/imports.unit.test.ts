@@ -20,6 +20,7 @@ const layers: Arrows = {
   service: ["async", "catalogue", "config", "contract", "discovery", "fleet", "link", "store", "units"],
   farm: ["async", "contract"],
   http: ["async", "config", "contract"],
+  web: ["contract"],
   mqtt: ["async", "catalogue", "config", "contract", "farm", "http"],
   simulator: ["async", "catalogue", "contract", "link", "units"],
   agent: ["async", "catalogue", "config", "contract", "store"],
@@ -213,7 +214,7 @@ function sourcesIn(folder: string): string[] {
   return entries.flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return ["dist", "node_modules"].includes(entry.name) ? [] : sourcesIn(path);
-    return entry.name.endsWith(".ts") ? [path] : [];
+    return /\.tsx?$/.test(entry.name) ? [path] : [];
   });
 }
 

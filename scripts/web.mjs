@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "vite";
+import { root } from "./run.mjs";
+
+const source = join(root, "src", "web");
+const target = join(root, "dist", "web");
+
+/** What is sent compressed; the service takes the file that the browser accepts. */
+const compressed = new Set([".html", ".js", ".css", ".svg", ".webmanifest"]);
+
+/** Settings of the dashboard's build, for Vite's build and its development server. */
+export const settings = {
+  configFile: false,
+  root: source,
+  // Relative, so that the dashboard works below any path.
+  base: "./",
+  logLevel: "warn",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  plugins: [operationsTable()],
+  build: {
+    outDir: target,
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    // Inlined files would need data: addresses, which the content security policy forbids.
+    assetsInlineLimit: 0,
+  },
+};
+
+/**
+ * `virtual:operations`: the path and the names of the query's fields of each operation, from the built contract, so
+ * that the browser needs neither the schemas nor their library.
+ */
+function operationsTable() {
+  const name = "virtual:operations";
+  return {
+    name: "operations",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load: async (id) => {
+      if (id !== `\0${name}`) return undefined;
+      const { operations } = await import(pathToFileURL(join(root, "dist", "contract", "operations.js")).href);
+      const entries = Object.entries(operations).map(([operation, { method, path, query, body }]) => [
+        operation,
+        [method, path.replace(/^\//, ""), Object.keys(query?.shape ?? {}), body !== undefined],
+      ]);
+      return `export const operations = ${JSON.stringify(Object.fromEntries(entries))};`;
+    },
+  };
+}
+
+/** Builds dist/web, with a compressed file beside each one. The contract must have been built. */
+async function buildWeb() {
+  await build(settings);
+  for (const file of readdirSync(target, { recursive: true }).map((each) => join(target, each))) {
+    if (!compressed.has(extname(file))) continue;
+    const bytes = readFileSync(file);
+    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+    writeFileSync(
+      `${file}.br`,
+      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }),
+    );
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buildWeb();

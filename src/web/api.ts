@@ -1,0 +1,112 @@
+import { operations } from "virtual:operations";
+import type { CallName, Input, Reply } from "../contract/service.ts";
+import { t } from "./language.ts";
+
+/** One mistake in the input: its path and what is wrong. */
+export interface Mistake {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A refusal of the service, or its silence (`status` 0). The message is the service's own sentence. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly status: number;
+  readonly code: string;
+  readonly mistakes: readonly Mistake[];
+  constructor(status: number, code: string, message: string, mistakes: readonly Mistake[] = []) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.mistakes = mistakes;
+  }
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** ms until an answer must be there; default: 30 s. */
+  readonly timeoutMs?: number;
+}
+
+/** Calls an operation of the contract. Throws a `Problem`, or the signal's reason. */
+export async function call<K extends CallName>(name: K, input: Input<K>, options: CallOptions = {}): Promise<Reply<K>> {
+  const [method, path, body] = requestOf(name, input);
+  const answer = await request(method, path, body, options);
+  // The service's own schemas describe what it answers.
+  return (await answer.json()) as Reply<K>;
+}
+
+/** Where an operation that reads is found, for links and downloads. */
+export const addressOf = <K extends CallName>(name: K, input: Input<K> & { format?: "csv" }): string =>
+  requestOf(name, input)[1];
+
+function requestOf(name: string, input: unknown): [method: string, path: string, body: object | undefined] {
+  const entry = operations[name];
+  if (entry === undefined) throw new Problem(501, "service.unsupported", name);
+  const [method, template, queryFields, hasBody] = entry;
+  const rest = new Map<string, unknown>(Object.entries(input ?? {}));
+  const path = template.replace(/:(\w+)/g, (_, field: string) => {
+    const text = String(rest.get(field) ?? "");
+    rest.delete(field);
+    return encodeURIComponent(text);
+  });
+  const query = new URLSearchParams();
+  for (const [field, value] of rest) {
+    if (!queryFields.includes(field) && hasBody) continue;
+    rest.delete(field);
+    if (value !== undefined) query.set(field, String(value));
+  }
+  return [method, query.size === 0 ? path : `${path}?${query}`, hasBody ? Object.fromEntries(rest) : undefined];
+}
+
+/** A request to the service below the dashboard's own address. Throws a `Problem` unless the status is 2xx. */
+export async function request(
+  method: string,
+  path: string,
+  body?: object,
+  { signal, timeoutMs = 30_000 }: CallOptions = {},
+): Promise<Response> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const init: RequestInit = {
+    method,
+    cache: "no-store",
+    signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  };
+  const response = await fetch(new URL(path, document.baseURI), init).catch(() => {
+    if (signal?.aborted === true) throw signal.reason;
+    throw new Problem(0, "service.unreachable", limit.aborted ? t.problem.timeout : t.problem.unreachable);
+  });
+  if (response.ok) return response;
+  throw await problemOf(response);
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text().catch(() => "");
+  const { code, detail, title, errors } = parsed(text);
+  const mistakes = Array.isArray(errors) ? errors.filter(isMistake) : [];
+  const words = [detail, title].find((each) => typeof each === "string");
+  return new Problem(
+    response.status,
+    typeof code === "string" ? code : "service.refused",
+    typeof words === "string" ? words : t.problem.status(response.status),
+    mistakes,
+  );
+}
+
+const isMistake = (each: unknown): each is Mistake =>
+  typeof each === "object" &&
+  each !== null &&
+  "path" in each &&
+  typeof each.path === "string" &&
+  "message" in each &&
+  typeof each.message === "string";
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,57 @@
+import { useEffect, useState } from "preact/hooks";
+import { LocationProvider, lazy, Route, Router } from "preact-iso";
+import { Problem } from "./api.ts";
+import { t } from "./language.ts";
+import { startLive } from "./live.ts";
+import { pages } from "./pages/index.ts";
+import { NotFound } from "./pages/not-found.tsx";
+import { SignIn } from "./pages/sign-in.tsx";
+import { EmptyState } from "./parts/empty-state.tsx";
+import { Messages } from "./parts/messages.tsx";
+import { link } from "./route.ts";
+import { loadSession, may, session } from "./session.ts";
+import { Shell } from "./shell.tsx";
+
+const routes = pages.map((page) => ({ ...page, component: lazy(page.load) }));
+
+/** The whole dashboard: it asks who its user is, then shows the sign-in or the pages that this user may see. */
+export function App() {
+  const [problem, setProblem] = useState<string | null>(null);
+  const ask = () => {
+    setProblem(null);
+    loadSession().catch((error: unknown) => setProblem(error instanceof Problem ? error.message : String(error)));
+  };
+  useEffect(ask, []);
+  const who = session.value;
+  useEffect(() => {
+    if (who) void startLive();
+  }, [who]);
+
+  if (problem !== null)
+    return (
+      <main class="alone">
+        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem}>
+          <button type="button" class="button primary" onClick={ask}>
+            {t.shell.again}
+          </button>
+        </EmptyState>
+      </main>
+    );
+  if (who === undefined) return <p class="starting">{t.shell.loading}</p>;
+  if (who === null) return <SignIn />;
+  return (
+    <LocationProvider>
+      <Shell>
+        <Router>
+          {routes
+            .filter(({ needs }) => may(needs))
+            .map(({ path, component }) => (
+              <Route key={path} path={link(path)} component={component} />
+            ))}
+          <Route default component={NotFound} />
+        </Router>
+      </Shell>
+      <Messages />
+    </LocationProvider>
+  );
+}

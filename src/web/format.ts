@@ -1,0 +1,158 @@
+import { locale, t } from "./language.ts";
+
+/**
+ * Numbers and times as the page shows them. Unknown is an en dash, never 0. Numbers follow the page's language, units
+ * the field's usual ones.
+ */
+export const unknown = "–";
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** Formats are made once: making one takes longer than hundreds of uses. */
+function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = JSON.stringify(options);
+  const format = formats.get(key) ?? new Intl.NumberFormat(locale, options);
+  formats.set(key, format);
+  return format;
+}
+
+/** With at most so many decimals. */
+export const number = (value: number | null | undefined, decimals = 0): string =>
+  value === null || value === undefined ? unknown : numberFormat({ maximumFractionDigits: decimals }).format(value);
+
+/** Three significant digits: 3.21, 32.1, 321, 3 210. */
+const short = (value: number): string => {
+  const size = Math.abs(value);
+  const decimals = size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : 2;
+  return numberFormat({ minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
+};
+
+const prefixes = ["", "k", "M", "G", "T", "P", "E", "Z"];
+
+/** Like 3.21 T with its unit: `scaled(3.21e12, "H/s")` is "3.21 TH/s". */
+export function scaled(value: number | null | undefined, unit: string): string {
+  if (value === null || value === undefined) return unknown;
+  const step = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)) / 3);
+  const index = Math.max(0, Math.min(prefixes.length - 1, step));
+  return `${short(value / 1000 ** index)} ${prefixes[index] ?? ""}${unit}`;
+}
+
+/** The unit in which the hash rate of an algorithm is measured. */
+export function hashUnit(algorithm: string | null | undefined): string {
+  const name = (algorithm ?? "").toLowerCase();
+  if (/equihash|zhash|beamhash|verushash-?sol/.test(name)) return "Sol/s";
+  return /cuck(oo|aroo|atoo)/.test(name) ? "G/s" : "H/s";
+}
+
+/** H/s, or Sol/s and G/s for algorithms that are measured in those. */
+export const hashrate = (value: number | null | undefined, algorithm?: string | null): string =>
+  scaled(value, hashUnit(algorithm));
+
+/** W, from 10 kW on in kW. */
+export const power = (watts: number | null | undefined): string =>
+  watts === null || watts === undefined
+    ? unknown
+    : Math.abs(watts) < 10_000
+      ? `${number(watts)} W`
+      : scaled(watts, "W");
+
+/** Wh as kWh. */
+export const energy = (wattHours: number | null | undefined): string =>
+  wattHours === null || wattHours === undefined
+    ? unknown
+    : wattHours >= 10_000_000
+      ? scaled(wattHours, "Wh")
+      : `${number(wattHours / 1000, wattHours < 100_000 ? 1 : 0)} kWh`;
+
+/** J/H as J/TH. */
+export const efficiency = (joulesPerHash: number | null | undefined): string =>
+  joulesPerHash === null || joulesPerHash === undefined ? unknown : `${short(joulesPerHash * 1e12)} J/TH`;
+
+export const temperature = (celsius: number | null | undefined, decimals = 0): string =>
+  celsius === null || celsius === undefined ? unknown : `${number(celsius, decimals)} °C`;
+
+export const percent = (share: number | null | undefined, decimals = 0): string =>
+  share === null || share === undefined
+    ? unknown
+    : numberFormat({ style: "percent", maximumFractionDigits: decimals }).format(share);
+
+/** An amount in a currency (ISO 4217); small amounts with more digits. */
+export function money(amount: number | null | undefined, currency: string | null | undefined): string {
+  if (amount === null || amount === undefined) return unknown;
+  const size = Math.abs(amount);
+  const decimals = size === 0 || size >= 0.1 ? 2 : size >= 0.001 ? 4 : 6;
+  if (currency === null || currency === undefined || !/^[A-Z]{3}$/.test(currency)) return number(amount, decimals);
+  return numberFormat({
+    style: "currency",
+    currency,
+    minimumFractionDigits: 2,
+    maximumFractionDigits: decimals,
+  }).format(amount);
+}
+
+const minute = 60;
+const hour = 3600;
+const day = 86_400;
+
+/** Seconds as the two largest of days, hours, minutes, seconds: "2 d 4 h". */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return unknown;
+  const whole = Math.max(0, Math.round(seconds));
+  const parts: [number, string][] = [
+    [Math.floor(whole / day), t.unit.day],
+    [Math.floor((whole % day) / hour), t.unit.hour],
+    [Math.floor((whole % hour) / minute), t.unit.minute],
+    [whole % minute, t.unit.second],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first < 0) return `${number(0)} ${t.unit.second}`;
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${number(amount)} ${unit}`)
+    .join(" ");
+}
+
+/** How long ago, in the page's language: "5 minutes ago". */
+export function ago(time: string | number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - new Date(time).getTime()) / 1000));
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  if (seconds < minute) return format.format(-seconds, "second");
+  if (seconds < hour) return format.format(-Math.floor(seconds / minute), "minute");
+  return seconds < day
+    ? format.format(-Math.floor(seconds / hour), "hour")
+    : format.format(-Math.floor(seconds / day), "day");
+}
+
+const timeFormat = (options: Intl.DateTimeFormatOptions) => {
+  let format: Intl.DateTimeFormat | undefined;
+  return (time: string | number | null | undefined): string => {
+    if (time === null || time === undefined) return unknown;
+    format ??= new Intl.DateTimeFormat(locale, options);
+    return format.format(new Date(time));
+  };
+};
+
+export const dateTime = timeFormat({ dateStyle: "medium", timeStyle: "short" });
+export const clockTime = timeFormat({ timeStyle: "short" });
+export const date = timeFormat({ dateStyle: "medium" });
+export const weekdayTime = timeFormat({ weekday: "short", hour: "2-digit", minute: "2-digit" });
+
+/** A sentence for a number of things, by the plural rules of the language; `#` stands for the number. */
+export function counted(
+  value: number,
+  forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },
+): string {
+  plurals ??= new Intl.PluralRules(locale);
+  return (forms[plurals.select(value)] ?? forms.other).replace("#", number(value));
+}
+let plurals: Intl.PluralRules | undefined;
+
+const collator = () => new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
+let names: Intl.Collator | undefined;
+
+/** Order of names: "Rig 2" before "Rig 10". */
+export function byName(one: string, other: string): number {
+  names ??= collator();
+  return names.compare(one, other);
+}

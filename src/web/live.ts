@@ -1,0 +1,245 @@
+import { signal } from "@preact/signals";
+import { createParser } from "eventsource-parser";
+import type { MinerEvent } from "../contract/events.ts";
+import type { Command, MinerStatus, Notification, Summary } from "../contract/resources.ts";
+import { call, Problem, request } from "./api.ts";
+import { loadSession, may, session } from "./session.ts";
+
+/** What a list shows of a rig (`GET /api/miners?view=list`). */
+export interface Row {
+  readonly id: number;
+  readonly uid: string | null;
+  readonly name: string;
+  readonly group: number;
+  readonly location: {
+    readonly site: string | null;
+    readonly container: string | null;
+    readonly rack: string | null;
+    readonly slot: string | null;
+  } | null;
+  readonly tags: readonly string[];
+  readonly status: MinerStatus;
+  readonly reason: string | null;
+  readonly hashrate: number | null;
+  readonly expected: number | null;
+  readonly power: number | null;
+  readonly temperature: number | null;
+  readonly pool: string | null;
+  readonly coin: string | null;
+  readonly profit: number | null;
+  readonly alarms: number;
+  /** When the readings were taken, if they are out of date. */
+  readonly readAt: string | null;
+  readonly algorithm?: string | null;
+  readonly model?: string | null;
+  readonly address?: string | null;
+}
+
+/** The rigs as they were at a moment; the map changes, the object around it is new each time. */
+export interface Rigs {
+  readonly byId: ReadonlyMap<number, Row>;
+  readonly loaded: boolean;
+}
+
+/** Columns beside those that every row has. */
+const extraColumns = ["algorithm", "model", "address"];
+
+export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
+export const summary = signal<Summary | null>(null);
+export const notifications = signal<readonly Notification[]>([]);
+/** Groups, rules, schedules and the like are read again when this changes. */
+export const commandsSeen = signal(0);
+
+/** Whether what the page shows is what the service knows now. `since`: epoch ms of the last sign of life. */
+export const connection = signal<{ readonly live: boolean; readonly since: number; readonly problem: string | null }>({
+  live: false,
+  since: Date.now(),
+  problem: null,
+});
+
+type Listener = (event: { readonly type: string; readonly data: unknown }) => void;
+const listeners = new Set<Listener>();
+
+/** Calls the listener with every event of the stream; returns the function that ends this. */
+export function onEvent(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** ms between two renderings of what events have changed: more often than anybody can read costs a phone its battery. */
+const flushMs = 400;
+/** ms of silence after which the stream counts as broken: the service sends a comment every 15 s. */
+const silenceMs = 40_000;
+const longestRetryMs = 15_000;
+/** ms after which a page in the background lets its stream go. */
+const hiddenMs = 60_000;
+
+const byId = new Map<number, Row>();
+let version: string | null = null;
+let changed = false;
+let flushTimer: ReturnType<typeof setTimeout> | undefined;
+let stream: AbortController | undefined;
+let running = false;
+let lastHeard = Date.now();
+
+function flush(): void {
+  flushTimer = undefined;
+  if (changed) rigs.value = { byId, loaded: true };
+  changed = false;
+}
+
+function markChanged(): void {
+  changed = true;
+  flushTimer ??= setTimeout(flush, flushMs);
+}
+
+interface ListAnswer {
+  readonly version: string;
+  readonly miners: readonly Row[];
+  readonly removed: readonly number[];
+  readonly whole?: boolean;
+}
+
+async function readRows(signal: AbortSignal): Promise<void> {
+  const query = new URLSearchParams({ view: "list", fields: fieldsAsked });
+  if (version !== null) query.set("since", version);
+  const answer = await request("GET", `api/miners?${query}`, undefined, { signal, timeoutMs: 60_000 });
+  const list = (await answer.json()) as ListAnswer;
+  if (list.whole !== false || version === null) byId.clear();
+  for (const row of list.miners) byId.set(row.id, row);
+  for (const id of list.removed) byId.delete(id);
+  version = list.version;
+  rigs.value = { byId, loaded: true };
+}
+
+const baseColumns =
+  "id,uid,name,group,location,tags,status,reason,hashrate,expected,power,temperature,pool,coin,profit,alarms,readAt";
+const fieldsAsked = `${baseColumns},${extraColumns.join(",")}`;
+
+async function readOthers(signal: AbortSignal): Promise<void> {
+  const [sums, notes] = await Promise.all([
+    may("getSummary") ? call("getSummary", {}, { signal }) : null,
+    may("listNotifications") ? call("listNotifications", {}, { signal }) : null,
+  ]);
+  summary.value = sums;
+  notifications.value = notes?.notificationList ?? [];
+}
+
+function receive(type: string, data: unknown): void {
+  // The shapes are those of the service's own contract.
+  if (type === "miner") {
+    const row = data as Row;
+    byId.set(row.id, row);
+    markChanged();
+  } else if (type === "miner-removed") {
+    byId.delete((data as { id: number }).id);
+    markChanged();
+  } else if (type === "summary") summary.value = data as Summary;
+  else if (type === "notification") addNotification(data as Notification);
+  else if (type === "command") commandsSeen.value += 1;
+  for (const listener of listeners) listener({ type, data });
+}
+
+function addNotification(notification: Notification): void {
+  const others = notifications.value.filter(({ id }) => id !== notification.id);
+  notifications.value = [...others, notification].sort((one, other) => other.id - one.id);
+}
+
+/** Reads the lists and follows the events, again and again, until `stopLive`. */
+export async function startLive(): Promise<void> {
+  if (running) return;
+  running = true;
+  let failures = 0;
+  while (running) {
+    stream = new AbortController();
+    const { signal } = stream;
+    try {
+      await Promise.all([readRows(signal), readOthers(signal)]);
+      failures = 0;
+      lastHeard = Date.now();
+      connection.value = { live: true, since: lastHeard, problem: null };
+      await follow(signal);
+    } catch (error) {
+      if (!running) return;
+      if (error instanceof Problem && error.status === 401) await loadSession().catch(() => undefined);
+      if (session.value === null) return stopLive();
+      if (failures > 0 || !(error instanceof Reconnect)) lose(error);
+      failures += 1;
+    }
+    await waitForTurn(Math.min(longestRetryMs, 1000 * 2 ** Math.min(failures, 4)));
+  }
+}
+
+export function stopLive(): void {
+  running = false;
+  stream?.abort();
+  byId.clear();
+  version = null;
+  rigs.value = { byId, loaded: false };
+  summary.value = null;
+  notifications.value = [];
+}
+
+function lose(error: unknown): void {
+  connection.value = { live: false, since: lastHeard, problem: error instanceof Error ? error.message : null };
+}
+
+/** The stream has ended or resets: read the lists again. */
+class Reconnect extends Error {}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  const after = version === null ? "" : `&after=${encodeURIComponent(version)}`;
+  const silence = new AbortController();
+  const response = await fetch(new URL(`api/events?view=list&fields=${fieldsAsked}${after}`, document.baseURI), {
+    headers: { accept: "text/event-stream" },
+    cache: "no-store",
+    signal: AbortSignal.any([signal, silence.signal]),
+  });
+  if (!response.ok || response.body === null) throw new Problem(response.status, "events", response.statusText);
+  let timer = setTimeout(() => silence.abort(), silenceMs);
+  const parser = createParser({
+    onEvent: ({ event, data }) => {
+      if (event === "reset") throw new Reconnect();
+      receive(event ?? "", JSON.parse(data));
+    },
+  });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Reconnect();
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+      parser.feed(value);
+      lastHeard = Date.now();
+    }
+  } finally {
+    clearTimeout(timer);
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Until the time has passed, or the page becomes visible, or the network is back. */
+function waitForTurn(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener("online", done);
+      document.removeEventListener("visibilitychange", ifVisible);
+      resolve();
+    };
+    const isHidden = () => document.visibilityState === "hidden";
+    const ifVisible = () => (isHidden() ? undefined : done());
+    const timer = isHidden() ? undefined : setTimeout(done, ms);
+    addEventListener("online", done);
+    document.addEventListener("visibilitychange", ifVisible);
+  });
+}
+
+let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(hiddenTimer);
+  if (document.visibilityState === "hidden") hiddenTimer = setTimeout(() => stream?.abort(), hiddenMs);
+});
+
+export type { Command, MinerEvent };

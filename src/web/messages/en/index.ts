@@ -1,0 +1,6 @@
+import { overview } from "./overview.ts";
+import { shared } from "./shared.ts";
+
+/** English, the source of all other languages: their types are made of it. */
+export const messages = { ...shared, overview };
+export type Messages = typeof messages;

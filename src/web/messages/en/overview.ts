@@ -1,0 +1,7 @@
+export const overview = {
+  title: "Overview",
+  hashrate: "Hash rate",
+  power: "Power",
+  efficiency: "Efficiency",
+  profit: "Profit per day",
+};

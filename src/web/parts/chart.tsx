@@ -1,0 +1,190 @@
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import type uPlot from "uplot";
+import { dateTime } from "../format.ts";
+import { locale, t } from "../language.ts";
+import { Scroll } from "./scroll.tsx";
+
+export interface Series {
+  readonly name: string;
+  /** One value for each time; null is a gap. */
+  readonly values: readonly (number | null)[];
+  readonly format: (value: number | null) => string;
+  /** A colour of the palette, 1 to 4. */
+  readonly colour?: 1 | 2 | 3 | 4;
+  readonly shape?: "line" | "area" | "steps" | "bars";
+  /** Series with the same scale share an axis; the first two scales have axes. */
+  readonly scale?: string;
+}
+
+interface ChartProps {
+  readonly title: string;
+  /** Epoch ms, ascending. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly height?: number;
+}
+
+/**
+ * Curves over time. What the picture shows is said in a sentence as well, and stands in a table behind it, for readers
+ * who do not see it.
+ */
+export function Chart({ title, times, series, height = 220 }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || times.length === 0) return undefined;
+    let chart: uPlot | undefined;
+    let ended = false;
+    const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }));
+    void draw(element, { times, series, height }).then((made) => {
+      chart = made;
+      if (ended) made.destroy();
+      else resized.observe(element);
+    });
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const repaint = () => chart?.redraw();
+    scheme.addEventListener("change", repaint);
+    return () => {
+      ended = true;
+      resized.disconnect();
+      scheme.removeEventListener("change", repaint);
+      chart?.destroy();
+    };
+  }, [times, series, height]);
+  return (
+    <figure class="chart" aria-labelledby={id}>
+      <figcaption id={id}>
+        {title}
+        <span class="chart-summary">{times.length === 0 ? t.chart.empty : series.map(summaryOf).join(" · ")}</span>
+      </figcaption>
+      {times.length === 0 ? null : <div ref={place} class="chart-picture" aria-hidden="true" dir="ltr" />}
+      {times.length === 0 ? null : (
+        <details>
+          <summary>{t.chart.table}</summary>
+          <ChartTable times={times} series={series} />
+        </details>
+      )}
+    </figure>
+  );
+}
+
+/** "Power: 3 120 W, from 2 900 W to 3 250 W". */
+function summaryOf({ name, values, format }: Series): string {
+  const present = values.filter((value) => value !== null);
+  const last = present.at(-1);
+  if (last === undefined) return t.chart.nothing(name);
+  let [least, most] = [last, last];
+  for (const value of present) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return t.chart.summary(name, format(last), format(least), format(most));
+}
+
+/** Rows of the table: more say nothing to anybody. */
+const mostRows = 200;
+
+function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
+  const rows = useMemo(() => {
+    const step = Math.max(1, Math.ceil(times.length / mostRows));
+    return times.flatMap((time, index) => (index % step === 0 ? [{ time, index }] : []));
+  }, [times]);
+  return (
+    <Scroll name={t.chart.table}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t.chart.time}</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ time, index }) => (
+            <tr key={time}>
+              <th scope="row">{dateTime(time)}</th>
+              {series.map(({ name, values, format }) => (
+                <td key={name}>{format(values[index] ?? null)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+async function draw(
+  element: HTMLElement,
+  { times, series, height }: Omit<Required<ChartProps>, "title">,
+): Promise<uPlot> {
+  const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
+  const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name).trim();
+  const line = (number: number) => colour(`--series-${number}`);
+  const scales = [...new Set(series.map(({ scale }) => scale ?? "y"))];
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
+  const formatOf = (scale: string) => series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
+  const { bars, stepped } = Plot.paths;
+  const pathOf = ({ shape }: Series) =>
+    shape === "bars" ? bars?.({ size: [0.8, 60] }) : shape === "steps" ? stepped?.({ align: 1 }) : undefined;
+  return new Plot(
+    {
+      width: element.clientWidth,
+      height,
+      // Hours as the language writes them.
+      fmtDate: () => (date: Date) => dates.format(date),
+      cursor: { drag: { x: false, y: false } },
+      legend: { show: true, live: true },
+      scales: { x: { time: true } },
+      axes: [
+        {
+          stroke: colour("--ink-soft"),
+          grid: { stroke: colour("--line") },
+          ticks: { show: false },
+          values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
+        },
+        ...scales.slice(0, 2).map((scale, index) => ({
+          scale,
+          side: (index === 0 ? 3 : 1) as 1 | 3,
+          size: 70,
+          stroke: colour("--ink-soft"),
+          grid: { show: index === 0, stroke: colour("--line") },
+          ticks: { show: false },
+          values: (_: uPlot, splits: number[]) => splits.map((split) => formatOf(scale)(split)),
+        })),
+      ],
+      series: [
+        { label: t.chart.time, value: (_, seconds) => (seconds === null ? "–" : dateTime(seconds * 1000)) },
+        ...series.map((each, index) => {
+          const number = each.colour ?? (index % 4) + 1;
+          const paths = pathOf(each);
+          return {
+            label: each.name,
+            scale: each.scale ?? "y",
+            stroke: line(number),
+            width: 1.5,
+            points: { show: times.length < 2 },
+            value: (_: uPlot, value: number | null) => each.format(value),
+            ...(paths === undefined ? {} : { paths }),
+            ...(each.shape === "area" || each.shape === "bars" ? { fill: colour(`--series-${number}-soft`) } : {}),
+          };
+        }),
+      ],
+    },
+    [times.map((time) => time / 1000), ...series.map(({ values }) => [...values])],
+    element,
+  );
+}
+
+const dayMs = 86_400_000;
+
+/** The hour for a span of up to two days (s), else the day. */
+function tickText(time: number, span: number): string {
+  const options: Intl.DateTimeFormatOptions =
+    span * 1000 <= 2 * dayMs ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" };
+  return new Intl.DateTimeFormat(locale, options).format(time);
+}

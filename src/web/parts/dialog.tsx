@@ -1,0 +1,82 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language.ts";
+import { Icon } from "./icon.tsx";
+import { problemText } from "./messages.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** Buttons at its end. */
+  readonly actions?: ComponentChildren;
+  readonly wide?: boolean;
+}
+
+/** A native modal dialog, open as long as it is rendered. */
+export function Dialog({ title, onClose, children, actions, wide = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog ref={element} class={wide ? "dialog wide" : "dialog"} onClose={onClose} aria-labelledby="dialog-title">
+      <header>
+        <h2 id="dialog-title">
+          <bdi>{title}</bdi>
+        </h2>
+        <button type="button" class="button quiet" aria-label={t.shell.close} onClick={() => element.current?.close()}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="dialog-body">{children}</div>
+      {actions === undefined ? null : <footer>{actions}</footer>}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly text: ComponentChildren;
+  /** The verb of the button: "Delete", "Stop 20 rigs". */
+  readonly verb: string;
+  readonly dangerous?: boolean;
+  /** Closes the dialog when it resolves; its failure is shown in the dialog. */
+  readonly onConfirm: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something that cannot be taken back. */
+export function Confirm({ title, text, verb, dangerous = false, onConfirm, onClose }: ConfirmProps) {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const confirm = async () => {
+    setBusy(true);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (error) {
+      setProblem(problemText(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" class="button" onClick={onClose}>
+            {t.shell.cancel}
+          </button>
+          <button type="button" class={`button ${dangerous ? "danger" : "primary"}`} disabled={busy} onClick={confirm}>
+            {verb}
+          </button>
+        </>
+      }
+    >
+      <div>{text}</div>
+      <p class="field-problem" role="alert">
+        {problem}
+      </p>
+    </Dialog>
+  );
+}

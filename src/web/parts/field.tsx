@@ -1,0 +1,37 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import type { Mistake } from "../api.ts";
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  /** What is wrong with it, from the service or the form. */
+  readonly problem?: string | undefined;
+  /** Renders the control with these attributes. */
+  readonly children: (control: {
+    readonly id: string;
+    readonly "aria-invalid": boolean;
+    readonly "aria-describedby": string;
+  }) => ComponentChildren;
+}
+
+/** A labelled control with its hint and its problem. */
+export function Field({ label, hint, problem, children }: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, "aria-invalid": problem !== undefined, "aria-describedby": `${id}-hint ${id}-problem` })}
+      <p id={`${id}-hint`} class="hint">
+        {hint}
+      </p>
+      <p id={`${id}-problem`} class="field-problem" role={problem === undefined ? undefined : "alert"}>
+        {problem}
+      </p>
+    </div>
+  );
+}
+
+/** The mistake of a field among those that the service reports. */
+export const mistakeOf = (mistakes: readonly Mistake[], path: string): string | undefined =>
+  mistakes.find((mistake) => mistake.path === path || mistake.path.startsWith(`${path}.`))?.message;

@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../language.ts";
+import { EmptyState } from "./empty-state.tsx";
+import { problemText } from "./messages.tsx";
+
+/** What a page has asked the service for. A failure keeps the value of before. */
+export interface Loaded<T> {
+  readonly value: T | undefined;
+  readonly problem: string | null;
+  readonly reload: () => void;
+}
+
+/** Asks when the component appears, and again when one of `keys` changes or `reload` is called. */
+export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+  const [state, setState] = useState<Omit<Loaded<T>, "reload">>({ value: undefined, problem: null });
+  const [turn, setTurn] = useState(0);
+  const asking = useRef(ask);
+  asking.current = ask;
+  useEffect(() => {
+    const ending = new AbortController();
+    asking
+      .current(ending.signal)
+      .then((value) => setState({ value, problem: null }))
+      .catch((error: unknown) => {
+        if (!ending.signal.aborted) setState(({ value }) => ({ value, problem: problemText(error) }));
+      });
+    return () => ending.abort();
+  }, [turn, ...keys]);
+  const reload = useCallback(() => setTurn((last) => last + 1), []);
+  return { ...state, reload };
+}
+
+/** Shows what was loaded, that it is being loaded, or why it could not be. */
+export function Loading<T>({ from, children }: { from: Loaded<T>; children: (value: T) => ComponentChildren }) {
+  if (from.value !== undefined)
+    return (
+      <>
+        {from.problem === null ? null : (
+          <p class="banner bad" role="status">
+            {from.problem}
+          </p>
+        )}
+        {children(from.value)}
+      </>
+    );
+  if (from.problem === null)
+    return (
+      <p class="loading" role="status">
+        {t.shell.loading}
+      </p>
+    );
+  return (
+    <EmptyState icon="unplugged" title={t.shell.failed} text={from.problem}>
+      <button type="button" class="button primary" onClick={from.reload}>
+        {t.shell.again}
+      </button>
+    </EmptyState>
+  );
+}

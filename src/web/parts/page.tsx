@@ -1,0 +1,82 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+
+/** Sets the title of the browser's tab; "Rigbridge" stays at its end. */
+export function usePageTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Rigbridge`;
+  }, [title]);
+}
+
+interface PageProps {
+  readonly title: string;
+  /** Beside the title: a name with hostile text is isolated by the caller. */
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A page: its heading, its actions beside it, and its content. */
+export function Page({ title, lead, actions, children }: PageProps) {
+  usePageTitle(title);
+  return (
+    <article class="page">
+      <header class="page-head">
+        <div>
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
+          {lead === undefined ? null : <p class="lead">{lead}</p>}
+        </div>
+        {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </article>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export const Card = ({
+  title,
+  actions,
+  children,
+  wide = false,
+}: {
+  title?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  wide?: boolean;
+}) => (
+  <section class={wide ? "card wide" : "card"}>
+    {title === undefined ? null : (
+      <header class="card-head">
+        <h2>{title}</h2>
+        {actions}
+      </header>
+    )}
+    {children}
+  </section>
+);
+
+/** A figure with its name: the overview's and a rig's tiles. `note` says its age or what it compares with. */
+export const Tile = ({
+  name,
+  value,
+  note,
+  tone,
+}: {
+  name: string;
+  value: ComponentChildren;
+  note?: ComponentChildren;
+  tone?: "good" | "warning" | "bad";
+}) => (
+  <div class={`tile ${tone ?? ""}`}>
+    <dt>{name}</dt>
+    <dd>
+      <span class="tile-value">{value}</span>
+      {note === undefined || note === null ? null : <span class="tile-note">{note}</span>}
+    </dd>
+  </div>
+);
+
+export const Tiles = ({ children }: { children: ComponentChildren }) => <dl class="tiles">{children}</dl>;

@@ -1,0 +1,171 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { now } from "./clock.ts";
+import { ago, counted } from "./format.ts";
+import * as chosen from "./language.ts";
+import { language, languages, t } from "./language.ts";
+import { connection, notifications, rigs } from "./live.ts";
+import { pages } from "./pages/index.ts";
+import { Icon } from "./parts/icon.tsx";
+import { base, link } from "./route.ts";
+import { may, session, signOut } from "./session.ts";
+import { chooseTheme, theme, themes } from "./theme.ts";
+
+/** The frame of every page: menu, alarms, who is signed in, and whether the service answers. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  const { path } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  // A new page begins at its top, for the eye and for the screen reader.
+  useEffect(() => {
+    if (!first.current) main.current?.focus({ preventScroll: true });
+    if (!first.current) scrollTo(0, 0);
+    first.current = false;
+  }, [path]);
+  return (
+    <div class={connection.value.live ? "shell" : "shell away"}>
+      <a
+        class="skip"
+        href={`${path}#main`}
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        {t.shell.skip}
+      </a>
+      <header class="top">
+        <a class="brand" href={link("")}>
+          <Icon name="logo" /> <span>Rigbridge</span>
+        </a>
+        <div class="top-right">
+          <AlarmPill />
+          <UserMenu />
+        </div>
+      </header>
+      <Menu path={path} />
+      <main id="main" ref={main} tabIndex={-1}>
+        <Banners />
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Menu({ path }: { path: string }) {
+  const here = path.slice(base.length).split("/")[0] ?? "";
+  return (
+    <nav class="menu" aria-label={t.shell.menu}>
+      <ul>
+        {pages.map(({ path: page, needs, menu }) =>
+          menu === undefined || !may(needs) ? null : (
+            <li key={page}>
+              <a href={link(page)} aria-current={here === page ? "page" : undefined}>
+                <Icon name={menu.icon} />
+                <span>{t.menu[menu.name]}</span>
+              </a>
+            </li>
+          ),
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+/** Open notifications above info that nobody has acknowledged. */
+function AlarmPill() {
+  if (!may("listNotifications")) return null;
+  const open = notifications.value.filter(
+    ({ closedUtc, isWarning, isAcknowledged }) => closedUtc === null && isWarning && !isAcknowledged,
+  );
+  const critical = open.some(({ severity }) => severity === "critical");
+  return (
+    <a
+      class={`pill ${open.length === 0 ? "quiet" : critical ? "critical" : "warning"}`}
+      href={link("alarms")}
+      aria-label={counted(open.length, t.shell.alarms)}
+    >
+      <Icon name="bell" /> <span>{open.length}</span>
+    </a>
+  );
+}
+
+function UserMenu() {
+  const { user, by } = session.value ?? {};
+  return (
+    <>
+      <button type="button" class="button quiet" popovertarget="user-menu" aria-label={t.shell.account}>
+        <Icon name="person" />
+        <span class="wide-only">
+          <bdi>{user?.name}</bdi>
+        </span>
+      </button>
+      <div id="user-menu" popover="auto" class="popover">
+        <p class="popover-title">
+          <bdi>{user?.name}</bdi> <small>{user === undefined ? "" : t.privilege[user.privilege]}</small>
+        </p>
+        <label class="field">
+          <span>{t.shell.language}</span>
+          <select
+            value={language}
+            onChange={({ currentTarget }) => {
+              const code = Object.keys(languages).find((each) => each === currentTarget.value);
+              if (code !== undefined) chosen.chooseLanguage(code as chosen.Language);
+            }}
+          >
+            {Object.entries(languages).map(([code, name]) => (
+              <option key={code} value={code} lang={code}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>{t.shell.theme}</span>
+          <select
+            value={theme.value}
+            onChange={({ currentTarget }) => chooseTheme(themes.find((each) => each === currentTarget.value) ?? "auto")}
+          >
+            {themes.map((each) => (
+              <option key={each} value={each}>
+                {t.theme[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        {by === "session" ? (
+          <button type="button" class="button" onClick={() => void signOut()}>
+            <Icon name="leave" /> {t.shell.signOut}
+          </button>
+        ) : null}
+        <p class="version">Rigbridge {session.value?.version}</p>
+      </div>
+    </>
+  );
+}
+
+/** What the user should know on every page. */
+function Banners() {
+  const { live, since } = connection.value;
+  const who = session.value;
+  return (
+    <>
+      {live || !rigs.value.loaded ? null : (
+        <p class="banner bad" role="status">
+          <Icon name="unplugged" /> {t.shell.away(ago(since, now.value))}
+        </p>
+      )}
+      {who?.demo === true ? (
+        <p class="banner">
+          <Icon name="info" /> <span>{t.shell.demo}</span>{" "}
+          {may("addMiner") ? (
+            <a class="button small" href={link("add")}>
+              {t.shell.addRigs}
+            </a>
+          ) : null}
+        </p>
+      ) : null}
+    </>
+  );
+}
