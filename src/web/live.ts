@@ -90,7 +90,7 @@ function flush(): void {
 
 function markChanged(): void {
   changed = true;
-  flushTimer ??= setTimeout(flush, flushMs);
+  if (flushTimer === undefined) flushTimer = setTimeout(flush, flushMs);
 }
 
 interface ListAnswer {

@@ -206,6 +206,7 @@ function specifiersIn(text: string): string[] {
 function resolved(from: string, specifier: string): Import[] {
   const own = /^rigbridge(?:\/(\w+))?$/.exec(specifier);
   if (own !== null) return [{ from, to: own[1] === undefined ? "src/index.ts" : `src/${own[1]}/index.ts` }];
+  if (specifier.endsWith(".css")) return [];
   return specifier.startsWith(".") ? [{ from, to: posix.join(dirname(from), specifier) }] : [];
 }
 
