@@ -6,7 +6,11 @@ export interface Sums {
   readonly count: number;
   readonly byStatus: ReadonlyMap<MinerStatus, number>;
   /** H/s by algorithm, the one of most rigs first; null stands for rigs that do not name theirs. */
-  readonly hashrates: readonly { readonly algorithm: string | null; readonly hashrate: number; readonly rigs: number }[];
+  readonly hashrates: readonly {
+    readonly algorithm: string | null;
+    readonly hashrate: number;
+    readonly rigs: number;
+  }[];
   /** W. */
   readonly power: number | null;
   /** Rigs that hash and whose power is unknown: the sum is too low then. */
@@ -25,7 +29,7 @@ export function sumsOf(rows: Iterable<Row>): Sums {
   for (const row of rows) {
     count += 1;
     byStatus.set(row.status, (byStatus.get(row.status) ?? 0) + 1);
-    alarms += row.alarms;
+    alarms += row.alarms ?? 0;
     if (row.profit !== null) {
       profit += row.profit;
       withProfit += 1;
