@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { createParser } from "eventsource-parser";
-import type { MinerEvent } from "../contract/events.ts";
-import type { Command, MinerStatus, Notification, Summary } from "../contract/resources.ts";
+
+import type { MinerStatus, Notification, Summary } from "../contract/resources.ts";
 import { call, Problem, request } from "./api.ts";
 import { loadSession, may, session } from "./session.ts";
 
@@ -241,5 +241,3 @@ document.addEventListener("visibilitychange", () => {
   clearTimeout(hiddenTimer);
   if (document.visibilityState === "hidden") hiddenTimer = setTimeout(() => stream?.abort(), hiddenMs);
 });
-
-export type { Command, MinerEvent };
