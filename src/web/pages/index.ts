@@ -33,4 +33,5 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
 ];

@@ -1,6 +1,7 @@
+import { add } from "./add.ts";
 import { overview } from "./overview.ts";
 import { shared } from "./shared.ts";
 
 /** English, the source of all other languages: their types are made of it. */
-export const messages = { ...shared, overview };
+export const messages = { ...shared, add, overview };
 export type Messages = typeof messages;

@@ -1,5 +1,6 @@
 import type { Messages } from "../en/index.ts";
+import { add } from "./add.ts";
 import { overview } from "./overview.ts";
 import { shared } from "./shared.ts";
 
-export const messages: Messages = { ...shared, overview };
+export const messages: Messages = { ...shared, add, overview };
