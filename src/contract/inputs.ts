@@ -586,15 +586,17 @@ export const UpcomingQuery = z.object({
   days: parameter(Decimal.pipe(z.number().min(0).max(31)), "how many days ahead, at most 31; default: 7", 7).optional(),
 });
 
+const eventOrList = "must be a whole number of 1 to 15 digits, or the version of a list";
+
 /** A list's version: the run of the service, the last event at that time, and what was requested. */
 export const ListVersion = z
   .string()
   .max(100)
-  .regex(/^[0-9a-z]{1,16}\.[0-9]{1,15}\.[0-9a-f]{1,16}$/);
+  .regex(/^[0-9a-z]{1,16}\.[0-9]{1,15}\.[0-9a-f]{1,16}$/, eventOrList);
 
 export const EventsQuery = z.object({
   after: parameter(
-    z.union([EventId, ListVersion], "must be a whole number of 1 to 15 digits, or the version of a list"),
+    z.union([EventId, ListVersion], eventOrList),
     "resume after this event, as with the header Last-Event-ID, or after the list with this `version`",
     1204,
   ).optional(),

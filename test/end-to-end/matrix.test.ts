@@ -300,6 +300,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getBulkAction: made("/api/actions", bulk),
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
+  listMinerRows: "/api/miners?view=list",
+  watchMinerRows: "/api/events?view=list",
   getHistory: `/api/miners/${ant}/history`,
   listRules: "/api/rules",
   addRule: () => ({ path: "/api/rules", body: newRule() }),
@@ -444,6 +446,8 @@ listBenchmarks         401  401   200  200  200  200  200  200  404
 deleteBenchmark        401  401   200  403  403  200  403  403  404
 getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
 getSummaryHistory      401  401   200  200  200  200  200  200  404
+listMinerRows          401  401   200  200  200  200  200  200  404  both
+watchMinerRows         401  401   200  200  200  200  200  200  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

@@ -142,6 +142,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getBulkAction: { id: 1 },
   cancelBulkAction: { id: 1 },
   watchEvents: {},
+  listMinerRows: { view: "list" },
+  watchMinerRows: { view: "list" },
   getHistory: { id: rigId },
   listRules: {},
   addRule: { key: "tell", do: [webhookWithSecret] },

@@ -133,6 +133,10 @@ const requests: Record<CallName, [string, object, string?]> = {
   ],
   getPrices: ["/api/prices?miner=7&from=1769860800000", { miner: 7, from: 1769860800000 }],
   getMarket: ["/api/market", {}],
+  listMinerRows: [
+    "/api/miners?view=list&since=1.2.3&status=Mining&fields=name,model",
+    { view: "list", since: "1.2.3", status: ["Mining"], fields: ["name", "model"] },
+  ],
 };
 
 const json = { "content-type": "application/json" };
@@ -144,7 +148,7 @@ describe("every operation", () => {
     const operation = table[name];
     const answer = await served.ask(operation?.method ?? "", target, body === undefined ? {} : { headers: json, body });
     expect(answer.status).toBe(operation?.status ?? 200);
-    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(answer.headers["content-type"]).toBe(`${operation?.media ?? "application/json"}; charset=utf-8`);
     expect(answer.json).toEqual({ ok: name });
     expect(served.calls).toEqual([{ name, input, caller: { actor: "http", userId: undefined } }]);
   });
