@@ -99,10 +99,10 @@ function entry(name: OperationName, operation: Operation): Json {
   };
 }
 
-/** The tag of a path is its resource; the document's `user` belongs to `users`. */
+/** The tag of a path is its resource, with two exceptions. */
 function tagOf(path: string): string {
   const resource = path.split("/")[2] ?? "";
-  return resource === "user" ? "users" : resource;
+  return { user: "users", version: "service" }[resource] ?? resource;
 }
 
 function parametersOf(schema: z.ZodType | undefined, place: "path" | "query"): Json[] {
