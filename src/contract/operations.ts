@@ -655,6 +655,11 @@ export const operations = {
     reply: RowEvent,
     extension,
   }),
+  getVersion: get("/api/version", viewers, {
+    summary: "The name and version of the service",
+    reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
+    extension,
+  }),
 } as const satisfies Record<string, Operation>;
 
 /** The names of all operations. */

@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
+import { version } from "../version.ts";
 import { bulkRequest } from "./automation/bulk-request.ts";
 import { listOf } from "./automation/lists.ts";
 import { refusals, reportDisabled } from "./automation/rights.ts";
@@ -192,5 +193,6 @@ export function serviceOperations(parts: ServiceParts): Calls {
     }),
     getDiscovery: discoveries.getDiscovery,
     cancelDiscovery: discoveries.cancelDiscovery,
+    getVersion: async () => ({ name: "Rigbridge", version }),
   };
 }

@@ -12,7 +12,7 @@ const open: Readonly<Record<Privilege, string>> = {
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
-    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory
+    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion
     listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction`,

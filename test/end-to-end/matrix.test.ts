@@ -342,6 +342,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deleteBenchmark: made("/api/benchmarks", () => store.benchmarks.add(benchmark)),
   getManagedMinerSwitching: "/api/managedminers/1/switching",
   getSummaryHistory: "/api/summary/history",
+  getVersion: "/api/version",
 };
 
 /**
@@ -448,6 +449,7 @@ getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
 getSummaryHistory      401  401   200  200  200  200  200  200  404
 listMinerRows          401  401   200  200  200  200  200  200  404  both
 watchMinerRows         401  401   200  200  200  200  200  200  404
+getVersion             401  401   200  200  200  200  200  200  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

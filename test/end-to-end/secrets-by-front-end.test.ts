@@ -180,6 +180,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deleteBenchmark: { id: 77 },
   getManagedMinerSwitching: { id: 1 },
   getSummaryHistory: {},
+  getVersion: {},
 };
 
 beforeAll(async () => {

@@ -92,6 +92,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   listBenchmarks: ["/api/benchmarks", {}],
   deleteBenchmark: ["/api/benchmarks/3", { id: 3 }],
   getManagedMinerSwitching: ["/api/managedminers/5/switching", { id: 5 }],
+  getVersion: ["/api/version", {}],
   testChannel: ["/api/channels/phone/test", { key: "phone" }],
   addChannel: ["/api/channels", { key: "mail", type: "mail" }, '{"key":"mail","type":"mail"}'],
   changeChannel: ["/api/channels/phone", { key: "phone", from: "info" }, '{"from":"info"}'],
