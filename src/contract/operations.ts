@@ -30,6 +30,7 @@ import {
   PoolGroupBody,
   PricesQuery,
   parameter,
+  RoomBody,
   SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
@@ -64,6 +65,7 @@ import {
   PoolList,
   PriceList,
   type Privilege,
+  Room,
   Summary,
   SummaryHistory,
   SystemInfo,
@@ -141,6 +143,7 @@ const poolOfMiner = {
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
+const room = { key: parameter(z.string().min(1).max(100), "key of the room", "group-1") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
@@ -631,6 +634,19 @@ export const operations = {
     query: SummaryHistoryQuery,
     reply: SummaryHistory,
     csv: summaryHistoryTable,
+    extension,
+  }),
+  listRooms: get("/api/rooms", viewers, {
+    summary:
+      "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
+    reply: z.array(Room),
+    extension,
+  }),
+  changeRoom: post("/api/rooms/:key", operators, {
+    summary: "Sets the target or the power of a room, switches it, or sets its maximum, which only administrators may",
+    params: room,
+    body: RoomBody,
+    reply: Room,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

@@ -11,10 +11,10 @@ const open: Readonly<Record<Privilege, string>> = {
   view: `listMiners getMiner listAddPools getMinerPool listPools getPool listPoolGroups listHosts getHost
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
-    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory
+    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory listRooms
     listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
-    startBulkAction cancelBulkAction`,
+    startBulkAction cancelBulkAction changeRoom`,
   administrator: `addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };

@@ -178,6 +178,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deleteBenchmark: { id: 77 },
   getManagedMinerSwitching: { id: 1 },
   getSummaryHistory: {},
+  listRooms: {},
+  changeRoom: { key: "none", on: true },
 };
 
 beforeAll(async () => {
