@@ -450,7 +450,7 @@ deleteBenchmark        401  401   200  403  403  200  403  403  404
 getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
 getSummaryHistory      401  401   200  200  200  200  200  200  404
 listRooms              401  401   200  200  200  200  200  200  404  both
-changeRoom             401  401   200  403  404  200  404  403  404  alpha
+changeRoom             401  401   200  403  404  200  404  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

@@ -8,7 +8,7 @@ import { closeLoopBenches, openLoopBench } from "./loop-bench.ts";
 afterEach(closeLoopBenches);
 
 const bitaxe = { kind: "axeos", warm: true } as const;
-const braiins = { kind: "braiins", warm: true } as const;
+const braiins = { kind: "braiins", warm: true, restartSeconds: 0 } as const;
 const api = { api: true };
 
 interface HouseOptions {
@@ -25,7 +25,10 @@ async function openHouse({ rigs = [bitaxe, bitaxe], config = {} }: HouseOptions 
     config: (addresses) => ({
       power: { minOn: 0, minOff: 0, changesPerHour: 20 },
       groups: [{ name: "Den", room: true }, { name: "Hall" }],
-      miners: addresses.map((address, index) => ({ address, name: `rig ${index}`, group: "Den" })),
+      miners: addresses.map((address, index) => ({
+        ...{ address, name: `rig ${index}`, group: "Den" },
+        ...(rigs[index] === braiins ? { username: "root", password: "" } : {}),
+      })),
       ...config,
     }),
   });
@@ -203,8 +206,6 @@ describe("the maximum of a room", () => {
     await bench.restart();
     await pass(5);
     expect((await room()).max).toEqual({ watts: 2000, owner: "store" });
-    // What is changed at the rig itself is brought back.
-    bench.farm.rigs[0]?.model.advance();
     await set({ max: null });
     await bench.act(0, over[0]);
     expect(limitOf(await bench.miner(0))).toBe(2500);
@@ -228,6 +229,28 @@ describe("the maximum of a room", () => {
     await pass(61);
     await set({ on: true });
     expect(bench.mining()).toEqual([true, false]);
+    // One that is started at the rig itself is stopped again.
+    bench.farm.rigs[1]?.model.change((model) => {
+      model.mining = true;
+    });
+    await pass(5);
+    expect(bench.mining()).toEqual([true, false]);
+    expect((await bench.commands()).at(-1)).toBe("2 service for the maximum of Den set power_target 0 done");
+    await set({ max: null });
+    await pass(61);
+    await bench.act(1, { action: "start" });
+    expect([bench.mining(), (await room()).max]).toEqual([[true, true], null]);
+  });
+
+  test("does not end what a person has set", async () => {
+    const heating = { name: "Study", group: "Den", target: 21, roomTemperature: api, minOn: 0, minOff: 0 };
+    const { bench, room, set, pass } = await openHouse({ rigs: [braiins], config: { heating } });
+    await bench.act(0, { action: "set_room_temperature", temperature: 25 });
+    await bench.act(0, { action: "set", property: "power_target", value: "2500" });
+    await set({ max: 2000 }, { name: "Study" });
+    await pass(5);
+    expect([bench.mining(), limitOf(await bench.miner(0))]).toEqual([[true], 2000]);
+    expect((await room("Study")).heldBy).toEqual({ what: "test", until: expect.any(String) });
   });
 
   test("holds for rigs that follow a surplus, in a room inside", async () => {
