@@ -531,6 +531,27 @@ export const HistoryQuery = z.object({
   format: Format,
 });
 
+export const RoomBody = z
+  .strictObject({
+    target: z.number().min(5).max(35).optional().describe("°C, of a room whose temperature is held; ends overrides"),
+    power: z.number().min(0).max(10_000_000).optional().describe("W that its rigs may take together; 0 stops them"),
+    on: z.boolean().optional().describe("false stops its rigs until they are switched on again"),
+    max: z
+      .number()
+      .min(0)
+      .max(10_000_000)
+      .nullable()
+      .optional()
+      .describe("W that its rigs may take together, whoever sets them; null = no maximum; administrators only"),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: "needs at least one of target, power, on and max",
+  })
+  .refine(({ power, on }) => power === undefined || on === undefined, {
+    path: ["on"],
+    error: "cannot be given together with power",
+  });
+
 export const SummaryHistoryQuery = HistoryQuery.extend({
   group: parameter(
     z.union([Id, groupName]),

@@ -32,6 +32,7 @@ import {
   PricesQuery,
   parameter,
   RowEventsQuery,
+  RoomBody,
   SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
@@ -66,6 +67,7 @@ import {
   PoolList,
   PriceList,
   type Privilege,
+  Room,
   Summary,
   SummaryHistory,
   SystemInfo,
@@ -148,6 +150,7 @@ const poolOfMiner = {
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
+const room = { key: parameter(z.string().min(1).max(100), "key of the room", "group-1") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
@@ -658,6 +661,19 @@ export const operations = {
   getVersion: get("/api/version", viewers, {
     summary: "The name and version of the service",
     reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
+    extension,
+  }),
+  listRooms: get("/api/rooms", viewers, {
+    summary:
+      "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
+    reply: z.array(Room),
+    extension,
+  }),
+  changeRoom: post("/api/rooms/:key", operators, {
+    summary: "Sets the target or the power of a room, switches it, or sets its maximum, which only administrators may",
+    params: room,
+    body: RoomBody,
+    reply: Room,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

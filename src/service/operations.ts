@@ -25,6 +25,7 @@ import { channelOperations } from "./notifications/channels.ts";
 import { notificationOperations } from "./notifications/notifications.ts";
 import type { Outbox } from "./notifications/outbox.ts";
 import type { Base, Miners } from "./parts.ts";
+import { roomOperations } from "./power/room-operations.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
 
@@ -173,6 +174,11 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...farmHistoryOperations({
       ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
       demoStore: parts.records.demoStore,
+    }),
+    ...roomOperations({
+      ...{ registry, accessBook, runOnRig, runOnLoop, now, currency: parts.rates.currency },
+      ...{ loops: parts.loops, power: parts.power, holds: parts.holds, localTime: parts.localTime },
+      sumsOf: parts.ledgers.sumsOf,
     }),
     ...moneyOperations({
       ...{ store, coins, accessBook, shares, now, days: store.moneyDays, save: parts.ledgers.save },

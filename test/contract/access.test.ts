@@ -12,10 +12,10 @@ const open: Readonly<Record<Privilege, string>> = {
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
-    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion
+    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms
     listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
-    startBulkAction cancelBulkAction`,
+    startBulkAction cancelBulkAction changeRoom`,
   administrator: `addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };

@@ -76,7 +76,10 @@ beforeAll(async () => {
   const config = Config.parse({
     http: { port: 0, key: keys.service },
     poll: { workers, interval: 3600 },
-    groups: [{ name: "alpha farm" }, { name: "bravo farm" }],
+    groups: [
+      { name: "alpha farm", room: true },
+      { name: "bravo farm", room: true },
+    ],
     miners: [
       { name: "alpha ant", address: rig(0), group: "alpha farm" },
       { name: "alpha bitaxe", address: rig(1), group: "alpha farm" },
@@ -343,6 +346,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getManagedMinerSwitching: "/api/managedminers/1/switching",
   getSummaryHistory: "/api/summary/history",
   getVersion: "/api/version",
+  listRooms: "/api/rooms",
+  changeRoom: { path: "/api/rooms/group-1", body: { max: null } },
 };
 
 /**
@@ -450,6 +455,8 @@ getSummaryHistory      401  401   200  200  200  200  200  200  404
 listMinerRows          401  401   200  200  200  200  200  200  404  both
 watchMinerRows         401  401   200  200  200  200  200  200  404
 getVersion             401  401   200  200  200  200  200  200  404
+listRooms              401  401   200  200  200  200  200  200  404  both
+changeRoom             401  401   200  403  404  200  404  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

@@ -181,6 +181,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getManagedMinerSwitching: { id: 1 },
   getSummaryHistory: {},
   getVersion: {},
+  listRooms: {},
+  changeRoom: { key: "none", on: true },
 };
 
 beforeAll(async () => {

@@ -105,6 +105,8 @@ const requests: Record<CallName, [string, object, string?]> = {
     "/api/summary/history?from=1769860800000&step=60&group=Barn&algorithm=sha256",
     { from: 1769860800000, step: 60, group: "Barn", algorithm: "sha256" },
   ],
+  listRooms: ["/api/rooms", {}],
+  changeRoom: ["/api/rooms/group-1", { key: "group-1", power: 900, max: null }, '{"power":900,"max":null}'],
   listRules: ["/api/rules", {}],
   addRule: ["/api/rules", { key: "r", manual: true }, '{"key":"r","manual":true}'],
   changeRule: ["/api/rules/r", { id: "r", enabled: false }, '{"enabled":false}'],
