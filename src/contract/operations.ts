@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
 import { historyTable, moneyTable, type Table } from "./csv.ts";
-import { ServiceEvent } from "./events.ts";
+import { RowEvent, ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
   AgentBody,
@@ -22,6 +22,7 @@ import {
   ManagedMinerBody,
   MinerActionQuery,
   MinerListQuery,
+  MinerRowsQuery,
   MoneyQuery,
   NotificationListQuery,
   NotificationQuery,
@@ -30,6 +31,7 @@ import {
   PoolGroupBody,
   PricesQuery,
   parameter,
+  RowEventsQuery,
   TryQuery,
   UpcomingQuery,
   UserBody,
@@ -67,6 +69,7 @@ import {
   SystemInfo,
   User,
 } from "./resources.ts";
+import { MinerRowList } from "./rows.ts";
 import {
   MaintenanceSettings,
   MaintenanceWindow,
@@ -116,6 +119,10 @@ export interface Operation {
   readonly csv?: (reply: never) => Table;
   /** A Rigbridge extension: not part of the documented API. */
   readonly extension?: true;
+  /** It shares its method and path with another operation: requests with this `view` in their query are for it. */
+  readonly view?: string;
+  /** The media type of its reply if it is not that of JSON: two replies of one path must differ in it. */
+  readonly media?: string;
 }
 
 const viewers = { privilege: "view", scope: "visible" } as const;
@@ -623,6 +630,22 @@ export const operations = {
     reply: SwitchingState,
     extension,
   }),
+
+  listMinerRows: get("/api/miners", viewers, {
+    summary: "All miners as rows of a table, or what has changed of them",
+    view: "list",
+    media: "application/vnd.rigbridge.rows+json",
+    query: MinerRowsQuery,
+    reply: MinerRowList,
+    extension,
+  }),
+  watchMinerRows: stream("/api/events", viewers, {
+    summary: "What happens, as server-sent events with miners as rows",
+    view: "list",
+    query: RowEventsQuery,
+    reply: RowEvent,
+    extension,
+  }),
 } as const satisfies Record<string, Operation>;
 
 /** The names of all operations. */
@@ -631,3 +654,12 @@ export const operationNames = Object.keys(operations).filter((name): name is Ope
 );
 
 export type OperationName = keyof typeof operations;
+
+/** The operations that share method and path with this one, by their `view`. */
+export const viewsOf = (operation: Operation): ReadonlyMap<string, OperationName> =>
+  new Map(
+    operationNames.flatMap((name) => {
+      const { view, method, path }: Operation = operations[name];
+      return view !== undefined && method === operation.method && path === operation.path ? [[view, name]] : [];
+    }),
+  );

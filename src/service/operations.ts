@@ -31,7 +31,7 @@ type ServiceParts = Base &
   Rules &
   Commands &
   MinerContext & {
-    readonly ofMiners: MinerOperations;
+    readonly ofMiners: MinerOperations & Pick<Calls, "listMinerRows">;
     readonly summary: ReturnType<typeof summaries>;
     readonly discoveries: Discoveries;
     readonly outbox: Outbox;
@@ -88,6 +88,22 @@ export function serviceOperations(parts: ServiceParts): Calls {
           ({ id }) => `as action ${id} for ${miners.length} miners`,
         );
   };
+  /** What is cleared while it is open is no alarm of its miner any more. */
+  const clearing =
+    <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
+    async (input: I, caller: Caller): Promise<R> => {
+      const before = parts.alarms.counts();
+      const reply = await operation(input, caller);
+      for (const [minerId, count] of before) if (parts.alarms.of(minerId) !== count) events.row(minerId);
+      return reply;
+    };
+  const ofNotifications = notificationOperations(
+    store,
+    (id, access) => registry.visible(id, access) !== undefined,
+    (key, access) => registry.outages.isVisible(key, access),
+    accessBook,
+    format,
+  );
   const usersChanged = (): void => {
     events.changed();
     reportDisabled(store, accessBook, (title, message) => parts.notices.setWarning(title, message));
@@ -109,13 +125,9 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...managedOperations({ ...hostContext, coins, registry, switcher: parts.switcher }),
     listBenchmarks: parts.benchmarks.listBenchmarks,
     deleteBenchmark: parts.benchmarks.deleteBenchmark,
-    ...notificationOperations(
-      store,
-      (id, access) => registry.visible(id, access) !== undefined,
-      (key, access) => registry.outages.isVisible(key, access),
-      accessBook,
-      format,
-    ),
+    listNotifications: ofNotifications.listNotifications,
+    allNotificationsAction: clearing(ofNotifications.allNotificationsAction),
+    notificationAction: clearing(ofNotifications.notificationAction),
     ...channelOperations({
       ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },
       notifying: () => automation.lists(),

@@ -385,7 +385,7 @@ export function presentReadings(state: RigState, energy: number | null, reason: 
 }
 
 /** `stoppedBy`: the loop that stopped the rig, also by its plug; the rig itself cannot say so. */
-function presentReason(state: RigState, disabled: boolean, stoppedBy: string | null): Reason | null {
+export function presentReason(state: RigState, disabled: boolean, stoppedBy: string | null): Reason | null {
   const { reason } = state;
   if (reason === null || (isUnread(state) && !disabled)) return null;
   const since = iso(reason.since);
