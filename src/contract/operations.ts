@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
-import { historyTable, moneyTable, type Table } from "./csv.ts";
+import { historyTable, moneyTable, summaryHistoryTable, type Table } from "./csv.ts";
 import { RowEvent, ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
@@ -32,6 +32,7 @@ import {
   PricesQuery,
   parameter,
   RowEventsQuery,
+  SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
   UserBody,
@@ -66,6 +67,7 @@ import {
   PriceList,
   type Privilege,
   Summary,
+  SummaryHistory,
   SystemInfo,
   User,
 } from "./resources.ts";
@@ -631,6 +633,13 @@ export const operations = {
     extension,
   }),
 
+  getSummaryHistory: get("/api/summary/history", viewers, {
+    summary: "Hash rate, power, mining miners and money of the farm over time, as the caller sees it",
+    query: SummaryHistoryQuery,
+    reply: SummaryHistory,
+    csv: summaryHistoryTable,
+    extension,
+  }),
   listMinerRows: get("/api/miners", viewers, {
     summary: "All miners as rows of a table, or what has changed of them",
     view: "list",

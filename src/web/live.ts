@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { createParser } from "eventsource-parser";
-import type { MinerEvent } from "../contract/events.ts";
-import type { Command, MinerStatus, Notification, Summary } from "../contract/resources.ts";
+
+import type { MinerStatus, Notification, Summary } from "../contract/resources.ts";
 import { call, Problem, request } from "./api.ts";
 import { loadSession, may, session } from "./session.ts";
 
@@ -27,7 +27,7 @@ export interface Row {
   readonly pool: string | null;
   readonly coin: string | null;
   readonly profit: number | null;
-  readonly alarms: number;
+  readonly alarms: number | null;
   /** When the readings were taken, if they are out of date. */
   readonly readAt: string | null;
   readonly algorithm?: string | null;
@@ -241,5 +241,3 @@ document.addEventListener("visibilitychange", () => {
   clearTimeout(hiddenTimer);
   if (document.visibilityState === "hidden") hiddenTimer = setTimeout(() => stream?.abort(), hiddenMs);
 });
-
-export type { Command, MinerEvent };

@@ -98,12 +98,13 @@ function UserMenu() {
       <button type="button" class="button quiet" popovertarget="user-menu" aria-label={t.shell.account}>
         <Icon name="person" />
         <span class="wide-only">
-          <bdi>{user?.name}</bdi>
+          <bdi>{user?.name ?? t.shell.owner}</bdi>
         </span>
       </button>
       <div id="user-menu" popover="auto" class="popover">
         <p class="popover-title">
-          <bdi>{user?.name}</bdi> <small>{user === undefined ? "" : t.privilege[user.privilege]}</small>
+          <bdi>{user?.name ?? t.shell.owner}</bdi>{" "}
+          <small>{user === undefined ? "" : t.privilege[user.privilege]}</small>
         </p>
         <label class="field">
           <span>{t.shell.language}</span>

@@ -20,6 +20,7 @@ export const shared: typeof source = {
     account: "حساب و نمایش",
     language: "زبان",
     theme: "رنگ‌ها",
+    owner: "صاحب",
     signOut: "خروج",
     close: "بستن",
     cancel: "انصراف",
@@ -71,6 +72,8 @@ export const shared: typeof source = {
   severity: { info: "اطلاع", warning: "هشدار", critical: "بحرانی" },
   unit: { day: "روز", hour: "ساعت", minute: "دقیقه", second: "ثانیه" },
   chart: {
+    period: "بازه",
+    periods: { hour: "۱ ساعت", day: "۲۴ ساعت", week: "۷ روز", month: "۳۰ روز" },
     empty: "هنوز داده‌ای نیست",
     nothing: (name) => `${name}: بدون داده`,
     summary: (name, last, least, most) => `${name}: آخرین ${last}، بین ${least} و ${most}`,
