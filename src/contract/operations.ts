@@ -58,6 +58,7 @@ import {
   MinerDetail,
   MinerList,
   MinerPool,
+  MinerSettings,
   MiningSoftware,
   MoneyReport,
   NotificationList,
@@ -653,6 +654,13 @@ export const operations = {
     view: "list",
     query: RowEventsQuery,
     reply: RowEvent,
+    extension,
+  }),
+
+  getMinerSettings: get("/api/miners/:id/settings", administrators, {
+    summary: "What is set of a miner, and whether it can be changed over the API; without secrets",
+    params: byIdOf("miner"),
+    reply: MinerSettings,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

@@ -33,4 +33,5 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
 ];

@@ -148,7 +148,8 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
   const line = (number: number) => colour(`--series-${number}`);
   const scales = [...new Set(series.map(({ scale }) => scale ?? "y"))];
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
-  const formatOf = (scale: string) => newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
+  const formatOf = (scale: string) =>
+    newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
   const pathOf = ({ shape }: Series) =>
     shape === "bars" ? bars?.({ size: [0.8, 60] }) : shape === "steps" ? stepped?.({ align: 1 }) : undefined;

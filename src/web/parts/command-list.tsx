@@ -93,7 +93,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
 }
 
 const Linked = ({ href, children }: { href: string | undefined; children: ComponentChildren }) =>
-  href === undefined ? <>{children}</> : <a href={href}>{children}</a>;
+  href === undefined ? <span>{children}</span> : <a href={href}>{children}</a>;
 
 /** The page on which a cause is found; none for those without one. */
 const pageOfCause = { rule: "rules", schedule: "rules", manual: "rules", template: null, bulk: "activity" } as const;

@@ -1,6 +1,8 @@
+import { commands } from "./commands.ts";
 import { overview } from "./overview.ts";
+import { rig } from "./rig.ts";
 import { shared } from "./shared.ts";
 
 /** English, the source of all other languages: their types are made of it. */
-export const messages = { ...shared, overview };
+export const messages = { ...shared, commands, overview, rig };
 export type Messages = typeof messages;

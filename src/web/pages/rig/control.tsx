@@ -144,7 +144,15 @@ function TriggerInput({ control, name, isWaiting, send }: InputProps) {
 }
 
 /** Few words are buttons, many a list; powers are a slider that knows only them. */
-function ChoiceInput({ control, name, labelledBy, wanted, isWaiting, send, choices }: InputProps & { choices: Choice[] }) {
+function ChoiceInput({
+  control,
+  name,
+  labelledBy,
+  wanted,
+  isWaiting,
+  send,
+  choices,
+}: InputProps & { choices: Choice[] }) {
   const present = wanted ?? control.value;
   const isPresent = (choice: Choice) => choice.value === present || choice.watts === present;
   if (control.key === "power_target" && choices.every(({ watts }) => watts !== null))

@@ -12,7 +12,14 @@ export interface Curves extends Readonly<Record<Metric, readonly (number | null)
 }
 
 /** The last reading as a point; null if it is out of date. */
-export const livePoint = ({ at, stale, hashrate, power, temperature, energy }: MinerDetail["readings"]): Point | null =>
+export const livePoint = ({
+  at,
+  stale,
+  hashrate,
+  power,
+  temperature,
+  energy,
+}: MinerDetail["readings"]): Point | null =>
   at === null || stale ? null : [Date.parse(at), hashrate, power, temperature, energy];
 
 /**
@@ -75,6 +82,13 @@ export function periodFrom(key: string, from: string, to: string): Period {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   if (key === "own" && start < end) return { key, from: start, to: end };
   return { key: isPeriod(key) ? key : "24h", from: null, to: null };
+}
+
+/** Its first and last moment, epoch ms. */
+export function boundsOf(period: Period): { readonly from: number; readonly to: number } {
+  if (period.key === "own") return period;
+  const to = Date.now();
+  return { from: to - periods[period.key].ms, to };
 }
 
 /** As <input type="datetime-local"> takes it. */

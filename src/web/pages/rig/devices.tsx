@@ -17,14 +17,12 @@ const Faults = ({ faults }: { faults: readonly Fault[] }) =>
       {t.rig.fine}
     </span>
   ) : (
-    <>
-      {faults.map((fault) => (
-        <span key={fault} class={`status ${tones[fault]}`}>
-          <span class="dot" aria-hidden="true" />
-          {t.rig.fault[fault]}{" "}
-        </span>
-      ))}
-    </>
+    faults.map((fault) => (
+      <span key={fault} class={`status ${tones[fault]}`}>
+        <span class="dot" aria-hidden="true" />
+        {t.rig.fault[fault]}{" "}
+      </span>
+    ))
   );
 
 /** Whether there is anything to list. */
@@ -38,7 +36,11 @@ export function Devices({ miner }: { miner: MinerDetail }) {
   const { boards, fans, psu } = readings;
   return (
     <>
-      {boards.length === 0 ? <Cards title={t.rig.asics} list={asicList} algorithm={readings.algorithm} /> : <Boards miner={miner} />}
+      {boards.length === 0 ? (
+        <Cards title={t.rig.asics} list={asicList} algorithm={readings.algorithm} />
+      ) : (
+        <Boards miner={miner} />
+      )}
       <Cards title={t.rig.gpus} list={gpuList} algorithm={readings.algorithm} isGpu />
       <Cards title={t.rig.cpus} list={cpuList} algorithm={readings.algorithm} />
       <Cards title={t.rig.pgas} list={pgaList} algorithm={readings.algorithm} />
@@ -47,7 +49,6 @@ export function Devices({ miner }: { miner: MinerDetail }) {
           <Card title={t.rig.fans}>
             <Table name={t.rig.fans} columns={[t.rig.fan, t.rig.speed, t.rig.percent, t.rig.state]}>
               {fans.map(({ rpm, percent }, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a fan is known by its place alone
                 <tr key={index}>
                   <th scope="row">{number(index + 1)}</th>
                   <td class="number">{rpm === null ? "–" : `${number(rpm)} rpm`}</td>
@@ -151,14 +152,21 @@ const known = (value: number, text: (value: number) => string): string => (value
 function Cards({ title, list, algorithm, isGpu = false }: CardsProps) {
   if (list.length === 0) return null;
   const ofGpus = isGpu ? [t.rig.memoryTemperature, t.rig.power, t.rig.clock, t.rig.memoryClock, t.rig.fan] : [];
-  const columns = [t.rig.device, t.rig.state, t.rig.hashrate, t.rig.temperature, ...ofGpus, t.rig.accepted, t.rig.rejectedName];
+  const columns = [
+    t.rig.device,
+    t.rig.state,
+    t.rig.hashrate,
+    t.rig.temperature,
+    ...ofGpus,
+    t.rig.accepted,
+    t.rig.rejectedName,
+  ];
   return (
     <Card title={title}>
       <Table name={title} columns={columns}>
         {list.map((device, index) => {
           const { deviceInfo: info, speedInfo, progressInfo } = device;
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: equal cards have equal names
             <tr key={index}>
               <th scope="row">
                 <bdi>{device.name}</bdi>

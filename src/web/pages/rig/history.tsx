@@ -11,6 +11,7 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
 import {
+  boundsOf,
   curvesOf,
   livePoint,
   localInput,
@@ -48,11 +49,9 @@ export function RigHistory({ miner, only = metrics, period = lastDay, height = 2
   }, [key]);
   const loaded = useLoaded(
     async (signal) => {
-      const end = to ?? Date.now();
-      const begin = from ?? end - (key === "own" ? 0 : periods[key].ms);
-      const input = to === null ? { from: begin } : { from: begin, to };
-      const history = await call("getHistory", { id: miner.id, ...input }, { signal });
-      return { history, key, from: begin, to: end };
+      const bounds = boundsOf(period);
+      const history = await call("getHistory", { id: miner.id, ...bounds }, { signal });
+      return { history, ...bounds };
     },
     [miner.id, key, from, to, turn, connection.value.live],
   );
@@ -129,12 +128,7 @@ function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
 export function HistorySection({ miner }: { miner: MinerDetail }) {
   const query = usePageQuery();
   const period = periodFrom(query.get("period"), query.get("from"), query.get("to"));
-  const table = addressOf("getHistory", {
-    id: miner.id,
-    from: period.from ?? Date.now() - (period.key === "own" ? 0 : periods[period.key].ms),
-    ...(period.to === null ? {} : { to: period.to }),
-    format: "csv",
-  });
+  const table = addressOf("getHistory", { id: miner.id, ...boundsOf(period), format: "csv" });
   return (
     <Card
       title={t.rig.history}
@@ -164,8 +158,7 @@ function PeriodChoice({ period }: { period: Period }) {
     setProblem(isPeriod ? undefined : t.rig.periodWrong);
     if (isPeriod) query.set({ period: "own", from, to });
   };
-  const end = period.to ?? Date.now();
-  const begin = period.from ?? end - (period.key === "own" ? 0 : periods[period.key].ms);
+  const { from: begin, to: end } = boundsOf(period);
   return (
     <div class="period">
       <nav class="row" aria-label={t.rig.period}>
@@ -189,7 +182,9 @@ function PeriodChoice({ period }: { period: Period }) {
             )}
           </Field>
           <Field label={t.rig.to}>
-            {(control) => <input {...control} type="datetime-local" name="to" required defaultValue={localInput(end)} />}
+            {(control) => (
+              <input {...control} type="datetime-local" name="to" required defaultValue={localInput(end)} />
+            )}
           </Field>
           <button type="submit" class="button">
             {t.rig.show}

@@ -6,8 +6,8 @@ import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { Controls } from "./controls.tsx";
-import { Holder } from "./holder.tsx";
 import { RigHistory } from "./history.tsx";
+import { Holder } from "./holder.tsx";
 import { ReadingTiles } from "./readings.tsx";
 
 /** What a person wants to know first of a rig, and what they can do with it. */

@@ -192,9 +192,7 @@ function AddPool({ miner, reload, onClose }: PoolsProps & { onClose: () => void 
     if (entry === undefined) return setProblem(t.rig.choosePool);
     setBusy(true);
     try {
-      sayAnswer(
-        await call("minerAction", { id: miner.id, action, pool_id: Number(entry.id), pool_type: entry.type }),
-      );
+      sayAnswer(await call("minerAction", { id: miner.id, action, pool_id: Number(entry.id), pool_type: entry.type }));
       reload();
       onClose();
     } catch (error) {
