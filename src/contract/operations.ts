@@ -31,8 +31,8 @@ import {
   PoolGroupBody,
   PricesQuery,
   parameter,
-  RowEventsQuery,
   RoomBody,
+  RowEventsQuery,
   SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
@@ -59,6 +59,7 @@ import {
   MinerDetail,
   MinerList,
   MinerPool,
+  MinerSettings,
   MiningSoftware,
   MoneyReport,
   NotificationList,
@@ -660,7 +661,7 @@ export const operations = {
   }),
   getVersion: get("/api/version", viewers, {
     summary: "The name and version of the service",
-    reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
+    reply: z.object(name: z.literal("Rigbridge"), version: z.string() ),
     extension,
   }),
   listRooms: get("/api/rooms", viewers, {
@@ -676,6 +677,11 @@ export const operations = {
     reply: Room,
     extension,
   }),
+  getMinerSettings: get("/api/miners/:id/settings", administrators, 
+    summary: "What is set of a miner, and whether it can be changed over the API; without secrets",
+    params: byIdOf("miner"),
+    reply: MinerSettings,
+    extension,),
 } as const satisfies Record<string, Operation>;
 
 /** The names of all operations. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
+import { HttpPlugSettings, MqttPlugSettings } from "./plug-settings.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
 import { Switching } from "./switching.ts";
@@ -226,6 +227,23 @@ export type Miner = z.infer<typeof Miner>;
 
 export const MinerDetail = Miner.extend({ metaData: MetaData });
 export type MinerDetail = z.infer<typeof MinerDetail>;
+
+/** What is set of a miner, without secrets. */
+export const MinerSettings = z.object({
+  declaredBy: z
+    .enum(["api", "file", "host", "demo"])
+    .describe("`file`: the configuration file; `host`: a managed miner; only those of `api` can be changed there"),
+  address: text,
+  driver: text.nullable().describe("the only driver used; null = detected"),
+  interval: z.number().nullable().describe("seconds between two reads; null = as configured for all"),
+  offlineExpected: z.boolean(),
+  hasLogin: z.boolean().describe("whether a user name, password or token is set"),
+  supply: z
+    .discriminatedUnion("type", [HttpPlugSettings.omit({ password: true }), MqttPlugSettings])
+    .nullable()
+    .describe("the plug that supplies it, without its password; null = none"),
+});
+export type MinerSettings = z.infer<typeof MinerSettings>;
 
 export const ManualAction = z.object({ id: int, name: text });
 export type ManualAction = z.infer<typeof ManualAction>;

@@ -239,6 +239,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getMiner: `/api/miners/${ant}`,
   minerAction: `/api/miners/${bitaxe}?action=locate&on=true`,
   listAddPools: `/api/miners/${ant}/pools`,
+  getMinerSettings: `/api/miners/${ant}/settings`,
   getMinerPool: () => poolOfAnt(),
   minerPoolAction: () => poolOfAnt("?action=prioritize"),
   listPools: "/api/pools",
@@ -392,6 +393,7 @@ getUser                401  401   200  200  404  200  404  200  404
 const ours = `
                        none wrong serv anna bert ada  abby f.a. f.n.
 addMiner               401  401   201  403  403  201  403  403  404
+getMinerSettings       401  401   200  403  403  200  404  403  404
 changeMiner            401  401   200  403  403  200  404  403  404
 deleteMiner            401  401   200  403  403  200  404  403  404
 pollMiner              401  401   200  403  404  200  404  403  404

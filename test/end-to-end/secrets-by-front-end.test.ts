@@ -80,6 +80,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getMiner: { id: rigId },
   minerAction: { id: rigId, action: "locate", on: true },
   listAddPools: { id: rigId },
+  getMinerSettings: { id: rigId },
   getMinerPool: { id: rigId, poolId: 1 },
   minerPoolAction: { id: rigId, poolId: 1, action: "prioritize" },
   listPools: {},

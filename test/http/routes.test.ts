@@ -20,6 +20,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   getMiner: ["/api/miners/1000000001", { id: 1000000001 }],
   minerAction: ["/api/miners/7?action=reboot", { id: 7, action: "reboot" }],
   listAddPools: ["/api/miners/7/pools", { id: 7 }],
+  getMinerSettings: ["/api/miners/7/settings", { id: 7 }],
   getMinerPool: ["/api/miners/7/pools/2", { id: 7, poolId: 2 }],
   minerPoolAction: ["/api/miners/7/pools/2?action=prioritize", { id: 7, poolId: 2, action: "prioritize" }],
   listPools: ["/api/pools", {}],

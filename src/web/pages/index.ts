@@ -33,6 +33,7 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
   { path: "money", load: () => import("./money/page.tsx"), needs: "getMoney", menu: { name: "money", icon: "money" } },
   { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
 ];
