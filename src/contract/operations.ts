@@ -455,7 +455,7 @@ export const operations = {
     extension,
   }),
   changeRule: patch("/api/rules/:id", administrators, {
-    summary: "Changes the given keys of a rule",
+    summary: "Changes the given keys of a rule; null removes a key",
     params: byIdOrKey("rule"),
     body: RulePatch,
     reply: RuleInfo,
@@ -499,7 +499,7 @@ export const operations = {
     extension,
   }),
   changeSchedule: patch("/api/schedules/:id", administrators, {
-    summary: "Changes the given keys of a schedule",
+    summary: "Changes the given keys of a schedule; null removes a key",
     params: byIdOrKey("schedule"),
     body: SchedulePatch,
     reply: ScheduleInfo,
