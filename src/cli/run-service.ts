@@ -134,7 +134,7 @@ async function start(
   }
   let bridge: Bridge | undefined;
   const http = await startHttpServer({
-    ...{ service, settings: config.http, log, version },
+    ...{ service, settings: config.http, log, version, sessions: store.sessions },
     mqtt: () => bridge?.status,
   });
   shutdown.add("HTTP server", () => http.close());

@@ -3,6 +3,7 @@ import { operationNames, operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, CallName, MiningService } from "../contract/service.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
+import { aboutCaller } from "./about.ts";
 import { ForeignService } from "./foreign-service.ts";
 import { LastListsByCaller } from "./last-lists.ts";
 import { checkedReply } from "./own-replies.ts";
@@ -91,6 +92,7 @@ export function connectService(options: ConnectOptions): MiningService {
         caller,
         AbortSignal.any([signal, closing.signal]),
       ),
+    about: (caller) => aboutCaller(session, caller, locale),
     features: async () => (await session.server()).features,
     close: async () => {
       closing.abort();

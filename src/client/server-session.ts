@@ -96,6 +96,25 @@ export class ServerSession {
     return this.#forgetOnFailure(async () => ({ json: jsonOf(answer, context), context }));
   }
 
+  /** What a server that has GET /api/session says of the caller. */
+  async describeCaller({ userId }: Caller): Promise<unknown> {
+    const server = await this.server();
+    const path = "/api/session";
+    const context = { wire: this.wire, request: `GET ${path}` };
+    const timeoutMs = this.#options.timeoutSeconds * 1000;
+    const query = { ...userQuery(userId), ...server.query };
+    return this.#forgetOnFailure(async () => {
+      const send = () =>
+        this.wire.exchange({
+          ...{ method: "GET", path, query, headers: server.headers, timeoutMs },
+          maxBytes: longestReply,
+        });
+      const answer = await retried(send, { wire: this.wire, timeoutMs }, refusedForNow);
+      if (!succeeded(answer)) throw refusal(answer, context);
+      return jsonOf(answer, context);
+    });
+  }
+
   /** The server's own stream of events after this one. */
   async events(after: number | undefined, { userId }: Caller, signal: AbortSignal): Promise<AnswerStream> {
     const server = await this.serverFor("watchEvents");

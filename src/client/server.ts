@@ -8,6 +8,8 @@ import type { Answer, Wire } from "./wire.ts";
 export interface Server {
   readonly kind: "rigbridge" | "foreign";
   readonly features: ReadonlySet<OperationName>;
+  /** Whether it has GET /api/session. */
+  readonly describesCallers: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
 }
@@ -47,7 +49,8 @@ async function probeRigbridge(place: Probe): Promise<Server | undefined> {
   if (succeeded(answer)) {
     const document = OpenApi.safeParse(tryJson(answer.body)).data;
     if (document === undefined) return undefined;
-    return { kind: "rigbridge", features: featuresIn(document.paths), headers, query: {} };
+    const describesCallers = Object.hasOwn(document.paths, "/api/session");
+    return { kind: "rigbridge", features: featuresIn(document.paths), describesCallers, headers, query: {} };
   }
   if (problem !== undefined || redirects(answer) || isGatewayError(answer)) throw refusal(answer, context);
   return undefined;
@@ -78,7 +81,7 @@ async function probeForeign(place: Probe): Promise<Server> {
   const { path } = operations.getSummary;
   const context = { wire, request: `GET ${path}` };
   const query = key === undefined ? {} : { key };
-  const server = { kind: "foreign", features: documented, headers: {}, query } as const;
+  const server = { kind: "foreign", features: documented, describesCallers: false, headers: {}, query } as const;
   const open = await get(place, path, {}, {});
   if (isSummary(open, context)) return server;
   if (isNotService(open) || key === undefined) throw notTheApi(open, context);

@@ -6,6 +6,7 @@ export const problems = {
   "input.invalid": { status: 400, title: "Invalid input" },
   "key.missing": { status: 401, title: "API key missing" },
   "key.wrong": { status: 401, title: "API key wrong" },
+  "session.ended": { status: 401, title: "Session ended" },
   "user.forbidden": { status: 403, title: "Not allowed for this user" },
   "address.forbidden": { status: 403, title: "Not allowed from this address" },
   "request.cross-site": { status: 403, title: "Refused: sent by another website" },

@@ -4,6 +4,7 @@ import type { EventType } from "./events.ts";
 import type { Operation, OperationName, operations } from "./operations.ts";
 import type { RigbridgeError } from "./problems.ts";
 import type { Miner, Privilege } from "./resources.ts";
+import type { About } from "./session.ts";
 
 type Params<O> = O extends { params: infer P extends Record<string, z.ZodType> }
   ? { readonly [K in keyof P]: z.output<P[K]> }
@@ -71,6 +72,8 @@ export type MiningService = {
 } & {
   /** The supported operations; others reject with `service.unsupported`. Rejects if a remote server cannot be reached. */
   features(): Promise<ReadonlySet<OperationName>>;
+  /** The caller's rights, and what a page needs to know of the service. Throws `not.found` for an unknown user. */
+  about(caller: Caller): Promise<About>;
   /** The reply to a read as bytes, if the service keeps them. */
   encoded?(operation: OperationName, input: object, caller: Caller): Encoded | undefined;
   /** Makes what `encoded` needs for this reply, some at a time; undefined if `encoded` may be called at once. */

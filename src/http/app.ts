@@ -8,24 +8,29 @@ import type { QueryText } from "../contract/decode.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import { type Admitted, admission } from "./admission.ts";
+import type { SessionLog } from "../contract/session.ts";
+import { type Admission, admission } from "./admission.ts";
 import { addAgentRoute, routeUpgrades, wantsAgentSocket } from "./agents.ts";
 import { countAnswers, sendRead } from "./answers.ts";
 import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
+import { type Admitted, credentials } from "./credentials.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
 import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
-import { healthPath, methodsAt, pathOf } from "./paths.ts";
+import { builtWeb, isForBrowser, Pages } from "./pages.ts";
+import { docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
 import { PendingAnswers } from "./pending-answers.ts";
 import { problemDocument, problemType } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { RequestQueues } from "./request-queue.ts";
 import { addRoutes } from "./routes.ts";
 import { addressSet } from "./security.ts";
+import { addSessionRoutes } from "./session-routes.ts";
+import { Sessions } from "./sessions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -52,6 +57,10 @@ export interface AppOptions {
   readonly version: string;
   readonly limits: HttpLimits;
   readonly mqtt?: () => MqttStatus | undefined;
+  /** Where sessions are stored; absent: they end with the process. */
+  readonly sessions?: SessionLog;
+  /** The folder of the built dashboard; by default the package's own. */
+  readonly web?: string;
 }
 
 /** The Fastify instance with all routes, checks and error answers; it does not listen yet. */
@@ -62,6 +71,7 @@ export async function buildApp({
   version,
   limits,
   mqtt,
+  ...options
 }: AppOptions): Promise<FastifyInstance> {
   const fail = problemSender(log, limits);
   const queues = new RequestQueues(limits);
@@ -89,7 +99,15 @@ export async function buildApp({
   });
   takeOverBodies(app);
   await app.register(compress, { threshold: 1024, zlibOptions: { level: 3 }, brotliOptions: quickBrotli });
-  addHooks(app, { settings, service, limits });
+  const sessions = new Sessions({
+    stored: options.sessions,
+    keyHolder: (digest) => service.keyHolder?.(digest),
+    ownKey: settings.key,
+    now: Date.now,
+    unstored: (error) => log.warn({ err: error }, "a session could not be stored; it ends with the process"),
+  });
+  const { admit, login } = admission(settings, credentials(settings, service, sessions), limits);
+  addHooks(app, admit);
   app.addHook("preClose", (done) => {
     queues.close();
     done();
@@ -98,7 +116,19 @@ export async function buildApp({
   countAnswers(app, pending);
   logAnswers(app, log);
   app.setErrorHandler(fail);
-  app.setNotFoundHandler(notFound);
+  const pages = new Pages(options.web ?? builtWeb, settings.origins);
+  app.setNotFoundHandler(async (request, reply) =>
+    isForBrowser(request)
+      ? ((await pages.answer(request, reply)) ?? notFound(request, reply))
+      : notFound(request, reply),
+  );
+  app.route({
+    method: ["GET", "HEAD"],
+    url: rootPath,
+    compress: false,
+    handler: async (request, reply) =>
+      isForBrowser(request) ? pages.answer(request, reply) : reply.redirect(docsPath),
+  });
   app.route({
     method: ["GET", "HEAD"],
     url: healthPath,
@@ -107,9 +137,10 @@ export async function buildApp({
   addDocs(app, version);
   addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
   addRoutes(app, { service, limits, pending });
+  addSessionRoutes(app, { service, sessions, login, version, limits });
   addHookRoute(app, { service, limits });
   addAgentRoute(app, { service, log });
-  addEventStream(app, { service, limits, log });
+  addEventStream(app, { service, limits, log, sessions });
   return app;
 }
 
@@ -152,12 +183,9 @@ const always = {
   vary: "accept-encoding",
 } as const;
 
-type Admitting = Pick<AppOptions, "settings" | "service" | "limits">;
-
 const readsOnly: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-function addHooks(app: FastifyInstance, { settings, service, limits }: Admitting): void {
-  const admit = admission(settings, service, limits);
+function addHooks(app: FastifyInstance, admit: Admission["admit"]): void {
   app.decorateRequest("queryText");
   app.decorateRequest("admitted");
   app.decorateRequest("chargeForBody", () => undefined);

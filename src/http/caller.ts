@@ -1,13 +1,12 @@
-import type { FastifyRequest } from "fastify";
 import { notFound } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
+import type { Admitted } from "./credentials.ts";
 
 /**
- * The caller of a request: the user whose API key came with it, else the front end with the access of `userId`, limited
+ * The caller of a request: the user whose API key or session came with it, else the front end with the access of `userId`, limited
  * to view without a key. Throws `not.found` if a user's own key comes with another `user_id`, as for an unknown one.
  */
-export function callerOf({ admitted }: FastifyRequest, userId: number | undefined): Caller {
-  const { holder, isKeyless } = admitted;
+export function callerOf({ holder, isKeyless }: Admitted, userId: number | undefined): Caller {
   if (holder === undefined) return { actor: "http", userId, ...(isKeyless ? { privilege: "view" } : {}) };
   if (userId !== undefined && userId !== holder.id) throw notFound("user", userId);
   return { actor: holder.name, userId: holder.id };

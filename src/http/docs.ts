@@ -2,7 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { RigbridgeError } from "../contract/problems.ts";
 import { tagged } from "./etag.ts";
 import { openApiDocument } from "./openapi.ts";
-import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf, rootPath } from "./paths.ts";
+import { docsDocumentPath, docsFilePath, docsPath, openApiPath, pathOf } from "./paths.ts";
 import { StaticAnswer } from "./static-answer.ts";
 
 /** The OpenAPI document and the page that shows it. Both are made on their first request, and once. */
@@ -26,7 +26,6 @@ export function addDocs(app: FastifyInstance, version: string): void {
   });
   for (const url of [openApiPath, docsDocumentPath]) app.route({ url, ...answer(document) });
   for (const url of [docsPath, docsFilePath]) app.route({ url, ...answer(page) });
-  app.route({ method: ["GET", "HEAD"], url: rootPath, handler: (_request, reply) => reply.redirect(docsPath) });
 }
 
 /** The files of the page, each requested from the page's own server once. Rejects with `not.found` for other paths. */

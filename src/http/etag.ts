@@ -27,6 +27,9 @@ export function tagged(reply: unknown): Tagged {
 const tagOf = (text: string): string | undefined =>
   text.length > longestHashed ? undefined : weak(hash("sha1", text, "base64url"));
 
+/** The tag of a file's bytes. */
+export const contentTag = (bytes: Buffer): string => weak(hash("sha1", bytes, "base64url"));
+
 /** Tags are weak: equal tags may stand for bodies that differ in the time of the answer or in compression. */
 export const weak = (tag: string): string => `W/"${opaque(tag)}"`;
 

@@ -5,11 +5,12 @@ import { EventsQuery } from "../contract/inputs.ts";
 import { operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, EncodedEvent, Input, MiningService } from "../contract/service.ts";
-import { presentedKey } from "./admission.ts";
 import { callerOf } from "./caller.ts";
+import { presentedKey } from "./credentials.ts";
 import { keyDigest } from "./keys.ts";
 import type { HttpLimits } from "./limits.ts";
 import { loggable } from "./log.ts";
+import type { Sessions } from "./sessions.ts";
 import { full, StreamSlots } from "./stream-slots.ts";
 
 const headers = {
@@ -29,10 +30,11 @@ interface Streaming {
   readonly service: MiningService;
   readonly limits: HttpLimits;
   readonly log: FastifyBaseLogger;
+  readonly sessions: Sessions;
 }
 
 /** GET /api/events: server-sent events, each batch in one write, no faster than the client reads. */
-export function addEventStream(app: FastifyInstance, { service, limits, log }: Streaming): void {
+export function addEventStream(app: FastifyInstance, { service, limits, log, sessions }: Streaming): void {
   const operation = operations.watchEvents;
   const decode = inputOf(operation);
   const framed = frameCache();
@@ -49,7 +51,12 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
     const { input, userId } = decode({ params: {}, query: request.queryText, body: undefined });
     const ending = new AbortController();
     if (closing) throw full(reply);
-    const batches = batchesOf(service, { ...input, ...lastEvent(request) }, callerOf(request, userId), ending.signal);
+    const batches = batchesOf(
+      service,
+      { ...input, ...lastEvent(request) },
+      callerOf(request.admitted, userId),
+      ending.signal,
+    );
     const leave = places.take(request, reply);
     reply.raw.once("close", leave);
     reply.headers(headers);
@@ -63,7 +70,11 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "left");
     });
-    const serving = { intervalMs: limits.eventCommentInterval, framed, admitted: stillAdmitted(request, service) };
+    const serving = {
+      intervalMs: limits.eventCommentInterval,
+      framed,
+      admitted: stillAdmitted(request, service, sessions),
+    };
     try {
       await send(batches, reply.raw, ending, serving);
     } catch (error) {
@@ -76,9 +87,10 @@ export function addEventStream(app: FastifyInstance, { service, limits, log }: S
   app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer });
 }
 
-/** Whether the key that opened the stream still belongs to the same user. */
-function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService): () => boolean {
-  const { holder } = request.admitted;
+/** Whether the session that opened the stream is still open, or its key still belongs to the same user. */
+function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService, sessions: Sessions): () => boolean {
+  const { holder, session } = request.admitted;
+  if (session !== undefined) return () => sessions.isOpen(session.digest);
   const key = presentedKey(request, request.queryText);
   if (holder === undefined || key === undefined) return () => true;
   const digest = keyDigest(key);

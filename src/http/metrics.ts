@@ -36,7 +36,7 @@ export function addMetrics(app: FastifyInstance, { service, version, pending, mq
     url: metricsPath,
     handler: async (request, reply) => {
       const { userId } = decode({ params: {}, query: request.queryText, body: undefined });
-      const caller = callerOf(request, userId);
+      const caller = callerOf(request.admitted, userId);
       if (!pending.enter(request, reply, expected) && !(await pending.turn(request, reply, expected)))
         return reply.hijack();
       const status = mqtt?.();

@@ -7,6 +7,7 @@ import * as readings from "../contract/readings.ts";
 import * as resources from "../contract/resources.ts";
 import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
+import * as session from "../contract/session.ts";
 import * as templates from "../contract/templates.ts";
 
 /** A part of an OpenAPI document. */
@@ -113,6 +114,7 @@ const replies = named({
   ...templateReplies,
   ...ruleReplies,
   ChannelState,
+  Session: session.Session,
   ...events,
 });
 const bodies = named({
@@ -126,6 +128,7 @@ const bodies = named({
     ScheduleSettings,
     SchedulePatch,
     MaintenanceSettings,
+    SessionBody: session.SessionBody,
   },
 });
 for (const name of operationNames) {

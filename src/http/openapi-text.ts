@@ -59,6 +59,13 @@ every 15 s. A client that falls 1,000 events behind is disconnected and may resu
 Each user, key and address may have 64 open streams; all clients together may have 256, of which 16 are reserved for the
 service's own key. Further streams are refused with 429 or 503.`;
 
+export const sessionDescription = `\
+The session of a browser, instead of a key in each request: a cookie that scripts cannot read (HttpOnly, SameSite=Strict) and
+that holds for requests below the folder of this path. It counts only in requests of the service's own pages: a write needs
+the header \`Origin\` or \`Sec-Fetch-Site\`, which browsers send, and a key in the request comes before it. A session ends 30 days
+after it was opened, 7 days after its last use, with its key and with its user; the oldest ends when a user has 20. Wrong
+keys and cookies count together. A service that needs no key needs no session.`;
+
 export const marked = (text: string): string => `${text} (Rigbridge extension)`;
 
 export const tags = [

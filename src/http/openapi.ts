@@ -2,9 +2,12 @@ import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
 import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
+import { Session, SessionBody } from "../contract/session.ts";
 import { mqttHealth } from "./health.ts";
 import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
-import { description, marked, problemCodes, streamDescription, tags } from "./openapi-text.ts";
+import { description, marked, problemCodes, sessionDescription, streamDescription, tags } from "./openapi-text.ts";
+import { sessionPath } from "./paths.ts";
+import { sessionOperations } from "./session-routes.ts";
 
 /** The OpenAPI 3.1 document of the whole interface, made from the table of operations. */
 export function openApiDocument(version: string): Json {
@@ -224,6 +227,12 @@ const page = (operationId: string, summary: string, type: string, schema: Json, 
   },
 });
 
+const sessionEntry = (operationId: string, { summary }: Operation, rest: Json): Json => ({
+  ...{ operationId, tags: ["service"], summary: marked(summary), description: sessionDescription },
+  "x-rigbridge-addition": true,
+  ...rest,
+});
+
 /** Paths of the server itself, which are not operations. */
 const pages: Json = {
   "/health": page(
@@ -268,6 +277,31 @@ const pages: Json = {
         default: problemResponse("Any error"),
       },
     },
+  },
+  [sessionPath]: {
+    get: sessionEntry("getSession", sessionOperations.getSession, {
+      parameters: [{ $ref: "#/components/parameters/user_id" }],
+      responses: {
+        200: { description: "The caller", content: { "application/json": { schema: reference(Session) } } },
+        default: problemResponse("Any error"),
+      },
+    }),
+    post: sessionEntry("openSession", sessionOperations.openSession, {
+      security: [],
+      requestBody: { required: true, content: { "application/json": { schema: reference(SessionBody) } } },
+      responses: {
+        201: {
+          description: "The session is open",
+          headers: { "Set-Cookie": { schema: { type: "string" }, description: "the session's cookie" } },
+          content: { "application/json": { schema: reference(Session) } },
+        },
+        default: problemResponse("Any error"),
+      },
+    }),
+    delete: sessionEntry("closeSession", sessionOperations.closeSession, {
+      security: [],
+      responses: { 204: { description: "There is no session" }, default: problemResponse("Any error") },
+    }),
   },
   "/openapi.json": page(
     "openApi",

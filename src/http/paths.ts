@@ -13,7 +13,10 @@ export const docsFilePath = `${docsPath}/static/:file`;
 /** A web hook that comes in, with a secret of its own instead of a key. */
 export const hookPath = "/api/hooks/:name";
 
-/** Redirects to the documentation. */
+/** The session of a browser. */
+export const sessionPath = "/api/session";
+
+/** The dashboard; for other programs than browsers, a redirect to the documentation. */
 export const rootPath = "/";
 
 /** Pages without secrets, which require no key. */
@@ -27,6 +30,7 @@ const known = [
     })),
   ),
   ...[...openPages, segmentsOf(metricsPath)].map((segments) => ({ methods: ["GET", "HEAD"], segments })),
+  { methods: ["GET", "HEAD", "POST", "DELETE"], segments: segmentsOf(sessionPath) },
   { methods: ["POST"], segments: segmentsOf(hookPath) },
   { methods: ["GET"], segments: segmentsOf(agentPath) },
 ];
@@ -51,6 +55,11 @@ export function hookIn(path: string): string | undefined {
   const segments = segmentsOf(path);
   return isAt(segmentsOf(hookPath), segmentsOf(path.toLowerCase())) ? segments.at(-1) : undefined;
 }
+
+const sessions = [segmentsOf(sessionPath)];
+
+/** Whether a path is that of a browser's session. */
+export const isSession = (path: string): boolean => isAtOne(sessions, path);
 
 const ofAgents = [segmentsOf(agentPath)];
 

@@ -36,10 +36,10 @@ function answer(name: OperationName, operation: Operation, { service, limits, pe
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     // Before the body: a request without the required access is refused without reading it.
-    service.checkAccess?.(name, callerOf(request, userIdIn(request.queryText)));
+    service.checkAccess?.(name, callerOf(request.admitted, userIdIn(request.queryText)));
     const body = await bodyOf(operation, request, reply.raw, limits);
     const { input, userId } = decode({ params: request.params, query: request.queryText, body });
-    const caller = callerOf(request, userId);
+    const caller = callerOf(request.admitted, userId);
     const ask = () => service.encoded?.(name, input, caller);
     const preparing = reads ? service.prepare?.(name, input, caller) : undefined;
     if (preparing !== undefined) await preparing;

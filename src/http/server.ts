@@ -4,6 +4,7 @@ import type { HttpSettings } from "../config/schema.ts";
 import type { MqttStatus } from "../contract/mqtt-status.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
+import type { SessionLog } from "../contract/session.ts";
 import { buildApp } from "./app.ts";
 import { type HttpLimits, httpLimits } from "./limits.ts";
 import { loopback } from "./security.ts";
@@ -25,6 +26,10 @@ export interface HttpServerOptions {
   /** Absent: this service has no MQTT bridge. */
   readonly mqtt?: () => MqttStatus | undefined;
   readonly limits?: HttpLimits;
+  /** Where browsers' sessions are stored; absent: they end with the process. */
+  readonly sessions?: SessionLog;
+  /** The folder of the built dashboard; by default the package's own. */
+  readonly web?: string;
 }
 
 /** Serves the operations over HTTP. Throws `config.invalid` if it must not, or cannot, listen at its address. */

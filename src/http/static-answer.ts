@@ -15,6 +15,9 @@ const encodings: Encoding[] = ["br", "gzip"];
 /** Bytes; shorter answers are not compressed. */
 const worthwhile = 1024;
 
+/** Types whose bytes are compressed already. */
+const isPacked = /^(?:image\/(?!svg)|font\/)/;
+
 /**
  * An answer that never changes: its bytes are kept once, and once more per requested encoding. All pending answers share
  * them, so none of these counts as memory of its own.
@@ -25,15 +28,25 @@ export class StaticAnswer {
   readonly #bytes: Buffer;
   readonly #compressed = new Map<Encoding, Promise<Buffer>>();
 
-  constructor(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer) {
+  /** `compressed`: what is known of the bytes in an encoding. */
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    bytes: Buffer,
+    compressed: Readonly<Partial<Record<Encoding, Buffer | undefined>>> = {},
+  ) {
     this.#status = status;
     this.#headers = headers;
     this.#bytes = bytes;
+    for (const encoding of encodings) {
+      const known = compressed[encoding];
+      if (known !== undefined) this.#compressed.set(encoding, Promise.resolve(known));
+    }
   }
 
   async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { etag } = this.#headers;
-    reply.headers({ ...this.#headers, "cache-control": "no-cache" });
+    reply.headers({ "cache-control": "no-cache", ...this.#headers });
     if (etag !== undefined && clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
     const encoding = this.#encodingFor(request);
     if (encoding !== null) reply.header("content-encoding", encoding);
@@ -44,7 +57,8 @@ export class StaticAnswer {
 
   #encodingFor({ headers }: FastifyRequest): Encoding | null {
     const accepted = headers["accept-encoding"];
-    if (accepted === undefined || this.#bytes.length < worthwhile) return null;
+    if (accepted === undefined || this.#bytes.length < worthwhile || isPacked.test(this.#headers["content-type"] ?? ""))
+      return null;
     return negotiate(accepted.toLowerCase(), encodings);
   }
 

@@ -14,6 +14,7 @@ import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
 import { minerContext, openBase, openMiners, openOutbox, type ServiceOptions } from "./parts.ts";
 import { byTimer } from "./power/loops.ts";
+import { aboutCaller } from "./users/about.ts";
 import { guarded } from "./users/guard.ts";
 import { keyHolders, withUserName } from "./users/users.ts";
 
@@ -70,6 +71,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     summaryFor: (caller) => calls.getSummary({}, caller),
   };
 
+  const aboutContext = { store, accessBook, display: options.config.display, isDemo: () => registry.isDemoOnly };
+
   registry.start(demo);
   // A subscriber of the run before knows nothing of this start.
   events.reset();
@@ -93,6 +96,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       return events.encoded(view, input, caller, signal);
     },
     features: async () => everyOperation,
+    about: async (caller) => aboutCaller(aboutContext, caller),
     *eachMiner(caller) {
       for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
     },

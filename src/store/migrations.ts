@@ -231,6 +231,15 @@ const steps: readonly (readonly string[])[] = [
     ) strict, without rowid`,
   ],
   ["alter table rule_state add column attempts integer not null default 0"],
+  [
+    `create table session (
+      digest text primary key,
+      user_id integer,
+      key_digest text not null,
+      created integer not null,
+      used integer not null
+    ) strict, without rowid`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { SessionLog } from "../contract/session.ts";
 import { type ActivePools, openActivePools } from "./active-pools.ts";
 import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
@@ -37,6 +38,7 @@ import { openRuleLog, type RuleLog } from "./rule-log.ts";
 import { openRunMark } from "./run-mark.ts";
 import { openRuns, type RunLog } from "./runs.ts";
 import { openSamples, type Samples } from "./samples.ts";
+import { openSessions } from "./sessions.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 
 export type { ActivePools } from "./active-pools.ts";
@@ -95,6 +97,7 @@ export interface Store {
   readonly ruleLog: RuleLog;
   readonly keptValues: KeptValues;
   readonly moneyDays: MoneyDays;
+  readonly sessions: SessionLog;
   /** Writes what could not be written before, for example while the disk was full. Throws store.full. */
   flush(): void;
   close(): Promise<void>;
@@ -191,6 +194,7 @@ const assemble = async (
     heatings: await collection("heating", StoredHeating),
     benchmarks: await collection("benchmark", StoredBenchmark),
   };
+  const sessions = await openSessions(durable);
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
   const activePools = await openActivePools(fast);
   const memory = await openRigMemories(fast);
@@ -223,6 +227,7 @@ const assemble = async (
     ruleLog,
     keptValues,
     moneyDays,
+    sessions,
     flush,
     close: async () => {
       try {

@@ -188,6 +188,8 @@ export interface Tables {
   };
   /** What the energy of each miner has cost (money-days.ts). */
   money_total: { miner_id: number; currency: string; cost: number };
+  /** Browsers that are logged in (sessions.ts); user null = by the service's own key. */
+  session: { digest: string; user_id: number | null; key_digest: string; created: number; used: number };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

@@ -19,6 +19,12 @@ export interface Access {
 /** Whether this access allows commands to miners. */
 export const mayAct = ({ privilege }: Access): boolean => privilege !== "view";
 
+/** Whether this access allows an operation with at least some input. */
+export const mayCall = ({ privilege, all }: Access, name: OperationName): boolean => {
+  const needed = operations[name].access;
+  return atLeast(privilege, needed.privilege) && (all || needed.scope === "visible");
+};
+
 const everything: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
 
 const atLeast = (privilege: Privilege, needed: Privilege): boolean =>

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { inputOf } from "../contract/decode.ts";
+import type { Operation } from "../contract/operations.ts";
+import type { MiningService } from "../contract/service.ts";
+import { Session, SessionBody } from "../contract/session.ts";
+import type { Admission } from "./admission.ts";
+import { sendDone, sendRead } from "./answers.ts";
+import { readJson, skipBody } from "./body.ts";
+import { callerOf } from "./caller.ts";
+import type { Admitted } from "./credentials.ts";
+import type { HttpLimits } from "./limits.ts";
+import { sessionPath } from "./paths.ts";
+import { endOf, type Sessions, sessionCookie, sessionIn } from "./sessions.ts";
+
+interface Serving {
+  readonly service: MiningService;
+  readonly sessions: Sessions;
+  readonly login: Admission["login"];
+  readonly version: string;
+  readonly limits: HttpLimits;
+}
+
+/** Longest body that opens a session, in bytes. */
+const loginBytes = 4_096;
+
+/** Decoded and described like operations of the contract, but only here: other front ends have no browsers. */
+const common = { kind: "call", path: sessionPath, access: { privilege: "view", scope: "visible" } } as const;
+const extension = { ...common, reply: Session, extension: true } as const;
+export const sessionOperations = {
+  getSession: { ...extension, method: "GET", summary: "Who the caller is, and which operations they may call" },
+  openSession: { ...extension, method: "POST", summary: "Opens the session of a browser", body: SessionBody },
+  closeSession: { ...extension, method: "DELETE", summary: "Ends the session of a browser, and takes its cookie away" },
+} as const satisfies Record<string, Operation>;
+
+/** GET, POST and DELETE /api/session. */
+export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
+  const { service, sessions, login, version, limits } = serving;
+  const decodeRead = inputOf(sessionOperations.getSession);
+  const decodeLogin = inputOf(sessionOperations.openSession);
+
+  const sessionOf = async (admitted: Admitted, userId?: number): Promise<Session> => {
+    const { session, holder, isOwner } = admitted;
+    return {
+      ...(await service.about(callerOf(admitted, userId))),
+      by: session !== undefined ? "session" : holder !== undefined || isOwner ? "key" : "none",
+      expiresUtc: session === undefined ? null : new Date(endOf(session)).toISOString(),
+      version,
+    };
+  };
+
+  app.route({
+    method: ["GET", "HEAD"],
+    url: sessionPath,
+    handler: async (request, reply) => {
+      const { userId } = decodeRead({ params: {}, query: request.queryText, body: undefined });
+      return sendRead(request, reply, await sessionOf(request.admitted, userId));
+    },
+  });
+  app.route({
+    method: "POST",
+    url: sessionPath,
+    handler: async (request, reply) => {
+      const body = await readJson(reply.raw, { ...limits, body: loginBytes }, request.chargeForBody);
+      const { input } = decodeLogin({ params: {}, query: request.queryText, body });
+      const { key } = SessionBody.parse(input);
+      const admitted = login(request, reply, key);
+      const { id, session } = sessions.open(admitted.holder?.id ?? null, key);
+      reply.header("set-cookie", sessionCookie(request, id));
+      return sendDone(reply, 201, await sessionOf({ ...admitted, session }));
+    },
+  });
+  app.route({
+    method: "DELETE",
+    url: sessionPath,
+    handler: async (request, reply): Promise<FastifyReply> => {
+      await skipBody(reply.raw, limits, request.chargeForBody);
+      const digest = sessionIn(request);
+      if (digest !== undefined) sessions.end(digest);
+      return reply.header("set-cookie", sessionCookie(request, null)).code(204).send();
+    },
+  });
+}

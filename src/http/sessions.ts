@@ -1,0 +1,147 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import type { KeyHolder } from "../contract/service.ts";
+import type { SessionLog, SessionRow } from "../contract/session.ts";
+import { digestOn, isSameDigest, keyDigest } from "./keys.ts";
+
+const day = 86_400_000;
+/** ms after which a session ends: since it was opened, and since it was last used. */
+const longestMs = 30 * day;
+const longestIdleMs = 7 * day;
+/** ms between two writes of when a session was last used. */
+const noteUseMs = 3_600_000;
+/** Sessions of one user, and of the owner; the one that was unused the longest ends. */
+const sessionsEach = 20;
+
+/** The client of a session: a user, or the owner of the service's own key. */
+export interface SessionClient {
+  readonly holder?: KeyHolder;
+  readonly isOwner?: true;
+  readonly session: SessionRow;
+}
+
+interface SessionOptions {
+  /** Absent: sessions end with the process. */
+  readonly stored?: SessionLog | undefined;
+  /** The user whose key has this digest. */
+  readonly keyHolder: (digest: string) => KeyHolder | undefined;
+  /** The service's own key. */
+  readonly ownKey: string | undefined;
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Called when a session could not be stored; it holds until the process ends. */
+  readonly unstored: (error: unknown) => void;
+}
+
+/**
+ * The sessions of browsers. Each counts only as long as the key that it was opened with is the key of the same user, so
+ * that it ends with the key and with the user.
+ */
+export class Sessions {
+  readonly #options: SessionOptions;
+  readonly #ownKey: string | undefined;
+  readonly #rows: Map<string, SessionRow>;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#ownKey = options.ownKey === undefined ? undefined : keyDigest(options.ownKey);
+    this.#rows = new Map((options.stored?.all() ?? []).map((row) => [row.digest, row]));
+    this.#remove(this.#ended());
+  }
+
+  /** Opens a session for the client who has just presented this key; returns its id, which is kept nowhere. */
+  open(userId: number | null, key: string): { readonly id: string; readonly session: SessionRow } {
+    const now = this.#options.now();
+    const ofUser = [...this.#rows.values()].filter((row) => row.userId === userId).sort((a, b) => a.used - b.used);
+    const surplus = ofUser.slice(0, Math.max(0, ofUser.length - sessionsEach + 1)).map(({ digest }) => digest);
+    this.#remove([...surplus, ...this.#ended()]);
+    const id = randomBytes(32).toString("base64url");
+    const session = { digest: keyDigest(id), userId, keyDigest: keyDigest(key), created: now, used: now };
+    this.#save(session);
+    return { id, session };
+  }
+
+  /** The client of a session, undefined if it has ended or is unknown. Counts as a use of it. */
+  use(digest: string): SessionClient | undefined {
+    const row = this.#rows.get(digest);
+    const client = row && this.#clientOf(row);
+    if (row === undefined || client === undefined) return undefined;
+    const now = this.#options.now();
+    if (now - row.used >= noteUseMs) this.#save({ ...row, used: now });
+    return client;
+  }
+
+  /** Whether a session still counts. */
+  isOpen(digest: string): boolean {
+    const row = this.#rows.get(digest);
+    return row !== undefined && this.#clientOf(row) !== undefined;
+  }
+
+  end(digest: string): void {
+    if (this.#rows.has(digest)) this.#remove([digest]);
+  }
+
+  #clientOf(session: SessionRow): SessionClient | undefined {
+    const { keyHolder, now } = this.#options;
+    if (now() >= endOf(session)) return undefined;
+    const holder = keyHolder(session.keyDigest);
+    // As for keys, a user's comes first.
+    if (holder !== undefined) return holder.id === session.userId ? { holder, session } : undefined;
+    const isOwner =
+      session.userId === null && this.#ownKey !== undefined && isSameDigest(session.keyDigest, this.#ownKey);
+    return isOwner ? { isOwner, session } : undefined;
+  }
+
+  #ended(): string[] {
+    return [...this.#rows.values()].filter((row) => this.#clientOf(row) === undefined).map(({ digest }) => digest);
+  }
+
+  #save(row: SessionRow): void {
+    this.#rows.set(row.digest, row);
+    this.#stored(({ save }) => save(row));
+  }
+
+  #remove(digests: readonly string[]): void {
+    if (digests.length === 0) return;
+    for (const digest of digests) this.#rows.delete(digest);
+    this.#stored(({ remove }) => remove(digests));
+  }
+
+  /** On a full disk people still log in. */
+  #stored(write: (log: SessionLog) => void): void {
+    try {
+      if (this.#options.stored !== undefined) write(this.#options.stored);
+    } catch (error) {
+      this.#options.unstored(error);
+    }
+  }
+}
+
+/** Epoch ms. */
+export const endOf = ({ created, used }: SessionRow): number => Math.min(created + longestMs, used + longestIdleMs);
+
+/** Cookies of one host are the same for all its ports, so each service has a name of its own. */
+const cookieName = ({ socket }: FastifyRequest): string => `rigbridge-${socket.localPort ?? 0}`;
+
+/** The digest of the session that a request names. */
+export function sessionIn(request: FastifyRequest): string | undefined {
+  const { cookie } = request.headers;
+  if (cookie === undefined) return undefined;
+  const start = `${cookieName(request)}=`;
+  const own = cookie.split(";", mostCookies).find((each) => each.trimStart().startsWith(start));
+  const id = own?.trim().slice(start.length) ?? "";
+  return id === "" ? undefined : digestOn(request.socket, id);
+}
+
+/** Cookies of a request that are looked at: a browser may have many of other programs at the same host. */
+const mostCookies = 100;
+
+/**
+ * The header that gives a browser a session, or takes it away for `null`. Without Path it belongs to the folder of
+ * /api/session, below whatever prefix a proxy serves it.
+ */
+export function sessionCookie(request: FastifyRequest, id: string | null): string {
+  const age = id === null ? 0 : longestMs / 1000;
+  const secure = request.protocol === "https" ? "; Secure" : "";
+  return `${cookieName(request)}=${id ?? ""}; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
+}
