@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { test } from "vitest";
 
 /** The headless shell is the same browser with less overhead. */
@@ -22,13 +22,13 @@ const timeoutMs = 60_000;
 let browser: Browser | null = null;
 
 /** A page of the one browser that these tests share, which starts with the first. */
-export async function newPage(width: number, height: number): Promise<Page> {
+export async function newPage(width: number, height: number, options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= await chromium.launch({
     ...(program === undefined ? {} : { executablePath: program }),
     // Chromium as root has no sandbox; it shows nothing but this repository's own pages and test data.
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   });
-  const page = await browser.newPage({ viewport: { width, height } });
+  const page = await browser.newPage({ ...options, viewport: { width, height } });
   page.setDefaultTimeout(timeoutMs);
   return page;
 }

@@ -1,0 +1,220 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { z } from "zod";
+import { Config } from "../../src/config/index.ts";
+import { minersIn } from "../../src/contract/miners-in.ts";
+import type { MiningService } from "../../src/contract/service.ts";
+import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
+import { startService } from "../../src/service/index.ts";
+import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { newPage } from "../chromium.ts";
+import { ownHost } from "../own-host.ts";
+
+// depends on: src/web/**
+
+/** A simulated rig, and what the configuration says of it beside its address. */
+export interface DashboardRig {
+  readonly rig: RigSpec;
+  readonly name: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+export interface DashboardOptions {
+  readonly rigs: readonly DashboardRig[];
+  /** Further keys of the configuration; `http.key` makes every visit sign in. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface VisitOptions {
+  /** px; 1440 by default. */
+  readonly width?: number;
+  readonly height?: number;
+  readonly scheme?: "light" | "dark";
+  /** Of the browser, such as "de-DE"; "en-US" by default. */
+  readonly locale?: string;
+  /** Signs in with it before the page opens. */
+  readonly key?: string;
+  readonly reducedMotion?: boolean;
+  /** Errors on the browser's console that the test brings about. */
+  readonly expected?: RegExp;
+}
+
+/** The dashboard in a browser. */
+export interface Visit {
+  readonly page: Page;
+  /** Errors of scripts and on the console, and what the content security policy refused. */
+  readonly problems: readonly string[];
+  /** Closes the page. Fails if there were problems. */
+  close(): Promise<void>;
+}
+
+/** A real service over simulated rigs in this process, with the built dashboard. */
+export interface Dashboard {
+  readonly url: string;
+  readonly service: MiningService;
+  readonly store: Store;
+  /** In the order of the options; the first has the id 1000000001. */
+  readonly rigs: readonly SimulatedRig[];
+  /** Opens a page by its path, such as "rigs?status=Mining". */
+  visit(path: string, options?: VisitOptions): Promise<Visit>;
+  /** Reads every rig, so that what has changed there is on the page. */
+  readAll(): Promise<void>;
+  /** The service no longer answers. */
+  goAway(): Promise<void>;
+  /** The service answers again at the same address. */
+  comeBack(): Promise<void>;
+  /** Closes everything. Fails if an open visit had problems. */
+  close(): Promise<void>;
+}
+
+const caller = { actor: "test" };
+const log = pino({ level: "silent" });
+const built = fileURLToPath(new URL("../../dist/web/index.html", import.meta.url));
+
+/** Starts it with every rig read once. Throws if the dashboard is not built. */
+export async function startDashboard({ rigs, config = {} }: DashboardOptions): Promise<Dashboard> {
+  if (!existsSync(built)) throw new Error("dist/web is missing: build the dashboard with `npm run build`");
+  const farm = await startFarm({ rigs: rigs.map(({ rig }) => ({ host: ownHost(), ...rig })) });
+  const { http, ...others } = config;
+  const settings = Config.parse({
+    // Read when a test says so.
+    poll: { interval: 3600 },
+    power: { minOn: 0, minOff: 0, changesPerHour: 3600 },
+    ...others,
+    http: { host: "127.0.0.1", port: 0, ...z.record(z.string(), z.unknown()).default({}).parse(http) },
+    miners: rigs.map(({ name, settings }, index) => ({ name, ...settings, address: farm.rigs[index]?.address })),
+  });
+  const store = await openStore({ file: ":memory:", now: Date.now });
+  const service = await startService({ config: settings, store, log });
+  const server = await startHttpServer({ service, settings: settings.http, log, version: "test" });
+  const dashboard = new Running(farm, store, service, server, settings);
+  await dashboard.readAll();
+  return dashboard;
+}
+
+class Running implements Dashboard {
+  readonly url: string;
+  readonly store: Store;
+  readonly service: MiningService;
+  readonly #farm: Farm;
+  readonly #settings: Config;
+  readonly #visits = new Set<Visit>();
+  #server: HttpServer;
+
+  constructor(farm: Farm, store: Store, service: MiningService, server: HttpServer, settings: Config) {
+    this.#farm = farm;
+    this.store = store;
+    this.service = service;
+    this.#server = server;
+    this.#settings = settings;
+    this.url = server.url;
+  }
+
+  get rigs(): readonly SimulatedRig[] {
+    return this.#farm.rigs;
+  }
+
+  async visit(path: string, options: VisitOptions = {}): Promise<Visit> {
+    const visit = await visitOf(this.url, path, options, () => this.#visits.delete(visit));
+    this.#visits.add(visit);
+    return visit;
+  }
+
+  async readAll(): Promise<void> {
+    const { groupList } = await this.service.listMiners({}, caller);
+    const miners = [...minersIn(groupList)];
+    await Promise.all(miners.map(({ id }) => this.service.pollMiner({ id }, caller)));
+  }
+
+  goAway(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async comeBack(): Promise<void> {
+    const settings = { ...this.#settings.http, port: Number(new URL(this.url).port) };
+    this.#server = await startHttpServer({ service: this.service, settings, log, version: "test" });
+  }
+
+  async close(): Promise<void> {
+    const problems: string[] = [];
+    for (const visit of this.#visits) {
+      await visit.page.context().close();
+      problems.push(...visit.problems);
+    }
+    await this.#server.close();
+    await this.service.close();
+    await this.store.close();
+    await this.#farm.close();
+    expect(problems).toEqual([]);
+  }
+}
+
+/** Opens a page of any dashboard, such as one below a path or of `rigbridge web`. */
+export async function visitOf(
+  url: string,
+  path: string,
+  options: VisitOptions = {},
+  closed: () => void = () => undefined,
+): Promise<Visit> {
+  const { width = 1440, height = 900, scheme = "light", locale = "en-US", key, expected } = options;
+  const page = await newPage(width, height, {
+    locale,
+    colorScheme: scheme,
+    reducedMotion: options.reducedMotion === true ? "reduce" : "no-preference",
+  });
+  const problems: string[] = [];
+  const add = (text: string): void => {
+    if (expected?.test(text) !== true) problems.push(text);
+  };
+  page.on("pageerror", (error) => add(String(error.stack ?? error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") add(`${message.text()} (${message.location().url})`);
+  });
+  const base = url.endsWith("/") ? url : `${url}/`;
+  if (key !== undefined) {
+    const answer = await page.context().request.post(new URL("api/session", base).href, { data: { key } });
+    if (!answer.ok()) throw new Error(`Sign-in answered ${answer.status()}: ${await answer.text()}`);
+  }
+  await page.goto(new URL(path, base).href);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  return {
+    page,
+    problems,
+    async close() {
+      await page.context().close();
+      closed();
+      expect(problems).toEqual([]);
+    },
+  };
+}
+
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const AxeResults = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), help: z.string(), nodes: z.array(z.object({ html: z.string(), target: z.unknown() })) }),
+  ),
+});
+
+/** What axe finds on the page, in light and dark; nothing is as it should be. */
+export async function axe(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  const before = await page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  await page.evaluate(`window.axe ?? (() => { ${axeSource} })()`);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = AxeResults.parse(await page.evaluate("window.axe.run()"));
+    for (const { id, help, nodes } of violations)
+      for (const { html, target } of nodes)
+        found.push(`${colorScheme}: ${id}: ${help}: ${JSON.stringify(target)} ${html.slice(0, 200)}`);
+  }
+  await page.emulateMedia({ colorScheme: before ? "dark" : "light" });
+  return found;
+}
+
+/** px by which the page is wider than its window. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
