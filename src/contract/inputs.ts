@@ -511,6 +511,19 @@ export const HistoryQuery = z.object({
   format: Format,
 });
 
+export const SummaryHistoryQuery = HistoryQuery.extend({
+  group: parameter(
+    z.union([Id, groupName]),
+    "only miners in this group (id or name) and its groups; 0 = no group; default: all that the caller sees",
+    1,
+  ).optional(),
+  algorithm: parameter(
+    z.string().min(1).max(64),
+    "id of the algorithm of the hash rate; default: the one that most miners mined in this time",
+    "sha256",
+  ).optional(),
+});
+
 const LocalDate = z.iso.date("must be a date like 2026-11-22");
 
 export const MoneyQuery = z.object({

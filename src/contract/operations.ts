@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
-import { historyTable, moneyTable, type Table } from "./csv.ts";
+import { historyTable, moneyTable, summaryHistoryTable, type Table } from "./csv.ts";
 import { ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
@@ -30,6 +30,7 @@ import {
   PoolGroupBody,
   PricesQuery,
   parameter,
+  SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
   UserBody,
@@ -64,6 +65,7 @@ import {
   PriceList,
   type Privilege,
   Summary,
+  SummaryHistory,
   SystemInfo,
   User,
 } from "./resources.ts";
@@ -621,6 +623,14 @@ export const operations = {
     summary: "What a managed miner chooses among, what each choice would earn, and why it mines what it does",
     params: byIdOf("managed miner"),
     reply: SwitchingState,
+    extension,
+  }),
+
+  getSummaryHistory: get("/api/summary/history", viewers, {
+    summary: "Hash rate, power, mining miners and money of the farm over time, as the caller sees it",
+    query: SummaryHistoryQuery,
+    reply: SummaryHistory,
+    csv: summaryHistoryTable,
     extension,
   }),
 } as const satisfies Record<string, Operation>;

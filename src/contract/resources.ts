@@ -551,6 +551,23 @@ export const History = z.object({
 });
 export type History = z.infer<typeof History>;
 
+export const SummaryHistory = z.object({
+  step: z
+    .number()
+    .describe("seconds between two points; 0 = every sample, one a minute, or one an hour for older times"),
+  algorithm: text.nullable().describe("id of the algorithm that the hash rate is of; null if none was mined"),
+  algorithms: z.array(text).describe("ids of all algorithms mined in this time, the one of most miners first"),
+  currency: text.describe("ISO 4217, of every amount; what was recorded in another currency is null"),
+  points: z
+    .array(z.tuple([int, figure, figure, figure, figure, figure, figure, figure]))
+    .describe(
+      "[time, hashrate, power, mining, total, revenue, cost, profit]: start of the step in epoch ms; means of the hash " +
+        "rate in H/s, the power in W, the miners that mine and all miners, and of what is earned and paid per day; sums " +
+        "of what is known. Where nothing was recorded for a while, one point of nulls stands for the gap",
+    ),
+});
+export type SummaryHistory = z.infer<typeof SummaryHistory>;
+
 export const jobStates = ["running", "done", "cancelled"] as const;
 
 export const Discovery = z.object({

@@ -10,6 +10,7 @@ import type { Commands, Rules } from "./automation-parts.ts";
 import { type Action, actionOperations } from "./commands/actions.ts";
 import { commandOperations } from "./commands/commands.ts";
 import type { Discoveries } from "./discovery/discovery.ts";
+import { farmHistoryOperations } from "./history/farm-history.ts";
 import { historyOperations } from "./history/history.ts";
 import { hostOperations } from "./hosts/hosts.ts";
 import { managedOperations } from "./hosts/managed.ts";
@@ -156,6 +157,10 @@ export function serviceOperations(parts: ServiceParts): Calls {
       shares,
       now,
     ),
+    ...farmHistoryOperations({
+      ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
+      demoStore: parts.records.demoStore,
+    }),
     ...moneyOperations({
       ...{ store, coins, accessBook, shares, now, days: store.moneyDays, save: parts.ledgers.save },
       ...{ tariffs: parts.tariffs, currency: parts.rates.currency, localTime: parts.localTime },

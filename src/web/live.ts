@@ -27,7 +27,7 @@ export interface Row {
   readonly pool: string | null;
   readonly coin: string | null;
   readonly profit: number | null;
-  readonly alarms: number;
+  readonly alarms: number | null;
   /** When the readings were taken, if they are out of date. */
   readonly readAt: string | null;
   readonly algorithm?: string | null;

@@ -11,7 +11,7 @@ const open: Readonly<Record<Privilege, string>> = {
   view: `listMiners getMiner listAddPools getMinerPool listPools getPool listPoolGroups listHosts getHost
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
-    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching
+    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory
     listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction`,

@@ -339,6 +339,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listBenchmarks: "/api/benchmarks",
   deleteBenchmark: made("/api/benchmarks", () => store.benchmarks.add(benchmark)),
   getManagedMinerSwitching: "/api/managedminers/1/switching",
+  getSummaryHistory: "/api/summary/history",
 };
 
 /**
@@ -442,6 +443,7 @@ confirmManagedMinerDownload 401 401 409 403 403  409  403  403  404
 listBenchmarks         401  401   200  200  200  200  200  200  404
 deleteBenchmark        401  401   200  403  403  200  403  403  404
 getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
+getSummaryHistory      401  401   200  200  200  200  200  200  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

@@ -177,6 +177,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   listBenchmarks: {},
   deleteBenchmark: { id: 77 },
   getManagedMinerSwitching: { id: 1 },
+  getSummaryHistory: {},
 };
 
 beforeAll(async () => {

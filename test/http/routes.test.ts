@@ -100,6 +100,10 @@ const requests: Record<CallName, [string, object, string?]> = {
     "/api/miners/7/history?from=2026-01-31T12:00:00Z&to=1769860800001&step=60",
     { id: 7, from: 1769860800000, to: 1769860800001, step: 60 },
   ],
+  getSummaryHistory: [
+    "/api/summary/history?from=1769860800000&step=60&group=Barn&algorithm=sha256",
+    { from: 1769860800000, step: 60, group: "Barn", algorithm: "sha256" },
+  ],
   listRules: ["/api/rules", {}],
   addRule: ["/api/rules", { key: "r", manual: true }, '{"key":"r","manual":true}'],
   changeRule: ["/api/rules/r", { id: "r", enabled: false }, '{"enabled":false}'],

@@ -72,6 +72,7 @@ export function groupOperations(
       await groups.remove(id);
       await forgetFor(store, "groups", id);
       store.groupEnergies.forget(id);
+      store.farmSamples.forget(id);
       regrouped();
       return done(`Group ${group.name} removed`);
     },

@@ -71,6 +71,8 @@ export const shared: typeof source = {
   severity: { info: "Hinweis", warning: "Warnung", critical: "Kritisch" },
   unit: { day: "T", hour: "h", minute: "min", second: "s" },
   chart: {
+    period: "Zeitraum",
+    periods: { hour: "1 h", day: "24 h", week: "7 T", month: "30 T" },
     empty: "Noch keine Messwerte",
     nothing: (name) => `${name}: keine Messwerte`,
     summary: (name, last, least, most) => `${name}: zuletzt ${last}, zwischen ${least} und ${most}`,

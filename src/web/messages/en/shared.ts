@@ -70,6 +70,8 @@ export const shared = {
   severity: { info: "Info", warning: "Warning", critical: "Critical" },
   unit: { day: "d", hour: "h", minute: "min", second: "s" },
   chart: {
+    period: "Period",
+    periods: { hour: "1 h", day: "24 h", week: "7 d", month: "30 d" },
     empty: "No readings yet",
     nothing: (name: string) => `${name}: no readings`,
     summary: (name: string, last: string, least: string, most: string) =>

@@ -71,6 +71,8 @@ export const shared: typeof source = {
   severity: { info: "اطلاع", warning: "هشدار", critical: "بحرانی" },
   unit: { day: "روز", hour: "ساعت", minute: "دقیقه", second: "ثانیه" },
   chart: {
+    period: "بازه",
+    periods: { hour: "۱ ساعت", day: "۲۴ ساعت", week: "۷ روز", month: "۳۰ روز" },
     empty: "هنوز داده‌ای نیست",
     nothing: (name) => `${name}: بدون داده`,
     summary: (name, last, least, most) => `${name}: آخرین ${last}، بین ${least} و ${most}`,

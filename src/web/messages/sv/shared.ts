@@ -71,6 +71,8 @@ export const shared: typeof source = {
   severity: { info: "Info", warning: "Varning", critical: "Kritiskt" },
   unit: { day: "d", hour: "h", minute: "min", second: "s" },
   chart: {
+    period: "Period",
+    periods: { hour: "1 h", day: "24 h", week: "7 d", month: "30 d" },
     empty: "Inga mätvärden ännu",
     nothing: (name) => `${name}: inga mätvärden`,
     summary: (name, last, least, most) => `${name}: senast ${last}, mellan ${least} och ${most}`,
