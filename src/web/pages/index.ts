@@ -33,4 +33,19 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  {
+    path: "alarms",
+    load: () => import("./alarms/page.tsx"),
+    needs: "listNotifications",
+    menu: { name: "alarms", icon: "bell" },
+  },
+  {
+    path: "rules",
+    load: () => import("./rules/page.tsx"),
+    needs: "listRules",
+    menu: { name: "rules", icon: "rules" },
+  },
+  { path: "rules/:id", load: () => import("./rules/rule-page.tsx"), needs: "listRules" },
+  { path: "rules/schedules/:id", load: () => import("./rules/schedule-page.tsx"), needs: "listSchedules" },
+  { path: "rules/templates/:id", load: () => import("./rules/template-page.tsx"), needs: "listManagedTemplates" },
 ];
