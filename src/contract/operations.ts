@@ -468,7 +468,7 @@ export const operations = {
     extension,
   }),
   changeRule: patch("/api/rules/:id", administrators, {
-    summary: "Changes the given keys of a rule",
+    summary: "Changes the given keys of a rule; null removes a key",
     params: byIdOrKey("rule"),
     body: RulePatch,
     reply: RuleInfo,
@@ -512,7 +512,7 @@ export const operations = {
     extension,
   }),
   changeSchedule: patch("/api/schedules/:id", administrators, {
-    summary: "Changes the given keys of a schedule",
+    summary: "Changes the given keys of a schedule; null removes a key",
     params: byIdOrKey("schedule"),
     body: SchedulePatch,
     reply: ScheduleInfo,
@@ -661,7 +661,7 @@ export const operations = {
   }),
   getVersion: get("/api/version", viewers, {
     summary: "The name and version of the service",
-    reply: z.object(name: z.literal("Rigbridge"), version: z.string() ),
+    reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
     extension,
   }),
   listRooms: get("/api/rooms", viewers, {
@@ -677,11 +677,12 @@ export const operations = {
     reply: Room,
     extension,
   }),
-  getMinerSettings: get("/api/miners/:id/settings", administrators, 
+  getMinerSettings: get("/api/miners/:id/settings", administrators, {
     summary: "What is set of a miner, and whether it can be changed over the API; without secrets",
     params: byIdOf("miner"),
     reply: MinerSettings,
-    extension,),
+    extension,
+  }),
 } as const satisfies Record<string, Operation>;
 
 /** The names of all operations. */

@@ -427,6 +427,7 @@ export const Notification = z.object({
   count: int.describe("how often it has occurred: a repeat while it is open has the same id (Rigbridge extension)"),
   lastUtc: z.iso.datetime().describe("when it occurred last (Rigbridge extension)"),
   closedUtc: z.iso.datetime().nullable().describe("when it was over; null while it is open (Rigbridge extension)"),
+  ruleId: int.nullable().describe("the rule that made it; null if none did (Rigbridge extension)"),
 });
 export type Notification = z.infer<typeof Notification>;
 

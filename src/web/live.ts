@@ -102,6 +102,11 @@ async function readOthers(signal: AbortSignal): Promise<void> {
   notifications.value = notes?.notificationList ?? [];
 }
 
+/** Reads the notifications again, after they were acknowledged or cleared. */
+export async function reloadNotifications(): Promise<void> {
+  notifications.value = (await call("listNotifications", {})).notificationList;
+}
+
 function receive(type: string, data: unknown): void {
   // The shapes are those of the service's own contract.
   if (type === "miner") {
