@@ -33,4 +33,10 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  {
+    path: "rigs",
+    load: () => import("./rigs/page.tsx"),
+    needs: "listMiners",
+    menu: { name: "rigs", icon: "rigs" },
+  },
 ];
