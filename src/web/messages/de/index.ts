@@ -5,7 +5,8 @@ import { family } from "./family.ts";
 import { form } from "./form.ts";
 import { money } from "./money.ts";
 import { overview } from "./overview.ts";
+import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
 import { shared } from "./shared.ts";
 
-export const messages: Messages = { ...shared, add, alarms, family, form, money, overview, rules };
+export const messages: Messages = { ...shared, add, alarms, family, form, money, overview, rigs, rules };
