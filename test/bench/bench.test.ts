@@ -34,7 +34,9 @@ describe("the command", () => {
     await expect(node("poll", "speed")).rejects.toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringMatching(/^There is no part speed; the parts are poll, http, .*events, mqtt, rules\.\n/),
+      stderr: expect.stringMatching(
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules\.\n/,
+      ),
     });
   });
 
