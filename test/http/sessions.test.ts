@@ -309,6 +309,11 @@ describe("sessions", () => {
   test("end 30 days after they were opened, and 7 after their last use, which is stored once an hour", () => {
     const { sessions, clock, log, opened } = book();
     const [busy, idle] = [opened(3, annasKey), opened(3, annasKey)];
+    const isIdleOpen = [7 * day - 1, 7 * day].map((now) => {
+      clock.now = now;
+      return sessions.isOpen(idle);
+    });
+    expect(isIdleOpen).toEqual([true, false]);
     for (clock.now = 0; clock.now < 30 * day; clock.now += 6 * day) {
       expect(sessions.use(busy)?.holder).toEqual(anna);
       expect(log.kept.get(busy)?.used).toBe(clock.now);
