@@ -60,7 +60,7 @@ export function BulkBar({ listed, tree }: { listed: Listed; tree: GroupTree }) {
       </div>
       <button
         type="button"
-        class="button quiet"
+        class="button quiet close"
         aria-label={t.rigs.clearSelection}
         title={t.rigs.clearSelection}
         onClick={clearSelection}
