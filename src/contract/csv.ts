@@ -1,4 +1,4 @@
-import type { History, MoneyReport } from "./resources.ts";
+import type { History, MoneyReport, SummaryHistory } from "./resources.ts";
 
 type Cell = string | number | boolean | null;
 
@@ -22,6 +22,14 @@ function cell(value: Cell): string {
 export const historyTable = ({ points }: History): Table => ({
   columns: ["time", "hashrate", "power", "temperature", "energy"],
   rows: points.map(([time, ...figures]) => [new Date(time).toISOString(), ...figures]),
+});
+
+export const summaryHistoryTable = ({ points, algorithm, currency }: SummaryHistory): Table => ({
+  columns: [
+    ...["time", "hashrate", "power", "mining", "total", "revenue", "cost", "profit"],
+    ...["algorithm", "currency"],
+  ],
+  rows: points.map(([time, ...figures]) => [new Date(time).toISOString(), ...figures, algorithm, currency]),
 });
 
 export const moneyTable = ({ list, currency }: MoneyReport): Table => ({

@@ -7,6 +7,7 @@ import { reportDisabled } from "./automation/rights.ts";
 import { openAutomation, openCommands } from "./automation-parts.ts";
 import { Discoveries } from "./discovery/discovery.ts";
 import type { EventView } from "./events/subscriber.ts";
+import { FarmRecorder, farmTurnMs } from "./history/farm-recorder.ts";
 import { switchingTurnMs } from "./hosts/switcher.ts";
 import { marketTurnMs } from "./market/market.ts";
 import { minerRows } from "./miners/miner-rows.ts";
@@ -86,6 +87,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   rules.startRules();
   const { repeat = byTimer } = options;
   const stopSwitching = (options.switchingTurns ?? byTimer)(() => miners.switcher.turn(), switchingTurnMs);
+  const farm = new FarmRecorder({
+    ...{ registry, store, log, now: base.now, currency: base.rates.currency, history: options.config.history },
+    demoStore: records.demoStore,
+  });
+  const stopRecording = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
   const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
     ...guarded(calls, accessBook, withUserName(store)),
@@ -133,6 +139,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     close: async () => {
       events.close();
       stopMarket();
+      stopRecording();
       stopSwitching();
       stopSources();
       await discoveries.close();

@@ -1,3 +1,5 @@
+import type { Stored, StoredGroup } from "../store/index.ts";
+
 interface Nested<T> {
   readonly groups?: readonly T[] | undefined;
 }
@@ -25,4 +27,18 @@ export function withInnerGroups(
     for (const { id, parentId } of groups) if (found.has(parentId)) found.add(id);
   }
   return found;
+}
+
+/** A group and those that it is inside of; 0 alone for none. A group that the file no longer declares does not count. */
+export function lineOf(
+  groupId: number,
+  groups: { get(id: number): Stored<StoredGroup> | undefined },
+): readonly number[] {
+  const ids: number[] = [];
+  let group = groups.get(groupId);
+  while (group !== undefined && !group.disabled && !ids.includes(group.id)) {
+    ids.push(group.id);
+    group = groups.get(group.parentId);
+  }
+  return ids.length === 0 ? [0] : ids;
 }

@@ -62,6 +62,8 @@ export interface ServiceOptions {
   readonly ruleTurns?: Repeat;
   /** The same for profit switching. */
   readonly switchingTurns?: Repeat;
+  /** The same for recording the history of the farm. */
+  readonly historyTurns?: Repeat;
   /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
   readonly messages?: Messages;
   /**

@@ -1,2 +1,2 @@
 export type * from "./store.ts";
-export { allMiners, noCommand, openStore, takeSample } from "./store.ts";
+export { allMiners, farmSpans, noCommand, openStore, takeSample } from "./store.ts";

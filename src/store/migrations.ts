@@ -240,6 +240,31 @@ const steps: readonly (readonly string[])[] = [
       used integer not null
     ) strict, without rowid`,
   ],
+  [
+    // By group, then span: a request reads the samples of one group, and no others.
+    `create table farm_sample (
+      group_id integer not null,
+      span integer not null,
+      time integer not null,
+      power real,
+      mining real not null,
+      total real not null,
+      revenue real,
+      cost real,
+      profit real,
+      currency text not null,
+      primary key (group_id, span, time)
+    ) strict, without rowid`,
+    `create table farm_hashrate (
+      group_id integer not null,
+      span integer not null,
+      time integer not null,
+      algorithm text not null,
+      hashrate real not null,
+      miners real not null,
+      primary key (group_id, span, time, algorithm)
+    ) strict, without rowid`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

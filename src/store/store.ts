@@ -5,6 +5,7 @@ import { type Collection, openCollection } from "./collection.ts";
 import { type CommandLog, openCommands } from "./commands.ts";
 import { type DiskReserve, noReserve, openReserve, releaseReserve } from "./disk-reserve.ts";
 import { isFull, openingFailure } from "./failures.ts";
+import { type FarmSamples, openFarmSamples } from "./farm-samples.ts";
 import { createPrivate, inspect, locate, mark } from "./file.ts";
 import { type GroupEnergies, openGroupEnergies } from "./group-energies.ts";
 import { type KeptValues, openKeptValues } from "./kept-values.ts";
@@ -28,6 +29,7 @@ import {
   StoredMiner,
   StoredPool,
   StoredPoolGroup,
+  StoredRoomMaximum,
   StoredRule,
   StoredSchedule,
   StoredTemplate,
@@ -44,6 +46,7 @@ import { SqliteConnection } from "./sqlite-connection.ts";
 export type { ActivePools } from "./active-pools.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
+export { type FarmHashrate, type FarmMoment, type FarmSample, type FarmSamples, farmSpans } from "./farm-samples.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { KeptValues } from "./kept-values.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";
@@ -84,6 +87,7 @@ export interface Store {
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
+  readonly roomMaxima: Collection<StoredRoomMaximum>;
   readonly benchmarks: Collection<StoredBenchmark>;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
@@ -94,6 +98,7 @@ export interface Store {
   readonly groupEnergies: GroupEnergies;
   readonly power: PowerMemories;
   readonly samples: Samples;
+  readonly farmSamples: FarmSamples;
   readonly ruleLog: RuleLog;
   readonly keptValues: KeptValues;
   readonly moneyDays: MoneyDays;
@@ -192,6 +197,7 @@ const assemble = async (
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
+    roomMaxima: await collection("room maximum", StoredRoomMaximum),
     benchmarks: await collection("benchmark", StoredBenchmark),
   };
   const sessions = await openSessions(durable);
@@ -201,6 +207,7 @@ const assemble = async (
   const groupEnergies = await openGroupEnergies(fast);
   const power = await openPowerMemories(fast);
   const samples = openSamples(fast);
+  const farmSamples = openFarmSamples(fast);
   const ruleLog = openRuleLog(fast, now);
   const keptValues = await openKeptValues(fast);
   const moneyDays = openMoneyDays(fast);
@@ -211,7 +218,8 @@ const assemble = async (
   const commands = await openCommands(fast, mark, now);
   mark.begin();
   const flush = (): void => {
-    for (const part of [activePools, memory, power, samples, notifications, outbox, commands]) part.flush();
+    for (const part of [activePools, memory, power, samples, farmSamples, notifications, outbox, commands])
+      part.flush();
   };
   return {
     ...declaredRows,
@@ -224,6 +232,7 @@ const assemble = async (
     groupEnergies,
     power,
     samples,
+    farmSamples,
     ruleLog,
     keptValues,
     moneyDays,

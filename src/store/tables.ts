@@ -190,6 +190,28 @@ export interface Tables {
   money_total: { miner_id: number; currency: string; cost: number };
   /** Browsers that are logged in (sessions.ts); user null = by the service's own key. */
   session: { digest: string; user_id: number | null; key_digest: string; created: number; used: number };
+  /** Sums over the miners of each group (farm-samples.ts); group ids as in group_energy. */
+  farm_sample: {
+    group_id: number;
+    /** s that a row stands for. */
+    span: number;
+    time: number;
+    power: number | null;
+    mining: number;
+    total: number;
+    revenue: number | null;
+    cost: number | null;
+    profit: number | null;
+    currency: string;
+  };
+  farm_hashrate: {
+    group_id: number;
+    span: number;
+    time: number;
+    algorithm: string;
+    hashrate: number;
+    miners: number;
+  };
   /** Samples of about the last hour, unpacked. */
   sample: {
     /** time / 20 s, rounded down */

@@ -64,9 +64,12 @@ export const energy = (wattHours: number | null | undefined): string =>
       ? scaled(wattHours, "Wh")
       : `${number(wattHours / 1000, wattHours < 100_000 ? 1 : 0)} kWh`;
 
-/** J/H as J/TH. */
-export const efficiency = (joulesPerHash: number | null | undefined): string =>
-  joulesPerHash === null || joulesPerHash === undefined ? unknown : `${short(joulesPerHash * 1e12)} J/TH`;
+/** J/H, in the unit that suits the algorithm: J/TH for SHA-256, J/kH for RandomX. */
+export function efficiency(joulesPerHash: number | null | undefined): string {
+  if (joulesPerHash === null || joulesPerHash === undefined) return unknown;
+  const [unit, hashes] = joulesPerHash < 1e-9 ? ["TH", 1e12] : joulesPerHash < 1e-5 ? ["MH", 1e6] : ["kH", 1e3];
+  return `${short(joulesPerHash * hashes)} J/${unit}`;
+}
 
 export const temperature = (celsius: number | null | undefined, decimals = 0): string =>
   celsius === null || celsius === undefined ? unknown : `${number(celsius, decimals)} °C`;

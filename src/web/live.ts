@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
 import { createParser } from "eventsource-parser";
-import type { MinerEvent } from "../contract/events.ts";
-import type { Command, Notification, Summary } from "../contract/resources.ts";
+import type { Notification, Summary } from "../contract/resources.ts";
 import type { MinerRow, MinerRowList } from "../contract/rows.ts";
 import { call, Problem, request } from "./api.ts";
 import { loadSession, may, session } from "./session.ts";
@@ -101,6 +100,11 @@ async function readOthers(signal: AbortSignal): Promise<void> {
   ]);
   summary.value = sums;
   notifications.value = notes?.notificationList ?? [];
+}
+
+/** Reads the notifications again, after they were acknowledged or cleared. */
+export async function reloadNotifications(): Promise<void> {
+  notifications.value = (await call("listNotifications", {})).notificationList;
 }
 
 function receive(type: string, data: unknown): void {
@@ -223,5 +227,3 @@ document.addEventListener("visibilitychange", () => {
   clearTimeout(hiddenTimer);
   if (document.visibilityState === "hidden") hiddenTimer = setTimeout(() => stream?.abort(), hiddenMs);
 });
-
-export type { Command, MinerEvent };

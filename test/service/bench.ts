@@ -29,6 +29,7 @@ export interface BenchOptions {
   readonly runs?: ServiceOptions["runs"];
   readonly ruleTurns?: ServiceOptions["ruleTurns"];
   readonly switchingTurns?: ServiceOptions["switchingTurns"];
+  readonly historyTurns?: ServiceOptions["historyTurns"];
   /** Runs what turns again and again; by default a timer. */
   readonly repeat?: Repeat;
 }
@@ -83,6 +84,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.runs === undefined ? {} : { runs: options.runs }),
       ...(options.ruleTurns === undefined ? {} : { ruleTurns: options.ruleTurns }),
       ...(options.switchingTurns === undefined ? {} : { switchingTurns: options.switchingTurns }),
+      ...(options.historyTurns === undefined ? {} : { historyTurns: options.historyTurns }),
       ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
       ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
       ...(options.repeat === undefined ? {} : { repeat: options.repeat }),

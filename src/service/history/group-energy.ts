@@ -1,5 +1,6 @@
 import { allMiners, type Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { lineOf } from "../nested-groups.ts";
 
 /**
  * Counters of the energy of each group and of all miners. Each counts what its miners draw while they belong to it: one
@@ -22,7 +23,8 @@ export class GroupEnergy {
 
   /** A miner has drawn so many Wh. */
   add(minerId: number, wattHours: number): void {
-    for (const id of [allMiners, ...this.#groupsOf(minerId)])
+    const { groups, miners } = this.#store;
+    for (const id of [allMiners, ...lineOf(miners.get(minerId)?.groupId ?? 0, groups)])
       this.#unsaved.set(id, (this.#unsaved.get(id) ?? 0) + Math.max(0, wattHours));
   }
 
@@ -39,18 +41,5 @@ export class GroupEnergy {
   /** Wh as stored last; null while none of its miners has reported any. */
   of(groupId: number): number | null {
     return this.#store.groupEnergies.all().get(groupId) ?? null;
-  }
-
-  /** The group of a miner and those that it is inside of; 0 if it is in none. */
-  #groupsOf(minerId: number): number[] {
-    const { groups, miners } = this.#store;
-    const ids: number[] = [];
-    let group = groups.get(miners.get(minerId)?.groupId ?? 0);
-    // A group that the configuration file no longer declares does not count.
-    while (group !== undefined && !group.disabled && !ids.includes(group.id)) {
-      ids.push(group.id);
-      group = groups.get(group.parentId);
-    }
-    return ids.length === 0 ? [0] : ids;
   }
 }

@@ -12,9 +12,9 @@ const roundSteps = [
   864_000, 2_592_000, 7_776_000, 31_536_000,
 ];
 const usualPoints = 500;
-const mostPoints = 10_000;
+export const mostPoints = 10_000;
 /** Readings that one reply may read, which takes some 20 ms. */
-const mostReadings = 200_000;
+export const mostReadings = 200_000;
 
 /** A miner's readings over time, as they were or as means of steps. `checkMiner` throws for a hidden miner. */
 export const historyOperations = (
@@ -49,11 +49,15 @@ interface Range {
   readonly mistakes: Mistake[];
 }
 
-/** The range of a request, and every mistake in the request. */
-export function rangeOf(requested: Omit<Input<"getHistory">, "id">, now: number): Range {
+/** The range of a request, and every mistake in the request; `least`: s of the smallest step unless one is requested. */
+export function rangeOf(
+  requested: Pick<Input<"getHistory">, "from" | "to" | "step">,
+  now: number,
+  least: number = 1,
+): Range {
   const to = requested.to ?? now + 1;
   const from = requested.from ?? Math.max(0, to - day * 1000);
-  const step = Math.round((requested.step ?? roundStep((to - from) / 1000)) * 1000);
+  const step = Math.round((requested.step ?? roundStep((to - from) / 1000, least)) * 1000);
   const mistakes: Mistake[] = [];
   if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
   if (step === 0 && (requested.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0 or at least 0.001" });
@@ -65,9 +69,9 @@ export function rangeOf(requested: Omit<Input<"getHistory">, "id">, now: number)
   return { ...whole, step, mistakes };
 }
 
-/** Seconds that make about 500 points of a span. */
-function roundStep(seconds: number): number {
-  const wanted = Math.max(1, seconds / usualPoints);
+/** Seconds, at least `least`, that make about 500 points of a span. */
+function roundStep(seconds: number, least: number): number {
+  const wanted = Math.max(least, seconds / usualPoints);
   const distance = (step: number): number => Math.abs(Math.log(step / wanted));
   return roundSteps.reduce((best, step) => (distance(step) < distance(best) ? step : best));
 }
@@ -77,7 +81,7 @@ const tooMany = (readings: number): Mistake => ({
   message: `starts a range of about ${readings} readings; at most ${mostReadings} are read`,
 });
 
-const tooManyPoints = (readings: number): Mistake => ({
+export const tooManyPoints = (readings: number): Mistake => ({
   path: "step",
   message: `gives about ${readings} points, one for each reading; at most ${mostPoints} are returned`,
 });
@@ -123,15 +127,15 @@ export class Points {
 
 /** The sums of one point. */
 class Sums {
-  readonly hashrate = new Sum();
-  readonly power = new Sum();
-  readonly temperature = new Sum();
+  readonly hashrate = new Mean();
+  readonly power = new Mean();
+  readonly temperature = new Mean();
   /** The first value of the counter, so that differences stay true, and its time. */
   energy: number | null = null;
   firstAt = Number.POSITIVE_INFINITY;
 }
 
-class Sum {
+export class Mean {
   #total = 0;
   #count = 0;
 
@@ -148,4 +152,5 @@ class Sum {
 }
 
 /** To the 7 digits that packed samples have, so that a point does not move when its hour is packed. */
-const rounded = (figure: number | null): number | null => (figure === null ? null : Number(figure.toPrecision(7)));
+export const rounded = (figure: number | null): number | null =>
+  figure === null ? null : Number(figure.toPrecision(7));

@@ -14,6 +14,9 @@ const tones: Record<MinerStatus, string> = {
   Error: "bad",
 };
 
+/** In the order in which lists and bars show them. */
+export const statuses = Object.keys(tones).filter((each): each is MinerStatus => Object.hasOwn(tones, each));
+
 export const toneOf = (status: MinerStatus): string => tones[status];
 
 /** The status of a rig, with the reason for which it does not hash. */

@@ -6,7 +6,7 @@ export const shared = {
     alarms: "Alarms",
     rules: "Rules",
     pools: "Pools",
-    money: "Energy and money",
+    money: "Money",
     activity: "Activity",
     hosts: "Hosts",
     add: "Add rigs",
@@ -19,6 +19,7 @@ export const shared = {
     account: "Account and display",
     language: "Language",
     theme: "Colours",
+    owner: "Owner",
     signOut: "Sign out",
     close: "Close",
     cancel: "Cancel",
@@ -70,6 +71,8 @@ export const shared = {
   severity: { info: "Info", warning: "Warning", critical: "Critical" },
   unit: { day: "d", hour: "h", minute: "min", second: "s" },
   chart: {
+    period: "Period",
+    periods: { hour: "1 h", day: "24 h", week: "7 d", month: "30 d" },
     empty: "No readings yet",
     nothing: (name: string) => `${name}: no readings`,
     summary: (name: string, last: string, least: string, most: string) =>

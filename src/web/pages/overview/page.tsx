@@ -1,23 +1,67 @@
-import { hashrate, money, number, power } from "../../format.ts";
+import { counted, hashrate, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { rigs, summary } from "../../live.ts";
-import { Page, Tile, Tiles } from "../../parts/page.tsx";
-import { currency } from "../../session.ts";
+import { rigs } from "../../live.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Page } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { sumsOf } from "../../sums.ts";
+import { Rooms } from "../family/rooms.tsx";
+import { useRooms } from "../family/use-rooms.ts";
+import { AlarmsCard } from "./alarms-card.tsx";
+import { FarmTiles } from "./farm-tiles.tsx";
+import { GroupsCard } from "./groups-card.tsx";
+import { HistoryCard } from "./history-card.tsx";
+import { StatusBar } from "./status-bar.tsx";
+import { UpcomingCard } from "./upcoming-card.tsx";
+import "./overview.css";
 
+/** The farm at a glance: what mines, what it draws and earns, and what needs somebody. */
 export default function Overview() {
-  const rows = [...rigs.value.byId.values()];
-  const known = rows.filter(({ power }) => power !== null);
+  const { byId, loaded } = rigs.value;
+  const rooms = useRooms();
+  if (loaded && byId.size === 0) return <NoRigs />;
+  const sums = sumsOf(byId.values());
+  const [main] = sums.hashrates;
+  const mining = sums.byStatus.get("Mining") ?? 0;
   return (
-    <Page title={t.overview.title}>
-      <Tiles>
-        <Tile name={t.menu.rigs} value={number(rows.length)} />
-        <Tile name={t.overview.hashrate} value={hashrate(rows.reduce((sum, row) => sum + (row.hashrate ?? 0), 0))} />
-        <Tile
-          name={t.overview.power}
-          value={power(known.length === 0 ? null : known.reduce((sum, row) => sum + (row.power ?? 0), 0))}
-        />
-        <Tile name={t.overview.profit} value={money(summary.value?.money?.profitPerDay, currency())} />
-      </Tiles>
+    <Page
+      title={t.overview.title}
+      lead={
+        loaded
+          ? t.overview.lead(
+              number(mining),
+              counted(sums.count, t.overview.rigs),
+              hashrate(main?.hashrate, main?.algorithm),
+            )
+          : t.shell.loading
+      }
+    >
+      {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
+      <StatusBar sums={sums} />
+      <FarmTiles sums={sums} />
+      <div class="cards">
+        <HistoryCard />
+        <AlarmsCard />
+        <GroupsCard />
+        <UpcomingCard />
+      </div>
     </Page>
   );
 }
+
+const NoRigs = () => (
+  <Page title={t.overview.title}>
+    <EmptyState
+      icon="rigs"
+      title={t.overview.noRigs}
+      text={may("addMiner") ? t.overview.addFirst : t.overview.askForRigs}
+    >
+      {may("addMiner") ? (
+        <a class="button primary" href={link("add")}>
+          {t.shell.addRigs}
+        </a>
+      ) : null}
+    </EmptyState>
+  </Page>
+);

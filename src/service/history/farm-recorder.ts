@@ -1,0 +1,119 @@
+import type { Logger } from "pino";
+import type { Config } from "../../config/schema.ts";
+import { briefOf } from "../../fleet/state.ts";
+import { allMiners, type FarmMoment, farmSpans, type Store } from "../../store/index.ts";
+import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
+import type { MinerFigures } from "../miners/present-miner.ts";
+import { MoneySum } from "../money/money-total.ts";
+import { lineOf } from "../nested-groups.ts";
+
+export interface FarmRecorderOptions {
+  readonly registry: MinerRegistry;
+  readonly store: Store;
+  /** Of demo miners, whose history ends with the process. */
+  readonly demoStore: Store;
+  readonly history: Config["history"];
+  readonly currency: string;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** ms between two looks at the clock. */
+export const farmTurnMs = 15_000;
+
+const sampleMs = farmSpans.raw * 1000;
+/** ms after the start for which nothing is recorded while miners have not been read yet: they would look stopped. */
+const startupMs = 300_000;
+
+/** Records the sums of the farm and of each group once a minute, so that no request has to add up histories. */
+export class FarmRecorder {
+  readonly #options: FarmRecorderOptions;
+  readonly #startedAt: number;
+  #recordedAt = Number.NEGATIVE_INFINITY;
+  #failing = false;
+
+  constructor(options: FarmRecorderOptions) {
+    this.#options = options;
+    this.#startedAt = options.now();
+  }
+
+  /** Records once in each minute. Never rejects. */
+  async turn(): Promise<void> {
+    const { registry, store, demoStore, history, now, log } = this.#options;
+    const time = Math.floor(now() / sampleMs) * sampleMs;
+    if (time === this.#recordedAt) return;
+    const entries = [...registry.all()];
+    if (now() < this.#startedAt + startupMs && entries.some(isUnread)) return;
+    this.#recordedAt = time;
+    try {
+      const [demos, own] = [entries.filter(isOfDemo), entries.filter((entry) => !isOfDemo(entry))];
+      for (const [into, some] of [[store, own] as const, [demoStore, demos] as const]) {
+        if (some.length > 0) into.farmSamples.append(this.#moment(some, time));
+        into.farmSamples.prune(now(), history);
+      }
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) log.error({ err: error }, "history cannot be written");
+      this.#failing = true;
+    }
+  }
+
+  #moment(entries: readonly Entry[], time: number): FarmMoment {
+    const { registry, store, currency } = this.#options;
+    const lines = new Map<number, readonly number[]>();
+    const sums = new Map<number, GroupSums>();
+    for (const { facts, rig } of entries) {
+      const line = lines.get(facts.groupId) ?? [allMiners, ...lineOf(facts.groupId, store.groups)];
+      lines.set(facts.groupId, line);
+      const figures = registry.jsonCache.current(facts.id)?.figures;
+      const power = briefOf(rig.state)?.readings.power ?? null;
+      for (const id of line) {
+        const sum = sums.get(id) ?? new GroupSums();
+        sums.set(id, sum);
+        sum.add(figures, power);
+      }
+    }
+    return {
+      currency,
+      samples: [...sums].map(([groupId, sum]) => {
+        const { revenuePerDay, costPerDay, profitPerDay } = sum.money.total(currency);
+        const { power, mining, total } = sum;
+        return { groupId, time, power, mining, total, revenue: revenuePerDay, cost: costPerDay, profit: profitPerDay };
+      }),
+      hashrates: [...sums].flatMap(([groupId, { algorithms }]) =>
+        [...algorithms].map(([algorithm, work]) => ({ groupId, time, algorithm, ...work })),
+      ),
+    };
+  }
+}
+
+/** The sums of one group. */
+class GroupSums {
+  power: number | null = null;
+  mining = 0;
+  total = 0;
+  readonly money = new MoneySum();
+  readonly algorithms = new Map<string, { hashrate: number; miners: number }>();
+
+  add(figures: MinerFigures | undefined, power: number | null): void {
+    this.total += 1;
+    if (power !== null) this.power = (this.power ?? 0) + power;
+    if (figures === undefined) return;
+    this.money.add(figures.earnings);
+    if (!figures.running) return;
+    this.mining += 1;
+    for (const { algorithmKey, hashrate } of figures.dual ?? [figures]) {
+      if (algorithmKey === "") continue;
+      const work = this.algorithms.get(algorithmKey) ?? { hashrate: 0, miners: 0 };
+      this.algorithms.set(algorithmKey, work);
+      work.hashrate += hashrate;
+      work.miners += 1;
+    }
+  }
+}
+
+const isOfDemo = ({ facts }: Entry): boolean => isDemo(facts.id);
+
+const isUnread = ({ rig: { state, declared } }: Entry): boolean =>
+  state.at === null && state.missed === 0 && state.trouble === null && !declared.disabled;

@@ -1,0 +1,82 @@
+import { useMemo, useState } from "preact/hooks";
+import type { Reply } from "../../../contract/service.ts";
+import { call } from "../../api.ts";
+import { hashrate, money, number, power } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Chart, type Series } from "../../parts/chart.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Card } from "../../parts/page.tsx";
+import { usePeriod } from "../../parts/period.tsx";
+import { may } from "../../session.ts";
+
+/** The farm's hash rate, power and money over the last hours or days. */
+export function HistoryCard() {
+  const { picker, from, step, turn } = usePeriod();
+  const [figure, setFigure] = useState<"hashrate" | "money">("hashrate");
+  const history = useLoaded(
+    async (signal) => {
+      const span: [number, number] = [from(), Date.now()];
+      return { ...(await call("getSummaryHistory", { from: span[0], step }, { signal })), span };
+    },
+    [turn],
+  );
+  if (!may("getSummaryHistory")) return null;
+  return (
+    <Card
+      wide
+      title={t.overview.history}
+      actions={
+        <div class="row">
+          <fieldset class="row choices">
+            <legend class="visually-hidden">{t.overview.figure}</legend>
+            {(["hashrate", "money"] as const).map((each) => (
+              <button
+                key={each}
+                type="button"
+                class="button small"
+                aria-pressed={figure === each}
+                onClick={() => setFigure(each)}
+              >
+                {each === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
+              </button>
+            ))}
+          </fieldset>
+          {picker}
+        </div>
+      }
+    >
+      <Loading from={history}>{(value) => <HistoryChart history={value} figure={figure} />}</Loading>
+    </Card>
+  );
+}
+
+type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
+
+function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "hashrate" | "money" }) {
+  const { points, algorithm, currency, span } = history;
+  const times = useMemo(() => points.map(([time]) => time), [points]);
+  const series = useMemo((): Series[] => {
+    const column = (index: 1 | 2 | 3 | 5 | 6 | 7) => points.map((point) => point[index]);
+    const rate = (value: number | null) => hashrate(value, algorithm);
+    const amount = (value: number | null) => money(value, currency);
+    return figure === "hashrate"
+      ? [
+          { name: t.overview.hashrate, values: column(1), format: rate, colour: 1, shape: "area", scale: "hashrate" },
+          { name: t.overview.power, values: column(2), format: power, colour: 2, scale: "power" },
+          { name: t.status.Mining, values: column(3), format: number, colour: 3, shape: "steps", scale: "rigs" },
+        ]
+      : [
+          { name: t.overview.revenue, values: column(5), format: amount, colour: 3, scale: "money" },
+          { name: t.overview.cost, values: column(6), format: amount, colour: 1, scale: "money" },
+          { name: t.overview.profit, values: column(7), format: amount, colour: 2, shape: "area", scale: "money" },
+        ];
+  }, [points, figure]);
+  return (
+    <Chart
+      title={figure === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
+      times={times}
+      span={span}
+      series={series}
+    />
+  );
+}

@@ -1,0 +1,32 @@
+import { number, percent } from "../../format.ts";
+import { t } from "../../language.ts";
+import { statuses, toneOf } from "../../parts/status.tsx";
+import { link } from "../../route.ts";
+import type { Sums } from "../../sums.ts";
+
+/** How many rigs have each status, as a bar whose parts lead to those rigs. */
+export function StatusBar({ sums: { byStatus, count } }: { sums: Sums }) {
+  const parts = statuses.flatMap((status) => {
+    const rigs = byStatus.get(status) ?? 0;
+    return rigs === 0 ? [] : [{ status, rigs }];
+  });
+  return (
+    <section class="status-bar" aria-label={t.overview.byStatus}>
+      <div class="status-bar-picture" aria-hidden="true">
+        {parts.map(({ status, rigs }) => (
+          <span key={status} class={`part ${toneOf(status)}`} style={{ flexGrow: rigs }} />
+        ))}
+      </div>
+      <ul class="row">
+        {parts.map(({ status, rigs }) => (
+          <li key={status}>
+            <a href={link(`rigs?status=${status}`)} class={`status ${toneOf(status)}`} title={percent(rigs / count)}>
+              <span class="dot" aria-hidden="true" />
+              {number(rigs)} {t.status[status]}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+import "./tabs.css";
+
+export interface Tab {
+  readonly key: string;
+  readonly label: string;
+  /** A number beside it, such as that of open alarms. */
+  readonly count?: number;
+}
+
+interface TabsProps {
+  /** What the sections are of, for screen readers. */
+  readonly name: string;
+  readonly tabs: readonly Tab[];
+  readonly chosen: string;
+  readonly hrefOf: (key: string) => string;
+}
+
+/** The sections of a page, as links: each has an address of its own. */
+export const Tabs = ({ name, tabs, chosen, hrefOf }: TabsProps) => (
+  <nav class="tabs" aria-label={name}>
+    {tabs.map(({ key, label, count }) => (
+      <a key={key} href={hrefOf(key)} aria-current={key === chosen ? "page" : undefined}>
+        {label}
+        {count === undefined || count === 0 ? null : <span class="tab-count">{count}</span>}
+      </a>
+    ))}
+  </nav>
+);

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { Row } from "../../src/web/live.ts";
+import { sumsOf } from "../../src/web/sums.ts";
+
+const row = (values: Partial<Row>): Row => ({
+  id: 1,
+  uid: null,
+  name: "Rig",
+  group: 0,
+  location: null,
+  tags: [],
+  status: "Mining",
+  reason: null,
+  hashrate: null,
+  expected: null,
+  power: null,
+  temperature: null,
+  pool: null,
+  coin: null,
+  profit: null,
+  alarms: 0,
+  readAt: null,
+  algorithm: "SHA-256",
+  ...values,
+});
+
+test("sums of nothing are unknown, not 0", () => {
+  expect(sumsOf([])).toEqual({
+    count: 0,
+    byStatus: new Map(),
+    hashrates: [],
+    power: null,
+    withoutPower: 0,
+    efficiency: null,
+    profit: null,
+    alarms: 0,
+  });
+  expect(sumsOf([row({ status: "Disconnected" })]).power).toBeNull();
+});
+
+test("hash rates are added by algorithm only, and the efficiency is that of the rigs whose power is known", () => {
+  const sums = sumsOf([
+    row({ hashrate: 100e12, power: 2000, profit: 2 }),
+    row({ hashrate: 100e12, power: null }),
+    row({ hashrate: 5000, power: 80, algorithm: "RandomX", profit: -1 }),
+    row({ hashrate: 50e12, power: 900, readAt: "2026-11-22T12:00:00Z", status: "Disconnected", alarms: 1 }),
+  ]);
+  expect(sums.hashrates).toEqual([
+    { algorithm: "SHA-256", hashrate: 200e12, rigs: 2 },
+    { algorithm: "RandomX", hashrate: 5000, rigs: 1 },
+  ]);
+  expect(sums).toMatchObject({ count: 4, power: 2080, withoutPower: 1, efficiency: 2e-11, profit: 1, alarms: 1 });
+  expect([...sums.byStatus]).toEqual([
+    ["Mining", 3],
+    ["Disconnected", 1],
+  ]);
+});
