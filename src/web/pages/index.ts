@@ -39,6 +39,7 @@ export const pages: readonly PageEntry[] = [
     needs: "listRooms",
     menu: { name: "family", icon: "family" },
   },
+  {
     path: "rigs",
     load: () => import("./rigs/page.tsx"),
     needs: "listMiners",
