@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Control } from "../../src/contract/readings.ts";
 import type { Row } from "../../src/web/live.ts";
 import { csvOfRigs } from "../../src/web/pages/rigs/csv.ts";
 import { drops, facetCounts, matcher, totalsOf } from "../../src/web/pages/rigs/filter.ts";
@@ -160,17 +161,22 @@ test("a list for spreadsheets has plain numbers, and runs no formula", () => {
 });
 
 test("settings of several models have the widest range, and say how many have them", () => {
-  const limit = {
-    ...{ key: "power_limit", kind: "range", unit: "W", min: 1000, max: 3000, step: 10, options: null, value: 2000 },
-    ...{ lasting: true, restartsMining: false, seconds: 5 },
-  } as const;
-  const mining = { ...limit, key: "mining", kind: "switch", unit: null, min: null, max: null, step: null } as const;
-  const mode = { ...mining, key: "mode", kind: "choice", options: ["low", "high"] } as const;
-  const found = settingsOf([
-    [limit, mining],
-    [{ ...limit, min: 500, max: 2000, lasting: false }],
-    [{ ...mode, options: [...mode.options] }],
-  ]);
+  const limit: Control = {
+    key: "power_limit",
+    kind: "range",
+    unit: "W",
+    min: 1000,
+    max: 3000,
+    step: 10,
+    options: null,
+    value: 2000,
+    lasting: true,
+    restartsMining: false,
+    seconds: 5,
+  };
+  const mining: Control = { ...limit, key: "mining", kind: "switch", unit: null, min: null, max: null, step: null };
+  const mode: Control = { ...mining, key: "mode", kind: "choice", options: ["low", "high"] };
+  const found = settingsOf([[limit, mining], [{ ...limit, min: 500, max: 2000, lasting: false }], [mode]]);
   expect(found).toMatchObject([
     { key: "power_limit", min: 500, max: 3000, lasting: false, models: 2 },
     { key: "mode", options: ["low", "high"], models: 1 },

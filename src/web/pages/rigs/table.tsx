@@ -221,11 +221,17 @@ class RowView extends Component<RowProps> {
             </label>
           </td>
         )}
-        {keys.map((key, place) => (
-          <td key={key} class={columns[key].isNumber ? "number" : key === "name" && place === 0 ? "name" : ""}>
-            {key === "name" ? <RigLink row={row} tabIndex={-1} /> : cellOf(key, row, tree)}
-          </td>
-        ))}
+        {keys.map((key, place) =>
+          key === "name" ? (
+            <th key={key} scope="row" class={place === 0 ? "name" : ""}>
+              <RigLink row={row} tabIndex={-1} />
+            </th>
+          ) : (
+            <td key={key} class={columns[key].isNumber ? "number" : ""}>
+              {cellOf(key, row, tree)}
+            </td>
+          ),
+        )}
       </tr>
     );
   }
