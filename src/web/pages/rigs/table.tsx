@@ -126,11 +126,11 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
                 <SelectAll rows={rows} />
               </th>
             ) : null}
-            {keys.map((key) => (
+            {keys.map((key, place) => (
               <th
                 key={key}
                 scope="col"
-                class={columns[key].isNumber ? "number" : ""}
+                class={columns[key].isNumber ? "number" : key === "name" && place === 0 ? "name" : ""}
                 aria-sort={sort === key ? (descending ? "descending" : "ascending") : undefined}
               >
                 <button type="button" onClick={() => onSort(key)}>
@@ -221,11 +221,17 @@ class RowView extends Component<RowProps> {
             </label>
           </td>
         )}
-        {keys.map((key) => (
-          <td key={key} class={columns[key].isNumber ? "number" : key === "name" ? "name" : ""}>
-            {key === "name" ? <RigLink row={row} tabIndex={-1} /> : cellOf(key, row, tree)}
-          </td>
-        ))}
+        {keys.map((key, place) =>
+          key === "name" ? (
+            <th key={key} scope="row" class={place === 0 ? "name" : ""}>
+              <RigLink row={row} tabIndex={-1} />
+            </th>
+          ) : (
+            <td key={key} class={columns[key].isNumber ? "number" : ""}>
+              {cellOf(key, row, tree)}
+            </td>
+          ),
+        )}
       </tr>
     );
   }
