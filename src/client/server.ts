@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type OperationName, operationNames, operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
+import { isRecord } from "../contract/record.ts";
 import { type ErrorContext, garbled, isPage, jsonOf, problemIn, refusal, succeeded, tryJson } from "./answers.ts";
 import type { Answer, Wire } from "./wire.ts";
 
@@ -62,16 +63,22 @@ const redirects = ({ status }: Answer): boolean => status >= 300 && status < 400
 const isGatewayError = ({ status }: Answer): boolean => status === 502 || status === 503 || status === 504;
 
 function featuresIn(paths: z.infer<typeof OpenApi>["paths"]): ReadonlySet<OperationName> {
-  const ids = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).map(operationId)));
+  const ids = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(operationIds)));
   return new Set(operationNames.filter((name) => ids.has(name)));
 }
 
-const operationId = (entry: unknown): unknown =>
-  typeof entry === "object" && entry !== null && "operationId" in entry ? entry.operationId : undefined;
+/** Of an operation and of those that share its path. */
+function operationIds(entry: unknown): unknown[] {
+  if (!isRecord(entry)) return [];
+  const { operationId, "x-rigbridge-views": views } = entry;
+  return [operationId, ...(isRecord(views) ? Object.values(views) : [])];
+}
 
-/** The documented operations, and events, which come from comparing polls. */
+/** The documented operations, events, which come from comparing polls, and rows, which are made from miners. */
+const derived: ReadonlySet<OperationName> = new Set(["watchEvents", "listMinerRows", "watchMinerRows"]);
+
 const documented: ReadonlySet<OperationName> = new Set(
-  operationNames.filter((name) => !("extension" in operations[name]) || name === "watchEvents"),
+  operationNames.filter((name) => !("extension" in operations[name]) || derived.has(name)),
 );
 
 const Summary = z.object({ totalCount: z.number(), coinList: z.array(z.unknown()) });

@@ -29,17 +29,19 @@ export interface Decoded {
 /**
  * Checks and decodes path, query and body together. Throws `input.invalid` with the mistakes of all three. Documented
  * operations ignore unknown query parameters, since existing clients may send any; extensions refuse them, so that a
- * misspelt parameter does not go unnoticed.
+ * misspelt parameter does not go unnoticed. `views`: those of the operations that share its path.
  */
-export function inputOf(operation: Operation): (parts: RawInput) => Decoded {
+export function inputOf(operation: Operation, views: readonly string[] = []): (parts: RawInput) => Decoded {
   const params = operation.params && z.object(operation.params);
   const { query, body } = operation;
   const known = [...(query instanceof z.ZodObject ? Object.keys(query.shape) : []), "key", "user_id"];
+  if (views.length > 0) known.push("view");
 
   return (parts) => {
     const mistakes = [
       ...queryMistakes(parts.query, known),
       ...(operation.extension ? unknownIn(parts.query, known) : []),
+      ...(views.length > 0 && parts.query.values.has("view") ? [noView(views)] : []),
     ];
     const decode = (schema: z.ZodType | undefined, value: unknown, root: string): object => {
       const result = schema?.safeParse(value, { error: wording });
@@ -57,6 +59,8 @@ export function inputOf(operation: Operation): (parts: RawInput) => Decoded {
     return { input, userId: userId.data };
   };
 }
+
+const noView = (views: readonly string[]): Mistake => ({ path: "view", message: `must be ${views.join(" or ")}` });
 
 const UserId = Id.optional();
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
+import { MinerRow } from "./rows.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({
@@ -21,19 +22,27 @@ export const MinerEvent = z.object({
 export type MinerEvent = z.infer<typeof MinerEvent>;
 export const ResetData = z.object({});
 
-/**
- * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
- * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `reset`: missed
- * events are no longer available, or the set of visible miners has changed; read the lists again.
- */
-export const ServiceEvent = z.discriminatedUnion("type", [
-  event("miner", Miner),
+const others = [
   event("miner-removed", RemovedMiner),
   event("miner-event", MinerEvent),
   event("summary", Summary),
   event("notification", Notification),
   event("command", Command),
   event("reset", ResetData),
-]);
+] as const;
+
+/**
+ * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
+ * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `reset`: missed
+ * events are no longer available, or the set of visible miners has changed; read the lists again.
+ */
+export const ServiceEvent = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
+
+/** The same, with the miner as a row of the list; a change that no row shows is no event. */
+export const RowEvent = z.discriminatedUnion("type", [event("miner", MinerRow), ...others]);
+export type RowEvent = z.infer<typeof RowEvent>;
+
 export type EventType = ServiceEvent["type"];
+/** Those that subscribers can choose from; `reset` always comes. */
+export const eventTypes = ["miner", "miner-removed", "miner-event", "summary", "notification", "command"] as const;

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { coinMistakes } from "./coin-mistakes.ts";
+import { eventTypes } from "./events.ts";
 import { didYouMean } from "./nearest.ts";
 import { PlugSettings } from "./plug-settings.ts";
 import { type Mistake, namedMistakes } from "./problems.ts";
 import { quantityIn } from "./quantity.ts";
 import { isRecord } from "./record.ts";
 import { Miner, minerStatuses, moneyPeriods, moneySubjects, privileges, Uid } from "./resources.ts";
+import { rowColumnNames } from "./rows.ts";
 import { secret } from "./secrets.ts";
 import { SwitchingBody } from "./switching.ts";
 import { switchWord } from "./triggers.ts";
@@ -388,6 +390,24 @@ export const MinerListQuery = z.object({
   ),
 });
 
+/** The list of miners as rows, for tables. */
+export const MinerRowsQuery = z.object({
+  view: parameter(z.literal("list"), "list: rows of a table instead of whole miners (Rigbridge extension)", "list"),
+  since: extension(
+    Line(100),
+    "with view=list: only what has changed since this `version` of the same request; the whole list if the version is unknown",
+    "k2f0a9.176380000000000.5d41402a",
+  ),
+  status: MinerListQuery.shape.status,
+  group: MinerListQuery.shape.group,
+  tag: MinerListQuery.shape.tag,
+  fields: extension(
+    someOf(rowColumnNames, "fields of a row"),
+    "return only the id and these fields of each row, separated by commas",
+    "name,status,model",
+  ),
+});
+
 export const AddMinerBody = z.object({
   address: z.string().min(1).max(300).describe("host, host:port or http(s)://host:port"),
   group: group.optional(),
@@ -511,6 +531,27 @@ export const HistoryQuery = z.object({
   format: Format,
 });
 
+export const RoomBody = z
+  .strictObject({
+    target: z.number().min(5).max(35).optional().describe("°C, of a room whose temperature is held; ends overrides"),
+    power: z.number().min(0).max(10_000_000).optional().describe("W that its rigs may take together; 0 stops them"),
+    on: z.boolean().optional().describe("false stops its rigs until they are switched on again"),
+    max: z
+      .number()
+      .min(0)
+      .max(10_000_000)
+      .nullable()
+      .optional()
+      .describe("W that its rigs may take together, whoever sets them; null = no maximum; administrators only"),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: "needs at least one of target, power, on and max",
+  })
+  .refine(({ power, on }) => power === undefined || on === undefined, {
+    path: ["on"],
+    error: "cannot be given together with power",
+  });
+
 export const SummaryHistoryQuery = HistoryQuery.extend({
   group: parameter(
     z.union([Id, groupName]),
@@ -566,8 +607,34 @@ export const UpcomingQuery = z.object({
   days: parameter(Decimal.pipe(z.number().min(0).max(31)), "how many days ahead, at most 31; default: 7", 7).optional(),
 });
 
+const eventOrList = "must be a whole number of 1 to 15 digits, or the version of a list";
+
+/** A list's version: the run of the service, the last event at that time, and what was requested. */
+export const ListVersion = z
+  .string()
+  .max(100)
+  .regex(/^[0-9a-z]{1,16}\.[0-9]{1,15}\.[0-9a-f]{1,16}$/, eventOrList);
+
 export const EventsQuery = z.object({
-  after: parameter(EventId, "resume after this event, as with the header Last-Event-ID", 1204).optional(),
+  after: parameter(
+    z.union([EventId, ListVersion], eventOrList),
+    "resume after this event, as with the header Last-Event-ID, or after the list with this `version`",
+    1204,
+  ).optional(),
+  types: parameter(
+    someOf(eventTypes, "types of events"),
+    "only events of these types, separated by commas, and `reset`; default: all",
+    "miner,miner-removed,summary",
+  ).optional(),
+});
+
+export const RowEventsQuery = EventsQuery.extend({
+  view: parameter(z.literal("list"), "list: `miner` events carry a row instead of the whole miner", "list"),
+  fields: parameter(
+    someOf(rowColumnNames, "fields of a row"),
+    "with view=list: only the id and these fields of each row, separated by commas",
+    "name,status,model",
+  ).optional(),
 });
 
 export const DiscoveryBody = z.object({

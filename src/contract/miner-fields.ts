@@ -6,20 +6,23 @@ import { isRecord } from "./record.ts";
  * to its `id` and these. Within the process the list stays complete, as its type says.
  */
 export function withRequestedFields(name: OperationName, input: object, reply: unknown): unknown {
-  if (name !== "listMiners" || !("fields" in input) || !Array.isArray(input.fields)) return reply;
-  return withFields(reply, new Set(["id", ...input.fields.map(String)]));
+  if (!("fields" in input) || !Array.isArray(input.fields)) return reply;
+  const fields = new Set(["id", ...input.fields.map(String)]);
+  if (name === "listMiners") return withFields(reply, fields);
+  return name === "listMinerRows" && isRecord(reply) ? { ...reply, miners: cut(reply.miners, fields) } : reply;
 }
 
 function withFields(holder: unknown, fields: ReadonlySet<string>): unknown {
   if (!isRecord(holder)) return holder;
   const { groupList, minerList } = holder;
-  const isWanted = ([name]: [string, unknown]) => fields.has(name);
-  const miners = listIn(minerList).map((miner) => Object.fromEntries(Object.entries(miner).filter(isWanted)));
   return {
     ...holder,
-    ...(Array.isArray(minerList) ? { minerList: miners } : {}),
+    ...(Array.isArray(minerList) ? { minerList: cut(minerList, fields) } : {}),
     ...(Array.isArray(groupList) ? { groupList: groupList.map((group) => withFields(group, fields)) } : {}),
   };
 }
+
+const cut = (miners: unknown, fields: ReadonlySet<string>): object[] =>
+  listIn(miners).map((miner) => Object.fromEntries(Object.entries(miner).filter(([name]) => fields.has(name))));
 
 const listIn = (value: unknown): object[] => (Array.isArray(value) ? value.filter(isRecord) : []);

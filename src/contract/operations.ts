@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ChannelBody, ChannelPatch, ChannelState } from "./channels.ts";
 import { historyTable, moneyTable, summaryHistoryTable, type Table } from "./csv.ts";
-import { ServiceEvent } from "./events.ts";
+import { RowEvent, ServiceEvent } from "./events.ts";
 import {
   AddMinerBody,
   AgentBody,
@@ -22,6 +22,7 @@ import {
   ManagedMinerBody,
   MinerActionQuery,
   MinerListQuery,
+  MinerRowsQuery,
   MoneyQuery,
   NotificationListQuery,
   NotificationQuery,
@@ -30,6 +31,8 @@ import {
   PoolGroupBody,
   PricesQuery,
   parameter,
+  RoomBody,
+  RowEventsQuery,
   SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
@@ -56,6 +59,7 @@ import {
   MinerDetail,
   MinerList,
   MinerPool,
+  MinerSettings,
   MiningSoftware,
   MoneyReport,
   NotificationList,
@@ -64,11 +68,13 @@ import {
   PoolList,
   PriceList,
   type Privilege,
+  Room,
   Summary,
   SummaryHistory,
   SystemInfo,
   User,
 } from "./resources.ts";
+import { MinerRowList } from "./rows.ts";
 import {
   MaintenanceSettings,
   MaintenanceWindow,
@@ -118,6 +124,10 @@ export interface Operation {
   readonly csv?: (reply: never) => Table;
   /** A Rigbridge extension: not part of the documented API. */
   readonly extension?: true;
+  /** It shares its method and path with another operation: requests with this `view` in their query are for it. */
+  readonly view?: string;
+  /** The media type of its reply if it is not that of JSON: two replies of one path must differ in it. */
+  readonly media?: string;
 }
 
 const viewers = { privilege: "view", scope: "visible" } as const;
@@ -141,6 +151,7 @@ const poolOfMiner = {
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
+const room = { key: parameter(z.string().min(1).max(100), "key of the room", "group-1") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
@@ -633,6 +644,45 @@ export const operations = {
     csv: summaryHistoryTable,
     extension,
   }),
+  listMinerRows: get("/api/miners", viewers, {
+    summary: "All miners as rows of a table, or what has changed of them",
+    view: "list",
+    media: "application/vnd.rigbridge.rows+json",
+    query: MinerRowsQuery,
+    reply: MinerRowList,
+    extension,
+  }),
+  watchMinerRows: stream("/api/events", viewers, {
+    summary: "What happens, as server-sent events with miners as rows",
+    view: "list",
+    query: RowEventsQuery,
+    reply: RowEvent,
+    extension,
+  }),
+  getVersion: get("/api/version", viewers, {
+    summary: "The name and version of the service",
+    reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
+    extension,
+  }),
+  listRooms: get("/api/rooms", viewers, {
+    summary:
+      "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
+    reply: z.array(Room),
+    extension,
+  }),
+  changeRoom: post("/api/rooms/:key", operators, {
+    summary: "Sets the target or the power of a room, switches it, or sets its maximum, which only administrators may",
+    params: room,
+    body: RoomBody,
+    reply: Room,
+    extension,
+  }),
+  getMinerSettings: get("/api/miners/:id/settings", administrators, {
+    summary: "What is set of a miner, and whether it can be changed over the API; without secrets",
+    params: byIdOf("miner"),
+    reply: MinerSettings,
+    extension,
+  }),
 } as const satisfies Record<string, Operation>;
 
 /** The names of all operations. */
@@ -641,3 +691,12 @@ export const operationNames = Object.keys(operations).filter((name): name is Ope
 );
 
 export type OperationName = keyof typeof operations;
+
+/** The operations that share method and path with this one, by their `view`. */
+export const viewsOf = (operation: Operation): ReadonlyMap<string, OperationName> =>
+  new Map(
+    operationNames.flatMap((name) => {
+      const { view, method, path }: Operation = operations[name];
+      return view !== undefined && method === operation.method && path === operation.path ? [[view, name]] : [];
+    }),
+  );

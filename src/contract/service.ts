@@ -78,9 +78,9 @@ export type MiningService = {
   encoded?(operation: OperationName, input: object, caller: Caller): Encoded | undefined;
   /** Makes what `encoded` needs for this reply, some at a time; undefined if `encoded` may be called at once. */
   prepare?(operation: OperationName, input: object, caller: Caller): Promise<void> | undefined;
-  /** The events of `watchEvents` as bytes, in batches of all that are available. */
+  /** The events of `watchEvents` or `watchMinerRows` as bytes, in batches of all that are available. */
   encodedEvents?(
-    input: Input<"watchEvents">,
+    input: Input<"watchEvents"> | Input<"watchMinerRows">,
     caller: Caller,
     signal: AbortSignal,
   ): AsyncIterable<readonly EncodedEvent[]>;

@@ -4,19 +4,20 @@ import { groupSize, pour, streamOf } from "./encoded.ts";
 import { clientHolds, tagged, weak } from "./etag.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
 
-const jsonType = "application/json; charset=utf-8";
+const json = "application/json";
+const utf8 = (type: string): string => `${type}; charset=utf-8`;
 /** Bytes of memory that compression needs until the answer is read; zstd needs the most. */
 const compressor = 1_500_000;
 
 /** The reply to a read: JSON with a tag, or 304 if the client's copy is current. */
-export function sendRead(request: FastifyRequest, reply: FastifyReply, value: unknown): FastifyReply {
+export function sendRead(request: FastifyRequest, reply: FastifyReply, value: unknown, type = json): FastifyReply {
   const { text, etag } = tagged(value);
   reply.header("cache-control", "private, no-cache");
   if (etag !== undefined) {
     reply.header("etag", etag);
     if (clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
   }
-  return reply.header("content-type", jsonType).send(text);
+  return reply.header("content-type", utf8(type)).send(text);
 }
 
 /** The reply to a read as a table, which browsers offer to save. */
@@ -41,6 +42,8 @@ const csvType = "text/csv; charset=utf-8; header=present";
 /** `again` makes the answer anew after the wait, so that a waiting request holds no bytes. */
 export interface Sending {
   readonly pending: PendingAnswers;
+  /** That of JSON if undefined. */
+  readonly type?: string | undefined;
   again(): Encoded | undefined;
 }
 
@@ -49,31 +52,31 @@ export function sendEncoded(
   request: FastifyRequest,
   reply: FastifyReply,
   encoded: Encoded,
-  { pending, again }: Sending,
+  { pending, type = json, again }: Sending,
 ): FastifyReply | Promise<FastifyReply> {
   if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)) || request.method === "HEAD")
-    return sendHead(request, reply, encoded);
+    return sendHead(request, reply, encoded, type);
   const isSmall = encoded.length <= groupSize;
   if (isSmall && isCompressible(request))
-    return reply.headers(headersOf(encoded)).send(Buffer.concat(encoded.chunks, encoded.length));
+    return reply.headers(headersOf(encoded, type)).send(Buffer.concat(encoded.chunks, encoded.length));
   const bytes = encoded.length + (isCompressible(request) ? compressor : 0);
-  if (pending.enter(request, reply, bytes)) return sendBytes(request, reply, encoded);
+  if (pending.enter(request, reply, bytes)) return sendBytes(request, reply, encoded, type);
   return pending.turn(request, reply, bytes).then((isHere) => {
     const now = isHere ? again() : undefined;
-    return now === undefined ? reply.hijack() : sendBytes(request, reply, now);
+    return now === undefined ? reply.hijack() : sendBytes(request, reply, now, type);
   });
 }
 
 const isCompressible = ({ headers }: FastifyRequest): boolean => headers["accept-encoding"] !== undefined;
 
-const headersOf = ({ etag }: Encoded) => ({
+const headersOf = ({ etag }: Encoded, type: string) => ({
   etag: weak(etag),
   "cache-control": "private, no-cache",
-  "content-type": jsonType,
+  "content-type": utf8(type),
 });
 
-function sendHead(request: FastifyRequest, reply: FastifyReply, encoded: Encoded): FastifyReply {
-  reply.headers(headersOf(encoded));
+function sendHead(request: FastifyRequest, reply: FastifyReply, encoded: Encoded, type: string): FastifyReply {
+  reply.headers(headersOf(encoded, type));
   if (clientHolds(request.headers["if-none-match"], weak(encoded.etag)))
     return reply.removeHeader("content-type").code(304).send();
   // The length of a compressed body is unknown in advance.
@@ -81,8 +84,13 @@ function sendHead(request: FastifyRequest, reply: FastifyReply, encoded: Encoded
   return reply.send();
 }
 
-async function sendBytes(request: FastifyRequest, reply: FastifyReply, encoded: Encoded): Promise<FastifyReply> {
-  reply.headers({ ...headersOf(encoded), "content-length": encoded.length });
+async function sendBytes(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  encoded: Encoded,
+  type: string,
+): Promise<FastifyReply> {
+  reply.headers({ ...headersOf(encoded, type), "content-length": encoded.length });
   if (isCompressible(request)) return reply.send(streamOf(encoded.chunks));
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -110,4 +118,7 @@ export function countAnswers(app: FastifyInstance, pending: PendingAnswers): voi
 
 /** The reply to a write. */
 export const sendDone = (reply: FastifyReply, status: number, value: unknown): FastifyReply =>
-  reply.code(status).headers({ "content-type": jsonType, "cache-control": "no-store" }).send(JSON.stringify(value));
+  reply
+    .code(status)
+    .headers({ "content-type": utf8(json), "cache-control": "no-store" })
+    .send(JSON.stringify(value));

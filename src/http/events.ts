@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { inputOf } from "../contract/decode.ts";
+import type { RowEvent, ServiceEvent } from "../contract/events.ts";
 import { EventsQuery } from "../contract/inputs.ts";
-import { operations } from "../contract/operations.ts";
+import { operations, viewsOf } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, EncodedEvent, Input, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
@@ -36,7 +37,8 @@ interface Streaming {
 /** GET /api/events: server-sent events, each batch in one write, no faster than the client reads. */
 export function addEventStream(app: FastifyInstance, { service, limits, log, sessions }: Streaming): void {
   const operation = operations.watchEvents;
-  const decode = inputOf(operation);
+  const decode = inputOf(operation, [...viewsOf(operation).keys()]);
+  const decodeRows = inputOf(operations.watchMinerRows);
   const framed = frameCache();
   const open = new Set<AbortController>();
   const places = new StreamSlots(limits);
@@ -48,7 +50,9 @@ export function addEventStream(app: FastifyInstance, { service, limits, log, ses
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { input, userId } = decode({ params: {}, query: request.queryText, body: undefined });
+    const isOfRows = request.queryText.values.get("view") === operations.watchMinerRows.view;
+    const raw = { params: {}, query: request.queryText, body: undefined };
+    const { input, userId } = isOfRows ? decodeRows(raw) : decode(raw);
     const ending = new AbortController();
     if (closing) throw full(reply);
     const batches = batchesOf(
@@ -102,17 +106,30 @@ function lastEvent({ headers }: FastifyRequest): Input<"watchEvents"> {
   const header = headers["last-event-id"];
   if (header === undefined) return {};
   const after = EventsQuery.shape.after.safeParse(header);
-  if (!after.success) throw invalid("Last-Event-ID", "must be a whole number of 1 to 15 digits");
+  if (!after.success)
+    throw invalid("Last-Event-ID", "must be a whole number of 1 to 15 digits, or the version of a list");
   return { after: after.data };
 }
 
-function batchesOf(service: MiningService, input: Input<"watchEvents">, caller: Caller, signal: AbortSignal): Batches {
-  return service.encodedEvents?.(input, caller, signal) ?? encoded(service.watchEvents(input, caller, signal));
+type EventsInput = Input<"watchEvents"> | Input<"watchMinerRows">;
+
+function batchesOf(service: MiningService, input: EventsInput, caller: Caller, signal: AbortSignal): Batches {
+  const ready = service.encodedEvents?.(input, caller, signal);
+  if (ready !== undefined) return ready;
+  return "view" in input
+    ? encoded(service.watchMinerRows(input, caller, signal), input.fields)
+    : encoded(service.watchEvents(input, caller, signal));
 }
 
-async function* encoded(events: ReturnType<MiningService["watchEvents"]>): Batches {
-  for await (const { id, type, data } of events) yield [{ id, type, json: Buffer.from(JSON.stringify(data)) }];
+async function* encoded(events: AsyncIterable<ServiceEvent | RowEvent>, fields?: readonly string[]): Batches {
+  for await (const { id, type, data } of events) {
+    const shown = type === "miner" && fields !== undefined ? onlyFields(data, ["id", ...fields]) : data;
+    yield [{ id, type, json: Buffer.from(JSON.stringify(shown)) }];
+  }
 }
+
+const onlyFields = (data: object, fields: readonly string[]): object =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => fields.includes(name)));
 
 interface Serving {
   /** ms between two comments */

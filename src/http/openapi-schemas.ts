@@ -5,6 +5,7 @@ import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
 import * as readings from "../contract/readings.ts";
 import * as resources from "../contract/resources.ts";
+import * as rows from "../contract/rows.ts";
 import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as session from "../contract/session.ts";
@@ -113,6 +114,7 @@ const replies = named({
   ...resources,
   ...templateReplies,
   ...ruleReplies,
+  ...rows,
   ChannelState,
   Session: session.Session,
   ...events,

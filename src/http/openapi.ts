@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
-import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { type Operation, type OperationName, operationNames, operations, viewsOf } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
 import { Session, SessionBody } from "../contract/session.ts";
 import { mqttHealth } from "./health.ts";
@@ -14,6 +15,7 @@ export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const name of operationNames) {
     const operation: Operation = operations[name];
+    if (operation.view !== undefined) continue;
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: entry(name, operation) };
   }
@@ -67,9 +69,12 @@ function entry(name: OperationName, operation: Operation): Json {
   const { kind, method, extension, summary, body, alias } = operation;
   const { privilege, scope } = operation.access;
   const isStream = kind === "stream";
+  const views = viewsOf(operation);
+  const inViews = [...views.values()].map((its): Operation => operations[its]);
   const paragraphs = [
     ...(isStream ? [streamDescription] : []),
     ...(extension ? ["A Rigbridge extension: not part of the documented API."] : []),
+    ...[...views].map(([view, its]) => viewDescription(view, operations[its])),
     ...(alias === undefined ? [] : [`Also available at \`${alias}\`.`]),
     `Requires the privilege \`${privilege}\`${scope === "all" ? " and a user who sees all groups and pools" : ""}.`,
   ];
@@ -80,9 +85,10 @@ function entry(name: OperationName, operation: Operation): Json {
     description: paragraphs.join("\n\n"),
     ...(extension ? { "x-rigbridge-addition": true } : {}),
     "x-rigbridge-needs": privilege,
+    ...(views.size === 0 ? {} : { "x-rigbridge-views": Object.fromEntries(views) }),
     parameters: [
       ...parametersOf(operation.params && z.object(operation.params), "path"),
-      ...parametersOf(operation.query, "query"),
+      ...queryParameters([operation, ...inViews]),
       { $ref: "#/components/parameters/user_id" },
       ...(isStream ? [lastEventId] : method === "GET" ? [ifNoneMatch] : []),
     ],
@@ -90,7 +96,7 @@ function entry(name: OperationName, operation: Operation): Json {
       ? {}
       : { requestBody: { required: true, content: { "application/json": { schema: reference(body) } } } }),
     responses: {
-      ...(isStream ? streamed(operation) : answered(operation, atTheRig.has(name))),
+      ...(isStream ? streamed(operation, inViews) : answered(operation, inViews, atTheRig.has(name))),
       ...Object.fromEntries(
         statusesOf(name, operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
       ),
@@ -99,10 +105,29 @@ function entry(name: OperationName, operation: Operation): Json {
   };
 }
 
-/** The tag of a path is its resource; the document's `user` belongs to `users`. */
+const viewDescription = (view: string, { summary, media }: Operation): string =>
+  `With \`view=${view}\` (Rigbridge extension): ${summary}${media === undefined ? "" : `, as \`${media}\``}.`;
+
+/** The tag of a path is its resource, with two exceptions. */
 function tagOf(path: string): string {
   const resource = path.split("/")[2] ?? "";
-  return resource === "user" ? "users" : resource;
+  return { user: "users", version: "service" }[resource] ?? resource;
+}
+
+/** Each parameter once. One that a view has, too, but with other values, has no pattern, and both descriptions. */
+function queryParameters([operation, ...views]: readonly Operation[]): Json[] {
+  const all = parametersOf(operation?.query, "query");
+  for (const each of views.flatMap(({ query }) => parametersOf(query, "query"))) {
+    const place = all.findIndex(({ name }) => name === each.name);
+    const own = all[place];
+    const optional = { ...each, required: false };
+    if (own === undefined) all.push(optional);
+    else if (!isDeepStrictEqual(own, each)) {
+      const { pattern: _, ...schema } = z.record(z.string(), z.unknown()).parse(own.schema);
+      all[place] = { ...own, description: `${own.description}; with \`view\`: ${each.description}`, schema };
+    }
+  }
+  return all;
 }
 
 function parametersOf(schema: z.ZodType | undefined, place: "path" | "query"): Json[] {
@@ -145,9 +170,14 @@ const lastEventId: Json = {
 };
 
 /** The successful answers of a call. */
-function answered(operation: Operation, atRig: boolean): Json {
+function answered(operation: Operation, views: readonly Operation[], atRig: boolean): Json {
   const table = operation.csv === undefined ? {} : { "text/csv": { schema: { type: "string" } } };
-  const content = { "application/json": { schema: reference(operation.reply) }, ...table };
+  const others = views.map(({ media = "", reply }) => [media, { schema: reference(reply) }]);
+  const content = {
+    "application/json": { schema: reference(operation.reply) },
+    ...table,
+    ...Object.fromEntries(others),
+  };
   if (operation.method === "GET")
     return {
       200: { description: "The requested resource", headers: { ETag: { schema: { type: "string" } } }, content },
@@ -160,13 +190,18 @@ function answered(operation: Operation, atRig: boolean): Json {
   };
 }
 
-const streamed = ({ reply }: Operation): Json => ({
+const streamed = ({ reply }: Operation, views: readonly Operation[]): Json => ({
   200: {
     description: "Events, until the client disconnects",
     content: {
       "text/event-stream": {
         schema: { type: "string", contentMediaType: "text/event-stream" },
         "x-rigbridge-event": reference(reply),
+        ...(views.length === 0
+          ? {}
+          : {
+              "x-rigbridge-event-by-view": Object.fromEntries(views.map((each) => [each.view, reference(each.reply)])),
+            }),
       },
     },
   },

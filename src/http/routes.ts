@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
-import { type Operation, type OperationName, operationNames, operations } from "../contract/operations.ts";
+import { type Operation, type OperationName, operationNames, operations, viewsOf } from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
@@ -19,22 +19,33 @@ interface Serving {
   readonly pending: PendingAnswers;
 }
 
-/** A route for each operation of the table. */
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** A route for each operation of the table; those that share one are told apart by the `view` of the request. */
 export function addRoutes(app: FastifyInstance, serving: Serving): void {
   for (const name of operationNames) {
     const operation: Operation = operations[name];
-    if (operation.kind === "stream") continue;
+    if (operation.kind === "stream" || operation.view !== undefined) continue;
     const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
-    const handler = answer(name, operation, serving);
+    const views = new Map([...viewsOf(operation)].map(([view, its]) => [view, answer(its, operations[its], serving)]));
+    const plain = answer(name, operation, serving, [...views.keys()]);
+    const handler: Answer = (request, reply) =>
+      (views.get(request.queryText.values.get("view") ?? "") ?? plain)(request, reply);
     for (const url of pathsOf(operation)) app.route({ method, url, handler });
   }
 }
 
-function answer(name: OperationName, operation: Operation, { service, limits, pending }: Serving) {
-  const decode = inputOf(operation);
+function answer(
+  name: OperationName,
+  operation: Operation,
+  { service, limits, pending }: Serving,
+  views: readonly string[] = [],
+): Answer {
+  const decode = inputOf(operation, views);
   const reads = operation.method === "GET";
+  const type = operation.media;
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request, reply) => {
     // Before the body: a request without the required access is refused without reading it.
     service.checkAccess?.(name, callerOf(request.admitted, userIdIn(request.queryText)));
     const body = await bodyOf(operation, request, reply.raw, limits);
@@ -44,13 +55,13 @@ function answer(name: OperationName, operation: Operation, { service, limits, pe
     const preparing = reads ? service.prepare?.(name, input, caller) : undefined;
     if (preparing !== undefined) await preparing;
     const encoded = reads ? ask() : undefined;
-    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, again: ask });
+    if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, type, again: ask });
     // The operation's own schemas produced the input, which the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
     if (operation.csv !== undefined && "format" in input && input.format === "csv")
       return sendTable(request, reply, csvOf(Reflect.apply(operation.csv, undefined, [value])));
     return reads
-      ? sendRead(request, reply, withRequestedFields(name, input, value))
+      ? sendRead(request, reply, withRequestedFields(name, input, value), type)
       : sendDone(reply, statusOf(operation, value), value);
   };
 }

@@ -10,6 +10,7 @@ import type { EventView } from "./events/subscriber.ts";
 import { FarmRecorder, farmTurnMs } from "./history/farm-recorder.ts";
 import { switchingTurnMs } from "./hosts/switcher.ts";
 import { marketTurnMs } from "./market/market.ts";
+import { minerRows } from "./miners/miner-rows.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
@@ -42,7 +43,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const rules = openAutomation(options, base, miners, { ...commands, runs: options.runs ?? runs });
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
-  const ofMiners = minerOperations(context);
+  const rows = minerRows({ ...context, changes: events });
+  const ofMiners = { ...minerOperations(context), listMinerRows: rows.listMinerRows };
   const summary = summaries({ ...base, ...context });
   const discoveries = new Discoveries({
     settings: options.config.scan,
@@ -69,6 +71,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
     current: (minerId) => registry.jsonCache.current(minerId),
+    row: rows.changedRow,
     summaryFor: (caller) => calls.getSummary({}, caller),
   };
 
@@ -97,8 +100,12 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       accessBook.check("watchEvents", caller);
       return events.watch(view, input, caller, signal);
     },
+    watchMinerRows: (input, caller, signal) => {
+      accessBook.check("watchMinerRows", caller);
+      return events.watchRows(view, input, caller, signal);
+    },
     encodedEvents: (input, caller, signal) => {
-      accessBook.check("watchEvents", caller);
+      accessBook.check("view" in input ? "watchMinerRows" : "watchEvents", caller);
       return events.encoded(view, input, caller, signal);
     },
     features: async () => everyOperation,
@@ -117,10 +124,14 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
       return own === undefined ? undefined : base.agents.takeOwn(own.id, connection);
     },
     takeAgent: (digest, connection) => base.agents.take(digest, connection),
-    prepare: (operation, input, caller) => (operation === "listMiners" ? encoded.prepare(input, caller) : undefined),
+    prepare: (operation, input, caller) => {
+      if (operation === "listMiners") return encoded.prepare(input, caller);
+      return operation === "listMinerRows" ? rows.prepare(input, caller) : undefined;
+    },
     encoded: (operation, input, caller) => {
       if (operation === "getSummary") return summary.encoded(caller);
       if (operation === "listMiners") return encoded.list(input, caller);
+      if (operation === "listMinerRows") return rows.encoded(input, caller);
       if (operation === "getMiner" && "id" in input && typeof input.id === "number")
         return encoded.one(input.id, caller);
       return undefined;

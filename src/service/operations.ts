@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
+import { version } from "../version.ts";
 import { bulkRequest } from "./automation/bulk-request.ts";
 import { listOf } from "./automation/lists.ts";
 import { refusals, reportDisabled } from "./automation/rights.ts";
@@ -24,6 +25,7 @@ import { channelOperations } from "./notifications/channels.ts";
 import { notificationOperations } from "./notifications/notifications.ts";
 import type { Outbox } from "./notifications/outbox.ts";
 import type { Base, Miners } from "./parts.ts";
+import { roomOperations } from "./power/room-operations.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
 
@@ -32,7 +34,7 @@ type ServiceParts = Base &
   Rules &
   Commands &
   MinerContext & {
-    readonly ofMiners: MinerOperations;
+    readonly ofMiners: MinerOperations & Pick<Calls, "listMinerRows">;
     readonly summary: ReturnType<typeof summaries>;
     readonly discoveries: Discoveries;
     readonly outbox: Outbox;
@@ -89,6 +91,22 @@ export function serviceOperations(parts: ServiceParts): Calls {
           ({ id }) => `as action ${id} for ${miners.length} miners`,
         );
   };
+  /** What is cleared while it is open is no alarm of its miner any more. */
+  const clearing =
+    <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
+    async (input: I, caller: Caller): Promise<R> => {
+      const before = parts.alarms.counts();
+      const reply = await operation(input, caller);
+      for (const [minerId, count] of before) if (parts.alarms.of(minerId) !== count) events.row(minerId);
+      return reply;
+    };
+  const ofNotifications = notificationOperations(
+    store,
+    (id, access) => registry.visible(id, access) !== undefined,
+    (key, access) => registry.outages.isVisible(key, access),
+    accessBook,
+    format,
+  );
   const usersChanged = (): void => {
     events.changed();
     reportDisabled(store, accessBook, (title, message) => parts.notices.setWarning(title, message));
@@ -110,13 +128,9 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...managedOperations({ ...hostContext, coins, registry, switcher: parts.switcher }),
     listBenchmarks: parts.benchmarks.listBenchmarks,
     deleteBenchmark: parts.benchmarks.deleteBenchmark,
-    ...notificationOperations(
-      store,
-      (id, access) => registry.visible(id, access) !== undefined,
-      (key, access) => registry.outages.isVisible(key, access),
-      accessBook,
-      format,
-    ),
+    listNotifications: ofNotifications.listNotifications,
+    allNotificationsAction: clearing(ofNotifications.allNotificationsAction),
+    notificationAction: clearing(ofNotifications.notificationAction),
     ...channelOperations({
       ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },
       notifying: () => automation.lists(),
@@ -161,6 +175,11 @@ export function serviceOperations(parts: ServiceParts): Calls {
       ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
       demoStore: parts.records.demoStore,
     }),
+    ...roomOperations({
+      ...{ registry, accessBook, runOnRig, runOnLoop, now, currency: parts.rates.currency },
+      ...{ loops: parts.loops, power: parts.power, holds: parts.holds, localTime: parts.localTime },
+      sumsOf: parts.ledgers.sumsOf,
+    }),
     ...moneyOperations({
       ...{ store, coins, accessBook, shares, now, days: store.moneyDays, save: parts.ledgers.save },
       ...{ tariffs: parts.tariffs, currency: parts.rates.currency, localTime: parts.localTime },
@@ -180,5 +199,6 @@ export function serviceOperations(parts: ServiceParts): Calls {
     }),
     getDiscovery: discoveries.getDiscovery,
     cancelDiscovery: discoveries.cancelDiscovery,
+    getVersion: async () => ({ name: "Rigbridge", version }),
   };
 }

@@ -24,6 +24,7 @@ import { localTimeIn } from "./money/local-time.ts";
 import { PoolBook } from "./money/pool-book.ts";
 import { Rates } from "./money/rates.ts";
 import { activePools, bestInput, openLedgers, pricing, rounded } from "./money-parts.ts";
+import { Alarms } from "./notifications/alarms.ts";
 import { ChannelBook } from "./notifications/channel-book.ts";
 import { Hooks } from "./notifications/hooks.ts";
 import { FarmNotices } from "./notifications/notices.ts";
@@ -128,7 +129,12 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const notices = new FarmNotices({
     log,
     notifications: store.notifications,
-    changed: (notification) => events.notification(presented(notification), notification.minerId),
+    changed: (notification) => {
+      const { minerId, key, count, closed } = notification;
+      events.notification(presented(notification), minerId);
+      // A repeat opens nothing, and what has no key is over at once.
+      if (minerId !== null && key !== null && (count === 1 || closed !== null)) events.row(minerId);
+    },
   });
   return {
     config,
@@ -144,6 +150,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     records: await openRecords(config, store, now, log),
     events,
     notices,
+    alarms: new Alarms(store.notifications),
     hooks: new Hooks(config.hooks),
     channels: new ChannelBook(store, config),
     agents,
@@ -211,6 +218,7 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     messages: messages ?? null,
     managed,
     ledgerOf: ledgers.of,
+    alarmsOf: (id) => base.alarms.of(id),
     presentation: {
       ...{ format, coins, pools: book, prices, startedAt: now() },
       costOf: (id) => rounded(ledgers.of(id).costOf(id)),

@@ -1,24 +1,7 @@
 import { signal } from "@preact/signals";
-import type { Privilege } from "../contract/resources.ts";
 import type { CallName, StreamName } from "../contract/service.ts";
+import type { Session } from "../contract/session.ts";
 import { Problem, request } from "./api.ts";
-
-/** Who uses the page, and what they may do. */
-export interface Session {
-  readonly user: {
-    readonly id: number;
-    readonly name: string;
-    readonly privilege: Privilege;
-    readonly sees: "all" | "some";
-  };
-  readonly by: "key" | "session" | "none";
-  readonly expiresUtc: string | null;
-  readonly display: { readonly locale: string; readonly currency: string; readonly timeZone: string };
-  /** Whether the farm consists of virtual rigs, because none was added yet. */
-  readonly demo: boolean;
-  readonly version: string;
-  readonly operations: readonly string[];
-}
 
 /** null: sign in first; undefined: not asked yet. */
 export const session = signal<Session | null | undefined>(undefined);

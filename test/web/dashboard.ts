@@ -126,8 +126,8 @@ class Running implements Dashboard {
 
   async readAll(): Promise<void> {
     const { groupList } = await this.service.listMiners({}, caller);
-    const miners = [...minersIn(groupList)];
-    await Promise.all(miners.map(({ id }) => this.service.pollMiner({ id }, caller)));
+    const enabled = [...minersIn(groupList)].filter(({ statusInfo }) => statusInfo.statusDisplay !== "Disabled");
+    await Promise.all(enabled.map(({ id }) => this.service.pollMiner({ id }, caller)));
   }
 
   goAway(): Promise<void> {

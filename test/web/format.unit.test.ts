@@ -36,6 +36,7 @@ test("numbers have three significant digits and the field's units", () => {
   expect(format.power(1_234_000)).toBe("1.23 MW");
   expect(format.energy(1234)).toBe("1.2 kWh");
   expect(format.efficiency(1.85e-11)).toBe("18.5 J/TH");
+  expect(format.efficiency(4.1e-3)).toBe("4.10 J/kH");
   expect(format.money(0.00042, "EUR")).toBe("€0.00042");
   expect(format.money(12.345, null)).toBe("12.35");
 });

@@ -1,7 +1,9 @@
-import type { EventType, ServiceEvent } from "../../contract/events.ts";
+import type { EventType, RowEvent, ServiceEvent } from "../../contract/events.ts";
 import { jsonWithoutActions } from "../../contract/may-act.ts";
 import type { Miner } from "../../contract/resources.ts";
+import type { MinerRow } from "../../contract/rows.ts";
 import type { EncodedEvent } from "../../contract/service.ts";
+import type { RowWatch } from "../miners/miner-rows.ts";
 import { type Access, mayAct } from "../users/access.ts";
 
 /** A miner since its last read: its object and its JSON, each made on request. */
@@ -10,9 +12,18 @@ export interface CurrentMiner {
   readonly json: Uint8Array;
 }
 
+/** A miner as a row, with some columns. */
+export interface CurrentRow {
+  readonly row: MinerRow;
+  readonly json: Uint8Array;
+}
+
+/** With a miner, or with a row. */
+export type AnyEvent = ServiceEvent | RowEvent;
+
 /** How the two forms of an event are made. */
 interface Forms {
-  readonly event: () => ServiceEvent;
+  readonly event: () => AnyEvent;
   readonly json: () => Uint8Array;
 }
 
@@ -21,17 +32,17 @@ export class SharedEvent implements EncodedEvent {
   readonly id: number;
   readonly type: EventType;
   readonly #make: Forms;
-  #event: ServiceEvent | null = null;
+  #event: AnyEvent | null = null;
   #json: Uint8Array | null = null;
   #withoutActions: SharedEvent | null = null;
 
-  constructor({ id, type }: Pick<ServiceEvent, "id" | "type">, make: Forms) {
+  constructor({ id, type }: Pick<AnyEvent, "id" | "type">, make: Forms) {
     this.id = id;
     this.type = type;
     this.#make = make;
   }
 
-  static of(event: ServiceEvent): SharedEvent {
+  static of(event: AnyEvent): SharedEvent {
     return new SharedEvent(event, { event: () => event, json: () => Buffer.from(JSON.stringify(event.data)) });
   }
 
@@ -40,7 +51,12 @@ export class SharedEvent implements EncodedEvent {
     return new SharedEvent({ id, type: "miner" }, { event, json: () => shown.json });
   }
 
-  get event(): ServiceEvent {
+  static ofRow(id: number, shown: CurrentRow): SharedEvent {
+    const event = (): RowEvent => ({ id, type: "miner", data: shown.row });
+    return new SharedEvent({ id, type: "miner" }, { event, json: () => shown.json });
+  }
+
+  get event(): AnyEvent {
     this.#event ??= this.#make.event();
     return this.#event;
   }
@@ -72,14 +88,19 @@ export interface MinerView {
   readonly sees: SeesMiner;
   /** Undefined for a miner that was removed. */
   current(minerId: number): CurrentMiner | undefined;
+  /**
+   * Its row, the same object until it changes. Undefined if it has not changed after that event, or if a later event than
+   * this one concerns it, with which it comes.
+   */
+  row(minerId: number, event: number, watch: RowWatch): CurrentRow | undefined;
 }
 
 export type SeesMiner = (minerId: number, access: Access) => boolean;
 
 /** What the ring holds under an id. */
 export interface RingEntry {
-  /** The event for this access, undefined if there is none. */
-  eventFor(access: Access, view: MinerView): SharedEvent | undefined;
+  /** The event for this access, with the row where rows are watched; undefined if there is none. */
+  eventFor(access: Access, view: MinerView, rows: RowWatch | null): SharedEvent | undefined;
 }
 
 /** An event that says for ever what it said. */
@@ -103,16 +124,19 @@ export class MinerEntry implements RingEntry {
   readonly left: RingEntry | undefined;
   readonly #id: number;
   readonly #minerId: number;
+  readonly #rows: RowEntry;
   #made: { readonly shown: CurrentMiner; readonly event: SharedEvent } | null = null;
 
   constructor(id: number, minerId: number, left: RingEntry | undefined) {
     this.#id = id;
     this.#minerId = minerId;
+    this.#rows = new RowEntry(id, minerId);
     this.left = left;
   }
 
-  eventFor(access: Access, view: MinerView): SharedEvent | undefined {
-    if (!view.sees(this.#minerId, access)) return this.left?.eventFor(access, view);
+  eventFor(access: Access, view: MinerView, rows: RowWatch | null): SharedEvent | undefined {
+    if (!view.sees(this.#minerId, access)) return this.left?.eventFor(access, view, rows);
+    if (rows !== null) return this.#rows.eventFor(access, view, rows);
     const shown = view.current(this.#minerId);
     if (shown === undefined) return undefined;
     if (this.#made?.shown !== shown) this.#made = { shown, event: SharedEvent.ofMiner(this.#id, shown) };
@@ -120,6 +144,31 @@ export class MinerEntry implements RingEntry {
   }
 
   /** Frees what can be made again. */
+  compact(): void {
+    this.#made = null;
+    this.#rows.compact();
+  }
+}
+
+/** A miner whose row alone may have changed, as its notifications have. */
+export class RowEntry implements RingEntry {
+  readonly #id: number;
+  readonly #minerId: number;
+  #made: { readonly shown: CurrentRow; readonly event: SharedEvent } | null = null;
+
+  constructor(id: number, minerId: number) {
+    this.#id = id;
+    this.#minerId = minerId;
+  }
+
+  eventFor(access: Access, view: MinerView, rows: RowWatch | null): SharedEvent | undefined {
+    if (rows === null || !view.sees(this.#minerId, access)) return undefined;
+    const shown = view.row(this.#minerId, this.#id, rows);
+    if (shown === undefined) return undefined;
+    if (this.#made?.shown !== shown) this.#made = { shown, event: SharedEvent.ofRow(this.#id, shown) };
+    return this.#made.event;
+  }
+
   compact(): void {
     this.#made = null;
   }
@@ -162,7 +211,7 @@ export class EventRing {
     const id = this.mark();
     this.#slots[id % this.#slots.length] = entryFor(id);
     const old = this.at(id - compactAfter);
-    if (old instanceof MinerEntry) old.compact();
+    if (old instanceof MinerEntry || old instanceof RowEntry) old.compact();
   }
 
   /** `left`: what those see who see only the group that the miner has left, if it has left one. */

@@ -1,8 +1,10 @@
-import type { MinerEvent, ServiceEvent } from "../../contract/events.ts";
+import type { MinerEvent, RowEvent, ServiceEvent } from "../../contract/events.ts";
 import type { Command, Miner, Notification } from "../../contract/resources.ts";
 import type { Caller, Input } from "../../contract/service.ts";
+import { selectionOf } from "../miners/row-cache.ts";
 import type { Access } from "../users/access.ts";
-import { EventRing, FixedEntry, SharedEvent } from "./event-ring.ts";
+import { type AnyEvent, EventRing, FixedEntry, RowEntry, SharedEvent } from "./event-ring.ts";
+import { RowMarks } from "./row-marks.ts";
 import { type EventView, Subscriber, type SubscriberLimits } from "./subscriber.ts";
 
 export interface EventLimits extends SubscriberLimits {
@@ -35,6 +37,9 @@ const idsPerMs = 100;
 export class Events {
   readonly #limits: EventLimits;
   readonly #ring: EventRing;
+  readonly #marks: RowMarks;
+  /** In the versions of lists of rows: those of another run say nothing. */
+  readonly run = Math.floor(Math.random() * 36 ** 8).toString(36);
   readonly #subscribers = new Set<Subscriber>();
   /** The id at which each access was first used; every change of a user's access makes a new one. */
   readonly #since = new WeakMap<Access, number>();
@@ -51,6 +56,27 @@ export class Events {
   constructor({ now, limits = eventLimits }: { readonly now: () => number; readonly limits?: EventLimits }) {
     this.#limits = limits;
     this.#ring = new EventRing(limits.kept, Math.floor(now() * idsPerMs));
+    this.#marks = new RowMarks(limits.kept, this.#ring.last);
+  }
+
+  /** The newest event. */
+  get last(): number {
+    return this.#ring.last;
+  }
+
+  /** The last event that concerns any row. */
+  get newestMark(): number {
+    return this.#marks.newest;
+  }
+
+  /** The last event that concerns the row of this miner. */
+  markOf(minerId: number): number {
+    return this.#marks.of(minerId);
+  }
+
+  /** The miners that have left a group which this access sees; null if that is no longer known. */
+  leftSince(version: number, access: Access): number[] | null {
+    return this.#marks.leftSince(version, access);
   }
 
   /** How many streams are open. */
@@ -66,6 +92,9 @@ export class Events {
       const sawItLeave = (access: Access) => access.seesGroup(before) && !access.seesGroup(groupId);
       return new FixedEntry({ id, type: "miner-removed", data }, sawItLeave);
     });
+    const at = this.#ring.last;
+    this.#marks.mark(minerId, at);
+    if (before !== null && before !== groupId) this.#marks.left({ at, minerId, groupId: before });
     this.changed();
     this.#summariseSoon();
   }
@@ -74,12 +103,22 @@ export class Events {
     this.#ring.supersede(minerId);
     const data = { id: minerId, uid };
     this.#ring.push((id) => new FixedEntry({ id, type: "miner-removed", data }, (access) => access.seesGroup(groupId)));
+    this.#marks.remove({ at: this.#ring.last, minerId, groupId });
     this.changed();
     this.#summariseSoon();
   }
 
   minerEvent(data: MinerEvent): void {
     this.#add((id) => ({ id, type: "miner-event", data }), data.id);
+  }
+
+  /** Something that only its row shows may have changed: its open notifications. */
+  row(minerId: number): void {
+    // One that is gone has no row any more.
+    if (!this.#marks.has(minerId)) return;
+    this.#ring.push((id) => new RowEntry(id, minerId));
+    this.#marks.mark(minerId, this.#ring.last);
+    this.changed();
   }
 
   /** One without a miner is for callers with access to all miners. */
@@ -94,6 +133,7 @@ export class Events {
   /** More has changed than single events can say: every subscriber reads the lists again. */
   reset(): void {
     this.#ring.clear();
+    this.#marks.markAll(this.#ring.last);
     this.changed();
     this.#summariseSoon();
   }
@@ -118,23 +158,47 @@ export class Events {
   }
 
   /** Batches of events, each with its JSON. Throws `not.found` for an unknown user. */
-  encoded(view: EventView, { after }: Input<"watchEvents">, caller: Caller, signal: AbortSignal): Batches {
-    return this.#follow(this.#subscriber(view, caller, after), bytesOf, signal);
+  encoded(view: EventView, input: EventsInput, caller: Caller, signal: AbortSignal): Batches {
+    return this.#follow(this.#subscriber(view, caller, input), bytesOf, signal);
   }
 
   /** Events as objects. Throws `not.found` for an unknown user. */
   watch(
     view: EventView,
-    { after }: Input<"watchEvents">,
+    input: Input<"watchEvents">,
     caller: Caller,
     signal: AbortSignal,
   ): AsyncIterable<ServiceEvent> {
-    return eachEvent(this.#follow(this.#subscriber(view, caller, after), asObject, signal), signal);
+    return eachEvent(this.#follow(this.#subscriber(view, caller, input), asObject, signal), isServiceEvent, signal);
   }
 
-  #subscriber(view: EventView, caller: Caller, after: number | undefined): Subscriber {
-    const since = (access: Access): number => this.#sinceOf(access);
-    return new Subscriber({ ring: this.#ring, limits: this.#limits, view, since }, caller, after);
+  /** The same, with miners as rows. */
+  watchRows(
+    view: EventView,
+    input: Input<"watchMinerRows">,
+    caller: Caller,
+    signal: AbortSignal,
+  ): AsyncIterable<RowEvent> {
+    return eachEvent(this.#follow(this.#subscriber(view, caller, input), asObject, signal), isRowEvent, signal);
+  }
+
+  #subscriber(view: EventView, caller: Caller, { after, types, ...rows }: EventsInput): Subscriber {
+    const since = (access: Access): number => this.since(access);
+    return new Subscriber(
+      { ring: this.#ring, limits: this.#limits, view, since },
+      {
+        ...{ caller, types },
+        after: typeof after === "string" ? this.#eventOf(after) : after,
+        hasRows: typeof after === "string",
+        rows: "view" in rows ? selectionOf(rows.fields) : null,
+      },
+    );
+  }
+
+  /** The event of a list's version; that of another run is before all events of this one. */
+  #eventOf(version: string): number {
+    const [run, event] = version.split(".");
+    return run === this.run ? Number(event) : before;
   }
 
   async *#follow(subscriber: Subscriber, make: (event: SharedEvent) => number, signal: AbortSignal): Batches {
@@ -162,7 +226,8 @@ export class Events {
     this.changed();
   }
 
-  #sinceOf(access: Access): number {
+  /** The event since which this access has been unchanged; from now if it is new. */
+  since(access: Access): number {
     const since = this.#since.get(access) ?? this.#ring.mark();
     this.#since.set(access, since);
     return since;
@@ -177,7 +242,8 @@ export class Events {
     this.#summaries = setTimeout(async () => {
       this.#summarisedAt = performance.now();
       this.#stale = false;
-      await Promise.all([...Map.groupBy(this.#subscribers, ({ access }) => access)].map(this.#summarise));
+      const wanting = [...this.#subscribers].filter(({ wantsSummary }) => wantsSummary);
+      await Promise.all([...Map.groupBy(wanting, ({ access }) => access)].map(this.#summarise));
       this.#summaries = undefined;
       if (this.#stale) this.#summariseSoon();
     }, wait);
@@ -202,6 +268,11 @@ export class Events {
   };
 }
 
+type EventsInput = Input<"watchEvents"> | Input<"watchMinerRows">;
+
+/** The event before all. */
+const before = -1;
+
 type Batches = AsyncGenerator<readonly SharedEvent[], void, undefined>;
 
 const bytesOf = ({ json }: SharedEvent): number => json.length;
@@ -212,11 +283,18 @@ function asObject(shared: SharedEvent): number {
   return 0;
 }
 
-async function* eachEvent(batches: Batches, signal: AbortSignal): AsyncIterable<ServiceEvent> {
+const isRowEvent = (event: AnyEvent): event is RowEvent => event.type !== "miner" || !("readings" in event.data);
+const isServiceEvent = (event: AnyEvent): event is ServiceEvent => event.type !== "miner" || "readings" in event.data;
+
+async function* eachEvent<E extends AnyEvent>(
+  batches: Batches,
+  isOne: (event: AnyEvent) => event is E,
+  signal: AbortSignal,
+): AsyncIterable<E> {
   for await (const batch of batches) {
     for (const { event } of batch) {
       if (signal.aborted) return;
-      yield event;
+      if (isOne(event)) yield event;
     }
   }
 }

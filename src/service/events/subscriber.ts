@@ -1,6 +1,9 @@
+import type { EventType } from "../../contract/events.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Summary } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
+import type { RowWatch } from "../miners/miner-rows.ts";
+import type { Selection } from "../miners/row-cache.ts";
 import type { Access } from "../users/access.ts";
 import { type EventRing, type MinerView, SharedEvent } from "./event-ring.ts";
 
@@ -27,6 +30,19 @@ export interface SubscriberContext {
   since(access: Access): number;
 }
 
+/** What a subscriber asks for. */
+export interface Subscription {
+  readonly caller: Caller;
+  /** The last event that the caller has; undefined = the newest. */
+  readonly after: number | undefined;
+  /** Whether the caller has every row as it was at `after`: it has a list of that time, and not only the event. */
+  readonly hasRows: boolean;
+  /** The types of events, besides `reset`; undefined = all. */
+  readonly types: readonly EventType[] | undefined;
+  /** The columns of rows, instead of whole miners. */
+  readonly rows: Selection | null;
+}
+
 /** One stream of events: a position in the ring. The events behind it are not copied. */
 export class Subscriber {
   readonly caller: Caller;
@@ -38,22 +54,37 @@ export class Subscriber {
   /** The latest summary until it is taken, at its moment of the ring. */
   #summary: SharedEvent | null = null;
   #hadSummary = false;
+  readonly #types: ReadonlySet<EventType> | null;
+  readonly #rows: Subscription["rows"];
+  /** The event up to which the caller has every row. A row may come later than an event after it that was sent already. */
+  #rowsUntil: number;
   #failure: unknown;
   #wake: (() => void) | null = null;
 
-  /** `after`: the last event that the caller has; undefined = the newest. Throws `not.found` for an unknown user. */
-  constructor(context: SubscriberContext, caller: Caller, after: number | undefined) {
+  /** Throws `not.found` for an unknown user. */
+  constructor(context: SubscriberContext, { caller, after, hasRows, types, rows }: Subscription) {
     this.#context = context;
     this.caller = caller;
+    this.#types = types === undefined ? null : new Set<EventType>([...types, "reset"]);
+    this.#rows = rows;
     this.#access = context.view.accessOf(caller);
     context.since(this.#access);
     this.#position = after ?? context.ring.last;
+    this.#rowsUntil = after === undefined || hasRows ? this.#position : Number.NEGATIVE_INFINITY;
     this.#closest = Math.max(0, this.#behind);
   }
 
   /** Its access when it last took events. */
   get access(): Access {
     return this.#access;
+  }
+
+  get wantsSummary(): boolean {
+    return this.#wants("summary");
+  }
+
+  #wants(type: EventType): boolean {
+    return this.#types === null || this.#types.has(type);
   }
 
   get hadSummary(): boolean {
@@ -76,20 +107,23 @@ export class Subscriber {
     const oldest = Math.max(ring.floor, since(this.#access));
     if (this.#position < oldest || this.#position > ring.last) {
       this.#position = ring.last;
+      this.#rowsUntil = ring.last;
       events.push(SharedEvent.of({ id: ring.last, type: "reset", data: {} }));
       // The position has skipped its moment.
       if (this.#summary !== null) this.#summary = this.#summary.withId(ring.mark());
     }
+    const rows: RowWatch | null = this.#rows && { selection: this.#rows, changedAfter: this.#rowsUntil };
     for (let bytes = 0; this.#behind > 0 && events.length < limits.batch && bytes < limits.batchBytes; ) {
       this.#position += 1;
       const summary = this.#summary?.id === this.#position ? this.#summary : undefined;
       if (summary !== undefined) this.#summary = null;
-      const event = summary ?? ring.at(this.#position)?.eventFor(this.#access, view);
-      if (event === undefined) continue;
+      const event = summary ?? ring.at(this.#position)?.eventFor(this.#access, view, rows);
+      if (event === undefined || !this.#wants(event.type)) continue;
       events.push(event);
       bytes += make(event);
     }
     this.#closest = Math.min(this.#closest, this.#behind);
+    if (this.#behind <= 0) this.#rowsUntil = this.#position;
     return events;
   }
 

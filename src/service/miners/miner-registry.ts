@@ -7,6 +7,7 @@ import type { Messages } from "../../contract/messages.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Control, Identity } from "../../contract/readings.ts";
 import type { Miner, MinerPool } from "../../contract/resources.ts";
+import { type RowSource, sourceOf } from "../../contract/rows.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
 import type { Declared } from "../../fleet/fleet-rig.ts";
@@ -45,6 +46,8 @@ import {
   shownEnergy,
 } from "./present-miner.ts";
 import { type ReadingListener, ReadingWatch } from "./reading-watch.ts";
+import { RowCache } from "./row-cache.ts";
+import { rowSourceOf } from "./row-source.ts";
 
 /** A virtual rig to try things out, which is never stored. */
 export interface DemoMiner {
@@ -89,6 +92,8 @@ export interface MinerEvents {
   minerEvent(event: MinerEvent): void;
   /** So many miners have changed that subscribers read the list again. */
   reset(): void;
+  /** The last event that concerns the row of this miner. */
+  markOf(minerId: number): number;
 }
 
 /** Who keeps a rig's power as it is. */
@@ -102,6 +107,8 @@ export interface PowerHolder {
 /** Power control as the registry uses it. */
 export interface PowerControl {
   holder(minerId: number, state: Pick<RigState, "reading">): PowerHolder | null;
+  /** W that the maximum of its room leaves to it; null without a maximum. */
+  leftFor(minerId: number): number | null;
   /** Called with every good read before the miner is shown. */
   observe(minerId: number, reading: Brief): void;
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
@@ -127,6 +134,8 @@ export interface MinerRegistryOptions {
   readonly power: PowerControl;
   /** Adds up what a miner earns and costs. */
   readonly ledgerOf: (minerId: number) => Pick<Ledger, "isDue" | "take" | "forget">;
+  /** The number of a miner's open notifications. */
+  readonly alarmsOf: (minerId: number) => number;
   readonly messages: Messages | null;
   readonly managed: ManagedRows;
   readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner" | "setWarning">;
@@ -150,6 +159,7 @@ export class MinerRegistry {
   readonly fleet: Poller;
   readonly outages: Outages;
   readonly jsonCache: MinerJsonCache;
+  readonly rows: RowCache;
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
@@ -183,6 +193,11 @@ export class MinerRegistry {
       },
       (sections, access) => this.#listedSections(sections, access),
     );
+    this.rows = new RowCache({
+      markOf: (id) => options.events.markOf(id),
+      source: (id) => this.#rowSource(this.entry(id)),
+      failed: (id) => sourceOf(this.present(id).miner, options.alarmsOf(id)),
+    });
     const pollerOptions: FleetOptions = {
       timeout: options.poll.timeout * 1000,
       now: options.now,
@@ -312,6 +327,7 @@ export class MinerRegistry {
     // Without awaiting: a list must not meet a miner that is half removed.
     this.#drop(id);
     this.jsonCache.remove(id);
+    this.rows.remove(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     if (!facts.demo) this.#options.log.info({ ...logFields(facts) }, "a miner was removed");
@@ -391,6 +407,14 @@ export class MinerRegistry {
    */
   watchReadings(listener: ReadingListener): () => void {
     return this.#readings.watch(listener);
+  }
+
+  /** These miners may show something else, such as their highest power. */
+  change(ids: Iterable<number>): void {
+    for (const id of ids) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) this.#mark(entry, true);
+    }
   }
 
   /** Every miner may show something else: pools or coins have changed. */
@@ -524,6 +548,7 @@ export class MinerRegistry {
       poolIds: this.#poolIds(id, reading?.pools ?? []),
       powerTarget: this.#options.power.control(id, { controls: currentControls(rig.state), reading }),
       holder: this.#options.power.holder(id, rig.state),
+      powerLeft: this.#options.power.leftFor(id),
     };
     return presentMiner(facts, rig, extras, this.#options.presentation);
   }
@@ -541,6 +566,17 @@ export class MinerRegistry {
     // Who was shown it before is shown this too.
     if (this.#logFailure(rig.id, error)) this.#mark(entry, true);
     return presentFailed(facts, rig, { energy }, this.#options.presentation);
+  }
+
+  /** Throws what Rigbridge fails on. */
+  #rowSource({ facts, rig }: Entry): RowSource {
+    const { id } = facts;
+    const figures = this.jsonCache.current(id)?.figures;
+    if (figures === undefined || this.#failing.has(id))
+      return sourceOf(this.present(id).miner, this.#options.alarmsOf(id));
+    const { stoppedBy } = this.#loopStatus.get(id) ?? noLoop;
+    const energy = this.jsonCache.current(id)?.energy ?? null;
+    return rowSourceOf(facts, rig, { figures, energy, stoppedBy, alarms: this.#options.alarmsOf(id) });
   }
 
   /** Throws what Rigbridge would fail on once the miner is requested. */

@@ -5,19 +5,28 @@ import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../..
 import { drivers } from "../../link/drivers/index.ts";
 import type { StoredMiner } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import { done, enabled, findOwn, given } from "../crud.ts";
+import { done, enabled, find, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { groupIdOf, minersInSections, sectionsWith } from "./groups.ts";
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
 import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
+import { noSettings, presentSettings } from "./miner-settings.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
 export type MinerOperations = Pick<
   MiningService,
-  "listMiners" | "getMiner" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
+  | "listMiners"
+  | "getMiner"
+  | "getMinerSettings"
+  | "listAddPools"
+  | "getMinerPool"
+  | "addMiner"
+  | "changeMiner"
+  | "deleteMiner"
+  | "pollMiner"
 >;
 
 export interface MinerContext extends PlugContext {
@@ -52,6 +61,13 @@ export function minerOperations(context: MinerContext): MinerOperations {
     getMiner: async ({ id }, caller) => {
       registry.entryFor(id, accessBook.of(caller));
       return detail(id);
+    },
+    getMinerSettings: async ({ id }, caller) => {
+      const { rig } = registry.entryFor(id, accessBook.of(caller));
+      const declaredBy = isDemo(id) ? "demo" : registry.isManaged(id) ? "host" : null;
+      return declaredBy === null
+        ? presentSettings(find(store.miners, id, "miner"))
+        : { ...noSettings, declaredBy, address: formatAddress(rig.declared.address) };
     },
     listAddPools: async ({ id }, caller) => {
       const access = accessBook.of(caller);

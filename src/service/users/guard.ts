@@ -1,7 +1,7 @@
 import { withoutActions } from "../../contract/may-act.ts";
-import { operationNames, operations } from "../../contract/operations.ts";
+import { type OperationName, operationNames, operations } from "../../contract/operations.ts";
 import { withoutSecrets } from "../../contract/secrets.ts";
-import type { Caller, CallName, MiningService } from "../../contract/service.ts";
+import type { Caller, CallName, MiningService, StreamName } from "../../contract/service.ts";
 import type { AccessBook } from "./access.ts";
 
 export type Calls = Pick<MiningService, CallName>;
@@ -12,7 +12,7 @@ export type Calls = Pick<MiningService, CallName>;
  */
 export function guarded(calls: Calls, accessBook: AccessBook, withUserName: (caller: Caller) => Caller): Calls {
   const checked = operationNames.flatMap((name) => {
-    if (name === "watchEvents") return [];
+    if (isStream(name)) return [];
     const method = calls[name];
     return [
       [
@@ -29,3 +29,5 @@ export function guarded(calls: Calls, accessBook: AccessBook, withUserName: (cal
   });
   return Object.fromEntries(checked) as unknown as Calls;
 }
+
+const isStream = (name: OperationName): name is StreamName => operations[name].kind === "stream";

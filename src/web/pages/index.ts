@@ -33,6 +33,7 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
   {
     path: "alarms",
     load: () => import("./alarms/page.tsx"),
@@ -48,4 +49,6 @@ export const pages: readonly PageEntry[] = [
   { path: "rules/:id", load: () => import("./rules/rule-page.tsx"), needs: "listRules" },
   { path: "rules/schedules/:id", load: () => import("./rules/schedule-page.tsx"), needs: "listSchedules" },
   { path: "rules/templates/:id", load: () => import("./rules/template-page.tsx"), needs: "listManagedTemplates" },
+  { path: "money", load: () => import("./money/page.tsx"), needs: "getMoney", menu: { name: "money", icon: "money" } },
+  { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
 ];

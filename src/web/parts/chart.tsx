@@ -22,36 +22,48 @@ interface ChartProps {
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly height?: number;
+  /** Epoch ms that the axis spans; default: from the first time to the last one. */
+  readonly span?: readonly [from: number, to: number];
 }
 
 /**
  * Curves over time. What the picture shows is said in a sentence as well, and stands in a table behind it, for readers
  * who do not see it.
  */
-export function Chart({ title, times, series, height = 220 }: ChartProps) {
+export function Chart({ title, times, series, height = 220, span }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const id = useId();
+  const made = useRef<uPlot | undefined>(undefined);
+  const newest = useRef<Drawn>({ times, series, height, span });
+  newest.current = { times, series, height, span };
+  // New values go into the picture that is there; other curves need another picture.
+  const looks = JSON.stringify([times.length < 2, height, series.map(({ values, ...look }) => look)]);
+  useEffect(() => {
+    made.current?.setData(dataOf(newest.current));
+  }, [times, series, span?.[0], span?.[1]]);
   useEffect(() => {
     const element = place.current;
-    if (element === null || times.length === 0) return undefined;
-    let chart: uPlot | undefined;
+    if (element === null || newest.current.times.length === 0) return undefined;
     let ended = false;
-    const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }));
-    void draw(element, { times, series, height }).then((made) => {
-      chart = made;
-      if (ended) made.destroy();
-      else resized.observe(element);
+    const resized = new ResizeObserver(() => made.current?.setSize({ width: element.clientWidth, height }));
+    void draw(element, newest).then((chart) => {
+      if (ended) return chart.destroy();
+      made.current = chart;
+      chart.setData(dataOf(newest.current));
+      resized.observe(element);
+      return undefined;
     });
     const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const repaint = () => chart?.redraw();
+    const repaint = () => made.current?.redraw();
     scheme.addEventListener("change", repaint);
     return () => {
       ended = true;
       resized.disconnect();
       scheme.removeEventListener("change", repaint);
-      chart?.destroy();
+      made.current?.destroy();
+      made.current = undefined;
     };
-  }, [times, series, height]);
+  }, [looks, times.length === 0]);
   return (
     <figure class="chart" aria-labelledby={id}>
       <figcaption id={id}>
@@ -118,16 +130,26 @@ function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
   );
 }
 
-async function draw(
-  element: HTMLElement,
-  { times, series, height }: Omit<Required<ChartProps>, "title">,
-): Promise<uPlot> {
+interface Drawn extends Pick<ChartProps, "times" | "series"> {
+  readonly height: number;
+  readonly span: ChartProps["span"];
+}
+
+const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
+  times.map((time) => time / 1000),
+  ...series.map(({ values }) => [...values]),
+];
+
+/** The values and their formats may change afterwards, the curves may not. */
+async function draw(element: HTMLElement, newest: { readonly current: Drawn }): Promise<uPlot> {
+  const { times, series, height } = newest.current;
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
   const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name).trim();
   const line = (number: number) => colour(`--series-${number}`);
   const scales = [...new Set(series.map(({ scale }) => scale ?? "y"))];
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
-  const formatOf = (scale: string) => series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
+  const formatOf = (scale: string) =>
+    newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
   const pathOf = ({ shape }: Series) =>
     shape === "bars" ? bars?.({ size: [0.8, 60] }) : shape === "steps" ? stepped?.({ align: 1 }) : undefined;
@@ -139,7 +161,15 @@ async function draw(
       fmtDate: () => (date: Date) => dates.format(date),
       cursor: { drag: { x: false, y: false } },
       legend: { show: true, live: true },
-      scales: { x: { time: true } },
+      scales: {
+        x: {
+          time: true,
+          range: (_, least, most) => {
+            const [from, to] = newest.current.span ?? [least * 1000, most * 1000];
+            return [from / 1000, to / 1000];
+          },
+        },
+      },
       axes: [
         {
           stroke: colour("--ink-soft"),
@@ -168,14 +198,14 @@ async function draw(
             stroke: line(number),
             width: 1.5,
             points: { show: times.length < 2 },
-            value: (_: uPlot, value: number | null) => each.format(value),
+            value: (_: uPlot, value: number | null) => (newest.current.series[index] ?? each).format(value),
             ...(paths === undefined ? {} : { paths }),
             ...(each.shape === "area" || each.shape === "bars" ? { fill: colour(`--series-${number}-soft`) } : {}),
           };
         }),
       ],
     },
-    [times.map((time) => time / 1000), ...series.map(({ values }) => [...values])],
+    dataOf(newest.current),
     element,
   );
 }

@@ -19,6 +19,7 @@ export const overview: typeof source = {
   revenue: "Ertrag pro Tag",
   cost: "Strom pro Tag",
   revenueAndCost: (revenue, cost) => `${revenue} Ertrag, ${cost} für Strom`,
+  noRevenue: "Der Ertrag ist nicht bekannt.",
   history: "Verlauf",
   figure: "Was das Diagramm zeigt",
   hashrateAndPower: "Hashrate und Leistung",

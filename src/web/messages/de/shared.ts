@@ -20,6 +20,7 @@ export const shared: typeof source = {
     account: "Konto und Darstellung",
     language: "Sprache",
     theme: "Farben",
+    owner: "Inhaber",
     signOut: "Abmelden",
     close: "Schließen",
     cancel: "Abbrechen",

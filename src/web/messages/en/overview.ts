@@ -14,6 +14,7 @@ export const overview = {
   revenue: "Revenue per day",
   cost: "Electricity per day",
   revenueAndCost: (revenue: string, cost: string) => `${revenue} earned, ${cost} for electricity`,
+  noRevenue: "The revenue is not known.",
   history: "History",
   figure: "What the chart shows",
   hashrateAndPower: "Hash rate and power",

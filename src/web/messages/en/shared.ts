@@ -19,6 +19,7 @@ export const shared = {
     account: "Account and display",
     language: "Language",
     theme: "Colours",
+    owner: "Owner",
     signOut: "Sign out",
     close: "Close",
     cancel: "Cancel",

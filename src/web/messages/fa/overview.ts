@@ -16,6 +16,7 @@ export const overview: typeof source = {
   revenue: "درآمد روزانه",
   cost: "هزینهٔ برق روزانه",
   revenueAndCost: (revenue, cost) => `${revenue} درآمد، ${cost} برای برق`,
+  noRevenue: "درآمد معلوم نیست.",
   history: "تاریخچه",
   figure: "آنچه نمودار نشان می‌دهد",
   hashrateAndPower: "نرخ هش و توان",

@@ -20,6 +20,7 @@ export const shared: typeof source = {
     account: "حساب و نمایش",
     language: "زبان",
     theme: "رنگ‌ها",
+    owner: "صاحب",
     signOut: "خروج",
     close: "بستن",
     cancel: "انصراف",

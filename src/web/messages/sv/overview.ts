@@ -19,6 +19,7 @@ export const overview: typeof source = {
   revenue: "Intäkt per dag",
   cost: "El per dag",
   revenueAndCost: (revenue, cost) => `${revenue} in, ${cost} för el`,
+  noRevenue: "Intäkten är inte känd.",
   history: "Historik",
   figure: "Vad diagrammet visar",
   hashrateAndPower: "Hashhastighet och effekt",

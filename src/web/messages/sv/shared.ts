@@ -20,6 +20,7 @@ export const shared: typeof source = {
     account: "Konto och visning",
     language: "Språk",
     theme: "Färger",
+    owner: "Ägare",
     signOut: "Logga ut",
     close: "Stäng",
     cancel: "Avbryt",

@@ -36,12 +36,14 @@ export function FarmTiles({ sums }: { sums: Sums }) {
         name={t.overview.profit}
         value={money(total?.profitPerDay, total?.currency)}
         note={
-          total === undefined
+          total === undefined || total.costPerDay === null
             ? null
-            : t.overview.revenueAndCost(
-                money(total.revenuePerDay, total.currency),
-                money(total.costPerDay, total.currency),
-              )
+            : total.revenuePerDay === null
+              ? t.overview.noRevenue
+              : t.overview.revenueAndCost(
+                  money(total.revenuePerDay, total.currency),
+                  money(total.costPerDay, total.currency),
+                )
         }
         {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "warning" as const } : {})}
       />

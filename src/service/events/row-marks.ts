@@ -1,0 +1,73 @@
+import type { Access } from "../users/access.ts";
+
+interface Departure {
+  /** The event with which it left. */
+  readonly at: number;
+  readonly minerId: number;
+  /** The group that it left. */
+  readonly groupId: number;
+}
+
+/** Which event was the last that concerns the row of each miner, and which miners have left a group since which event. */
+export class RowMarks {
+  readonly #byMiner = new Map<number, number>();
+  readonly #departuresKept: number;
+  #departures: Departure[] = [];
+  /** All departures after this event are known. */
+  #completeAfter: number;
+  /** The last event that concerns all rows. */
+  #all: number;
+  #newest: number;
+
+  /** `start`: the event before the first. */
+  constructor(departuresKept: number, start: number) {
+    this.#departuresKept = departuresKept;
+    this.#completeAfter = start;
+    this.#all = start;
+    this.#newest = start;
+  }
+
+  /** The last event that concerns any row. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  of(minerId: number): number {
+    return Math.max(this.#all, this.#byMiner.get(minerId) ?? 0);
+  }
+
+  has(minerId: number): boolean {
+    return this.#byMiner.has(minerId);
+  }
+
+  mark(minerId: number, at: number): void {
+    this.#byMiner.set(minerId, at);
+    this.#newest = at;
+  }
+
+  markAll(at: number): void {
+    this.#all = at;
+    this.#newest = at;
+  }
+
+  /** The miner has left the group, or is removed. */
+  left(departure: Departure): void {
+    this.#departures.push(departure);
+    this.#newest = departure.at;
+    if (this.#departures.length < 2 * this.#departuresKept) return;
+    this.#departures = this.#departures.slice(-this.#departuresKept);
+    this.#completeAfter = this.#departures[0]?.at ?? departure.at;
+  }
+
+  remove(departure: Departure): void {
+    this.#byMiner.delete(departure.minerId);
+    this.left(departure);
+  }
+
+  /** The miners that have left a group which this access sees; null if that is no longer known. */
+  leftSince(version: number, access: Access): number[] | null {
+    if (version < this.#completeAfter) return null;
+    const left = this.#departures.filter(({ at, groupId }) => at > version && access.seesGroup(groupId));
+    return left.map(({ minerId }) => minerId);
+  }
+}

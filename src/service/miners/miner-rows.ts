@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import type { MinerRowList } from "../../contract/rows.ts";
+import type { Caller, Encoded, Input } from "../../contract/service.ts";
+import type { Store } from "../../store/index.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import type { ReadShares } from "../users/read-shares.ts";
+import { groupIdOf } from "./groups.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
+import { type Row, type Selection, type ShownRow, selectionOf } from "./row-cache.ts";
+
+/** The events, as far as versions of the list need them. */
+export interface RowChanges {
+  /** Unique for each run of the service. */
+  readonly run: string;
+  /** The newest event. */
+  readonly last: number;
+  /** The last event that concerns any row. */
+  readonly newestMark: number;
+  /** The event since which this access has been unchanged. */
+  since(access: Access): number;
+  /** As `RowMarks`. */
+  leftSince(version: number, access: Access): number[] | null;
+}
+
+export interface RowContext {
+  readonly registry: MinerRegistry;
+  readonly store: Store;
+  readonly accessBook: AccessBook;
+  readonly shares: ReadShares;
+  readonly changes: RowChanges;
+}
+
+type RowsInput = Omit<Input<"listMinerRows">, "view">;
+
+/** What a subscriber to rows wants: these columns, of rows that have changed after an event. */
+export interface RowWatch {
+  readonly selection: Selection;
+  readonly changedAfter: number;
+}
+
+/** What a request gets: the rows, and which of them the client has to forget. */
+interface Listed {
+  readonly version: string;
+  readonly whole: boolean;
+  readonly rows: readonly Row[];
+  readonly removed: readonly number[];
+}
+
+const comma = Buffer.from(",");
+
+/**
+ * The miners as rows of a table, all or those that have changed. A version is the run of the service, the newest event at
+ * that time, and a digest of the request: whatever else comes as `since` is answered with the whole list.
+ */
+export function minerRows({ registry, store, accessBook, shares, changes }: RowContext) {
+  /** Whether a row is listed: of those that this access sees. Throws `input.invalid` for a group that it does not see. */
+  const filterOf = ({ status, group, tag }: RowsInput, access: Access): ((id: number, row: Row) => boolean) => {
+    const groupId = group === undefined ? null : groupIdOf(group, store.groups, access);
+    const members = groupId === null ? null : new Set(registry.minersInGroup(groupId));
+    return (id, row) => {
+      if (members !== null && !members.has(id)) return false;
+      if (tag !== undefined && !registry.entry(id).facts.tags.includes(tag)) return false;
+      return status === undefined || status.some((each) => each === row.status());
+    };
+  };
+  const visible = (access: Access): number[] => Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
+
+  /** The request as versions contain it: another request, another access or other groups make it another one. */
+  const digestOf = ({ status, group, tag, fields }: RowsInput, access: Access): string => {
+    const groups = group === undefined ? null : store.groups.all().map(({ id, parentId }) => [id, parentId]);
+    const asked = [status?.toSorted(), group, tag, fields?.toSorted(), changes.since(access), groups];
+    return createHash("sha1").update(JSON.stringify(asked)).digest("hex").slice(0, 12);
+  };
+
+  /** The event of a version that this request can continue from. */
+  const continuedFrom = (since: string | undefined, digest: string): number | null => {
+    const [run, event, request] = since?.split(".") ?? [];
+    const known = run === changes.run && request === digest && /^\d{1,15}$/.test(event ?? "");
+    return known && Number(event) <= changes.last ? Number(event) : null;
+  };
+
+  const listed = (input: RowsInput, access: Access, digest: string): Listed => {
+    const isListed = filterOf(input, access);
+    const { watched } = selectionOf(input.fields);
+    const version = continuedFrom(input.since, digest);
+    const left = version === null ? null : changes.leftSince(version, access);
+    const rows: Row[] = [];
+    const removed = new Set(left);
+    for (const id of visible(access)) {
+      const row = registry.rows.of(id);
+      removed.delete(id);
+      if (version !== null && left !== null && row.changedAt(watched) <= version) continue;
+      if (isListed(id, row)) rows.push(row);
+      else if (left !== null) removed.add(id);
+    }
+    return { version: `${changes.run}.${changes.last}.${digest}`, whole: left === null, rows, removed: [...removed] };
+  };
+
+  const prepare = (input: RowsInput, caller: Caller): Promise<void> | undefined =>
+    registry.rows.prepare(visible(accessBook.of(caller)), selectionOf(input.fields));
+
+  /** As JSON, in pieces. */
+  const chunksOf = ({ version, whole, rows, removed }: Listed, selection: Selection): Buffer[] => {
+    const chunks: Buffer[] = [Buffer.from(`{"version":"${version}","whole":${whole},"miners":[`)];
+    for (const [index, row] of rows.entries()) {
+      if (index > 0) chunks.push(comma);
+      chunks.push(row.shown(selection).json);
+    }
+    chunks.push(Buffer.from(`],"removed":${JSON.stringify(removed)}}`));
+    return chunks;
+  };
+
+  return {
+    prepare,
+    /** For the event with this id; undefined if that is no change, or if a later event brings it. */
+    changedRow: (id: number, event: number, { selection, changedAfter }: RowWatch): ShownRow | undefined => {
+      const row = registry.rows.of(id);
+      const isNews = row.mark === event && row.changedAt(selection.watched) > changedAfter;
+      return isNews ? row.shown(selection) : undefined;
+    },
+    listMinerRows: async (input: RowsInput, caller: Caller): Promise<MinerRowList> => {
+      const preparing = prepare(input, caller);
+      if (preparing !== undefined) await preparing;
+      const access = accessBook.of(caller);
+      const { rows, ...list } = listed(input, access, digestOf(input, access));
+      const selection = selectionOf(input.fields);
+      return { ...list, removed: [...list.removed], miners: rows.map((row) => row.shown(selection).row) };
+    },
+    encoded: (input: RowsInput, caller: Caller): Encoded => {
+      shares.take(caller, 0);
+      return shares.measured(caller, 0, () => {
+        const access = accessBook.of(caller);
+        const digest = digestOf(input, access);
+        const chunks = chunksOf(listed(input, access, digest), selectionOf(input.fields));
+        const length = chunks.reduce((sum, { length: bytes }) => sum + bytes, 0);
+        const from = continuedFrom(input.since, digest) ?? "whole";
+        return { etag: `W/"${changes.run}-${changes.newestMark}-${digest}-${from}"`, length, chunks };
+      });
+    },
+  };
+}

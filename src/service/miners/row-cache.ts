@@ -1,0 +1,228 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import {
+  columnsFor,
+  MinerRow,
+  type RowColumn,
+  type RowSource,
+  rowColumnNames,
+  rowReaders,
+  rowWith,
+  usualColumns,
+} from "../../contract/rows.ts";
+
+/** What the rows are made from. */
+export interface RowSources {
+  /** The last event that concerns the row: until the next one its values stay as they are. */
+  markOf(minerId: number): number;
+  source(minerId: number): RowSource;
+  /** Instead, if a column cannot be read. */
+  failed(minerId: number): RowSource;
+}
+
+/** Columns by name, and their places in the table. */
+export interface Columns {
+  readonly names: readonly RowColumn[];
+  readonly places: readonly number[];
+}
+
+/** The columns of a request. */
+export interface Selection {
+  /** Of the JSON. */
+  readonly columns: Columns;
+  /** Of the object, which is always complete. */
+  readonly complete: readonly RowColumn[];
+  /** A change of one of these is a change of the row: the columns, and what decides whether it is listed. */
+  readonly watched: Columns;
+}
+
+const columnsOf = (names: readonly RowColumn[]): Columns => ({
+  names,
+  places: names.map((name) => rowColumnNames.indexOf(name)),
+});
+
+const usual = columnsOf(usualColumns);
+const usualSelection: Selection = { columns: usual, complete: usualColumns, watched: usual };
+
+/** `fields` undefined: the usual columns. */
+export function selectionOf(fields: readonly RowColumn[] | undefined): Selection {
+  if (fields === undefined) return usualSelection;
+  const columns = columnsOf(columnsFor(fields));
+  return {
+    columns,
+    complete: [...new Set([...usualColumns, ...columns.names])],
+    watched: columnsOf([...new Set<RowColumn>([...columns.names, "group", "status", "tags"])]),
+  };
+}
+
+const never = -1;
+
+/** A row as it is: its JSON, and the object on request. */
+export class ShownRow {
+  readonly json: Buffer;
+  readonly #object: () => MinerRow;
+
+  constructor(json: Buffer, object: () => MinerRow) {
+    this.json = json;
+    this.#object = object;
+  }
+
+  get row(): MinerRow {
+    return this.#object();
+  }
+}
+
+/** One miner as a row. Each column is read at most once after each event that concerns it, when somebody asks for it. */
+export class Row {
+  readonly #id: number;
+  readonly #sources: RowSources;
+  readonly #values: unknown[] = Array.from(rowColumnNames, () => undefined);
+  /** By column: the event at which it was read, and that of its last change. */
+  readonly #readAt: number[] = Array.from(rowColumnNames, () => never);
+  readonly #changedAt: number[] = Array.from(rowColumnNames, () => never);
+  /** With the usual columns, since this event. */
+  #usual: ShownRow | null = null;
+  #usualSince = never;
+  /** The event at which the usual columns were read. */
+  #usualAt = never;
+
+  constructor(id: number, sources: RowSources) {
+    this.#id = id;
+    this.#sources = sources;
+  }
+
+  /** The last event that concerns it. */
+  get mark(): number {
+    return this.#sources.markOf(this.#id);
+  }
+
+  isRead({ places }: Columns): boolean {
+    const { mark } = this;
+    return this.#usualAt === mark && places === usual.places
+      ? true
+      : places.every((place) => this.#readAt[place] === mark);
+  }
+
+  /** The event with which one of these columns has changed last. */
+  changedAt(columns: Columns): number {
+    if (columns === usual) {
+      this.#readUsual();
+      return this.#usualSince;
+    }
+    this.#read(columns);
+    return this.#newestOf(columns);
+  }
+
+  status(): unknown {
+    this.#read(statusColumn);
+    return this.#values[statusPlace];
+  }
+
+  shown({ columns, complete }: Selection): ShownRow {
+    if (columns !== usual) return this.#shown(columns, complete);
+    this.#readUsual();
+    this.#usual ??= this.#shown(columns, complete);
+    return this.#usual;
+  }
+
+  #shown(columns: Columns, complete: readonly RowColumn[]): ShownRow {
+    this.#read(columns);
+    return new ShownRow(Buffer.from(JSON.stringify(this.#with(columns.names))), () => {
+      this.#read(columnsOf(complete));
+      return MinerRow.parse(this.#with(complete));
+    });
+  }
+
+  #with(names: readonly RowColumn[]): object {
+    return rowWith(names, (name) => this.#values[rowColumnNames.indexOf(name)]);
+  }
+
+  #newestOf({ places }: Columns): number {
+    return places.reduce((newest, place) => Math.max(newest, this.#changedAt[place] ?? never), never);
+  }
+
+  #readUsual(): void {
+    const { mark } = this;
+    if (this.#usualAt === mark) return;
+    this.#read(usual);
+    this.#usualAt = mark;
+    const since = this.#newestOf(usual);
+    if (since === this.#usualSince) return;
+    this.#usualSince = since;
+    this.#usual = null;
+  }
+
+  #read(columns: Columns): void {
+    if (this.isRead(columns)) return;
+    const { mark } = this;
+    const missing = columnsOf(columns.names.filter((_, index) => this.#readAt[columns.places[index] ?? 0] !== mark));
+    const values = this.#valuesOf(missing.names);
+    for (const [index, place] of missing.places.entries()) {
+      const value = values[index];
+      if (!isSame(this.#values[place], value)) {
+        this.#values[place] = value;
+        this.#changedAt[place] = mark;
+      }
+      this.#readAt[place] = mark;
+    }
+  }
+
+  #valuesOf(names: readonly RowColumn[]): unknown[] {
+    const valuesIn = (source: RowSource): unknown[] => names.map((name) => rowReaders[name](source));
+    try {
+      return valuesIn(this.#sources.source(this.#id));
+    } catch {
+      return valuesIn(this.#sources.failed(this.#id));
+    }
+  }
+}
+
+const statusColumn = columnsOf(["status"]);
+const [statusPlace = 0] = statusColumn.places;
+
+const isSame = (before: unknown, after: unknown): boolean =>
+  before === after || (typeof after === "object" && isDeepStrictEqual(before, after));
+
+/** Rows that a list makes without yielding, and ms of work between two yields. */
+const madeAtOnce = 200;
+const turnMs = 20;
+
+/** The rows of all miners that somebody has asked for. */
+export class RowCache {
+  readonly #sources: RowSources;
+  readonly #rows = new Map<number, Row>();
+
+  constructor(sources: RowSources) {
+    this.#sources = sources;
+  }
+
+  /** Of a miner that exists. */
+  of(minerId: number): Row {
+    const known = this.#rows.get(minerId);
+    if (known !== undefined) return known;
+    const row = new Row(minerId, this.#sources);
+    this.#rows.set(minerId, row);
+    return row;
+  }
+
+  remove(minerId: number): void {
+    this.#rows.delete(minerId);
+  }
+
+  /** Makes the rows, and yields in between; undefined if that is so little that it may be done at once. */
+  prepare(ids: readonly number[], selection: Selection): Promise<void> | undefined {
+    const missing = ids.filter((id) => !this.of(id).isRead(selection.columns));
+    return missing.length <= madeAtOnce ? undefined : this.#make(missing, selection);
+  }
+
+  async #make(ids: readonly number[], selection: Selection): Promise<void> {
+    let began = performance.now();
+    for (const id of ids) {
+      // One that was removed meanwhile is made no more.
+      this.#rows.get(id)?.shown(selection);
+      if (performance.now() - began < turnMs) continue;
+      await turn();
+      began = performance.now();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Command, CommandState } from "../contract/resources.ts";
+import { call } from "./api.ts";
+import { connection, onEvent } from "./live.ts";
+import { problemText } from "./parts/messages.tsx";
+import { may } from "./session.ts";
+
+export interface CommandFilter {
+  readonly miner?: number | undefined;
+  readonly actor?: string | undefined;
+  /** Epoch ms. */
+  readonly since?: number | undefined;
+}
+
+export interface Commands {
+  /** Newest first; undefined while they are being loaded. */
+  readonly list: readonly Command[] | undefined;
+  readonly problem: string | null;
+}
+
+/** Most commands of one answer. */
+export const mostCommands = 1000;
+/** ms between two renderings of new events: a bulk action brings thousands. */
+const flushMs = 300;
+
+export const isPending = (state: CommandState): boolean => state === "queued" || state === "sent";
+
+const matches = (command: Command, { miner, actor, since }: CommandFilter): boolean =>
+  (miner === undefined || command.minerId === miner) &&
+  (actor === undefined || command.actor === actor) &&
+  (since === undefined || Date.parse(command.time) >= since);
+
+/** The list with newer states of some of its commands, and with new ones. */
+export function withNewer(list: readonly Command[], newer: readonly Command[]): Command[] {
+  const byId = new Map(list.map((command) => [command.id, command]));
+  for (const command of newer) byId.set(command.id, command);
+  return [...byId.values()].sort((one, other) => other.id - one.id).slice(0, mostCommands);
+}
+
+/** The commands of the audit that pass a filter, kept up to date by the events. `null`: none. */
+export function useCommands(filter: CommandFilter | null): Commands {
+  const [state, setState] = useState<Commands>({ list: undefined, problem: null });
+  const { live } = connection.value;
+  useEffect(() => {
+    if (filter === null || !may("listCommands")) return undefined;
+    const ending = new AbortController();
+    let arrived: Command[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const flush = () => {
+      timer = undefined;
+      const newer = arrived;
+      arrived = [];
+      setState(({ list, problem }) => ({ list: list && withNewer(list, newer), problem }));
+    };
+    const stop = onEvent(({ type, data }) => {
+      if (type !== "command") return;
+      // The shape is that of the service's own contract.
+      const command = data as Command;
+      if (!matches(command, filter)) return;
+      arrived.push(command);
+      timer ??= setTimeout(flush, flushMs);
+    });
+    call("listCommands", filter, { signal: ending.signal })
+      .then(({ commandList }) => setState({ list: withNewer(commandList, arrived), problem: null }))
+      .catch((error: unknown) => {
+        if (!ending.signal.aborted) setState(({ list }) => ({ list, problem: problemText(error) }));
+      });
+    return () => {
+      stop();
+      ending.abort();
+      clearTimeout(timer);
+    };
+  }, [filter?.miner, filter?.actor, filter?.since, filter === null, live]);
+  return state;
+}

@@ -1,0 +1,69 @@
+import type { ControlKey, ControlValue } from "../../../contract/readings.ts";
+import type { Command, MinerDetail } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { now } from "../../clock.ts";
+import { t } from "../../language.ts";
+import { Card } from "../../parts/page.tsx";
+import { may } from "../../session.ts";
+import { ControlRow, controlName, valueText } from "./control.tsx";
+import { actionFor, controlsOf, latestFor } from "./control-command.ts";
+import { Holder } from "./holder.tsx";
+
+/** Those that people use most come first, then as the rig lists them. */
+const order: readonly string[] = ["mining", "power_target", "mode", "throttle", "power_limit", "fan"];
+const rank = (key: ControlKey): number => {
+  const place = order.indexOf(key);
+  return place >= 0 ? place : key.startsWith("board_") ? order.length + 1 : order.length;
+};
+
+/** What this rig can be told now; for people who may only look, what it is set to. */
+export function Controls({ miner, commands, reload }: ControlsProps) {
+  const controls = controlsOf(miner).sort((one, other) => rank(one.key) - rank(other.key));
+  const triggers = controls.filter(({ kind }) => kind === "trigger");
+  const settings = controls.filter(({ kind }) => kind !== "trigger");
+  if (controls.length === 0)
+    return (
+      <Card title={t.rig.controls}>
+        <p class="hint">{t.rig.noControls}</p>
+      </Card>
+    );
+  if (!may("minerAction"))
+    return settings.length === 0 ? null : (
+      <Card title={t.rig.settingsNow}>
+        <dl class="facts">
+          {settings.map((control) => (
+            <div key={control.key}>
+              <dt>{controlName(control.key)}</dt>
+              <dd dir="auto">{valueText(control, control.value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </Card>
+    );
+  const send = (key: ControlKey) => async (value: ControlValue) => {
+    await call("minerAction", { id: miner.id, ...actionFor(key, value) });
+    reload();
+  };
+  const row = (control: (typeof controls)[number]) => (
+    <ControlRow
+      key={control.key}
+      control={control}
+      command={latestFor(commands, control.key, now.value)}
+      send={send(control.key)}
+    />
+  );
+  return (
+    <Card title={t.rig.controls}>
+      <Holder power={miner.power} />
+      <ul class="controls">{settings.map(row)}</ul>
+      {triggers.length === 0 ? null : <ul class="controls triggers">{triggers.map(row)}</ul>}
+    </Card>
+  );
+}
+
+interface ControlsProps {
+  readonly miner: MinerDetail;
+  /** Newest first. */
+  readonly commands: readonly Command[];
+  readonly reload: () => void;
+}

@@ -1,0 +1,196 @@
+import type { ComponentChildren } from "preact";
+import type { Device, MinerDetail } from "../../../contract/resources.ts";
+import { hashrate, number, power, scaled, temperature } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Card } from "../../parts/page.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { boardFaults, deviceFaults, type Fault } from "./judge.ts";
+import { Facts } from "./overview.tsx";
+
+const tones: Record<Fault, string> = { hot: "warning", dead: "bad", sick: "bad", chips: "warning", off: "off" };
+
+/** What is wrong with a part, by word and colour; "OK" if nothing is. */
+const Faults = ({ faults }: { faults: readonly Fault[] }) =>
+  faults.length === 0 ? (
+    <span class="status good">
+      <span class="dot" aria-hidden="true" />
+      {t.rig.fine}
+    </span>
+  ) : (
+    faults.map((fault) => (
+      <span key={fault} class={`status ${tones[fault]}`}>
+        <span class="dot" aria-hidden="true" />
+        {t.rig.fault[fault]}{" "}
+      </span>
+    ))
+  );
+
+/** Whether there is anything to list. */
+export const hasDevices = ({ readings, gpuList, cpuList, pgaList, asicList }: MinerDetail): boolean =>
+  readings.boards.length + readings.fans.length + gpuList.length + cpuList.length + pgaList.length + asicList.length >
+    0 || readings.psu !== null;
+
+/** Boards, cards, processors, fans and the power supply. */
+export function Devices({ miner }: { miner: MinerDetail }) {
+  const { readings, gpuList, cpuList, pgaList, asicList } = miner;
+  const { boards, fans, psu } = readings;
+  return (
+    <>
+      {boards.length === 0 ? (
+        <Cards title={t.rig.asics} list={asicList} algorithm={readings.algorithm} />
+      ) : (
+        <Boards miner={miner} />
+      )}
+      <Cards title={t.rig.gpus} list={gpuList} algorithm={readings.algorithm} isGpu />
+      <Cards title={t.rig.cpus} list={cpuList} algorithm={readings.algorithm} />
+      <Cards title={t.rig.pgas} list={pgaList} algorithm={readings.algorithm} />
+      <div class="cards">
+        {fans.length === 0 ? null : (
+          <Card title={t.rig.fans}>
+            <Table name={t.rig.fans} columns={[t.rig.fan, t.rig.speed, t.rig.percent, t.rig.state]}>
+              {fans.map(({ rpm, percent }, index) => (
+                <tr key={index}>
+                  <th scope="row">{number(index + 1)}</th>
+                  <td class="number">{rpm === null ? "–" : `${number(rpm)} rpm`}</td>
+                  <td class="number">{percent === null ? "–" : `${number(percent)} %`}</td>
+                  <td>
+                    <Faults faults={rpm === 0 && readings.mining === true ? ["dead"] : []} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          </Card>
+        )}
+        {psu === null ? null : (
+          <Card title={t.rig.psu}>
+            <Facts
+              list={[
+                [t.rig.model, psu.model === null ? null : <bdi>{psu.model}</bdi>],
+                [t.rig.serial, psu.serial === null ? null : <bdi>{psu.serial}</bdi>],
+                [t.rig.power, power(psu.power)],
+                [t.rig.voltage, psu.voltage === null ? "–" : `${number(psu.voltage, 2)} V`],
+                [t.rig.temperature, temperature(psu.temperature)],
+              ]}
+            />
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Table({ name, columns, children }: { name: string; columns: readonly string[]; children: ComponentChildren }) {
+  return (
+    <Scroll name={name}>
+      <table class="devices">
+        <thead>
+          <tr>
+            {columns.map((column, index) => (
+              <th key={column} scope="col" class={index === 0 || column === t.rig.state ? "" : "number"}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function Boards({ miner: { readings } }: { miner: MinerDetail }) {
+  const { boards, algorithm, mining } = readings;
+  const columns = [
+    t.rig.boardName,
+    t.rig.state,
+    t.rig.hashrate,
+    t.rig.temperature,
+    t.rig.chipTemperature,
+    t.rig.chips,
+    t.rig.frequency,
+    t.rig.voltage,
+    t.rig.serial,
+  ];
+  return (
+    <Card title={t.rig.boards}>
+      <Table name={t.rig.boards} columns={columns}>
+        {boards.map((board) => (
+          <tr key={board.slot}>
+            <th scope="row">{number(board.slot)}</th>
+            <td>
+              <Faults faults={boardFaults(board, mining === true)} />
+            </td>
+            <td class="number">{hashrate(board.hashrate, algorithm)}</td>
+            <td class="number">{temperature(board.temperature)}</td>
+            <td class="number">{temperature(board.chipTemperature)}</td>
+            <td class="number">
+              {number(board.chips)}
+              {board.chipsExpected === null ? "" : ` / ${number(board.chipsExpected)}`}
+            </td>
+            <td class="number">{scaled(board.frequency, "Hz")}</td>
+            <td class="number">{board.voltage === null ? "–" : `${number(board.voltage, 2)} V`}</td>
+            <td class="number">
+              <bdi>{board.serial ?? "–"}</bdi>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+interface CardsProps {
+  readonly title: string;
+  readonly list: readonly Device[];
+  readonly algorithm: string | null;
+  readonly isGpu?: boolean;
+}
+
+/** Their integers say 0 where the rig says nothing. */
+const known = (value: number, text: (value: number) => string): string => (value === 0 ? "–" : text(value));
+
+function Cards({ title, list, algorithm, isGpu = false }: CardsProps) {
+  if (list.length === 0) return null;
+  const ofGpus = isGpu ? [t.rig.memoryTemperature, t.rig.power, t.rig.clock, t.rig.memoryClock, t.rig.fan] : [];
+  const columns = [
+    t.rig.device,
+    t.rig.state,
+    t.rig.hashrate,
+    t.rig.temperature,
+    ...ofGpus,
+    t.rig.accepted,
+    t.rig.rejectedName,
+  ];
+  return (
+    <Card title={title}>
+      <Table name={title} columns={columns}>
+        {list.map((device, index) => {
+          const { deviceInfo: info, speedInfo, progressInfo } = device;
+          return (
+            <tr key={index}>
+              <th scope="row">
+                <bdi>{device.name}</bdi>
+              </th>
+              <td>
+                <Faults faults={deviceFaults(device)} />
+              </td>
+              <td class="number">{hashrate(speedInfo.hashrateValue, algorithm)}</td>
+              <td class="number">{known(info.temperature, temperature)}</td>
+              {isGpu ? (
+                <>
+                  <td class="number">{temperature(info.memoryTemperature)}</td>
+                  <td class="number">{power(info.power)}</td>
+                  <td class="number">{known(info.gpuClock, (value) => `${number(value)} MHz`)}</td>
+                  <td class="number">{known(info.gpuMemoryClock, (value) => `${number(value)} MHz`)}</td>
+                  <td class="number">{known(info.fanPercent, (value) => `${number(value)} %`)}</td>
+                </>
+              ) : null}
+              <td class="number">{progressInfo.line1}</td>
+              <td class="number">{progressInfo.line2}</td>
+            </tr>
+          );
+        })}
+      </Table>
+    </Card>
+  );
+}

@@ -1,0 +1,196 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { History, MinerDetail } from "../../../contract/resources.ts";
+import { addressOf, call } from "../../api.ts";
+import { energy, hashrate, power, temperature } from "../../format.ts";
+import { t } from "../../language.ts";
+import { connection } from "../../live.ts";
+import { Chart, type Series } from "../../parts/chart.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Card } from "../../parts/page.tsx";
+import { usePageQuery } from "../../query.ts";
+import {
+  boundsOf,
+  curvesOf,
+  livePoint,
+  localInput,
+  type Metric,
+  metrics,
+  type Period,
+  type PeriodKey,
+  type Point,
+  periodFrom,
+  periods,
+  withLive,
+} from "./curves.ts";
+
+const colours = { hashrate: 1, power: 2, temperature: 3, energy: 4 } as const;
+
+interface RigHistoryProps {
+  readonly miner: MinerDetail;
+  readonly only?: readonly Metric[];
+  readonly period?: Period;
+  readonly height?: number;
+}
+
+const lastDay: Period = { key: "24h", from: null, to: null };
+
+/** The curves of a rig; those up to now go on as the rig is read. */
+export function RigHistory({ miner, only = metrics, period = lastDay, height = 220 }: RigHistoryProps) {
+  const [turn, setTurn] = useState(0);
+  const { key, from, to } = period;
+  useEffect(() => {
+    if (key === "own") return undefined;
+    const again = setInterval(() => {
+      if (document.visibilityState === "visible") setTurn((last) => last + 1);
+    }, periods[key].refreshMs);
+    return () => clearInterval(again);
+  }, [key]);
+  const loaded = useLoaded(
+    async (signal) => {
+      const bounds = boundsOf(period);
+      const history = await call("getHistory", { id: miner.id, ...bounds }, { signal });
+      return { history, ...bounds };
+    },
+    [miner.id, key, from, to, turn, connection.value.live],
+  );
+  const live = useLivePoints(miner, key !== "own");
+  return (
+    <Loading from={loaded}>
+      {(value) => <Curves miner={miner} only={only} height={height} live={live} {...value} />}
+    </Loading>
+  );
+}
+
+/** The readings since the page was opened. */
+function useLivePoints({ readings }: MinerDetail, wanted: boolean): readonly Point[] {
+  const points = useRef<readonly Point[]>([]);
+  const point = wanted ? livePoint(readings) : null;
+  const last = points.current.at(-1)?.[0] ?? 0;
+  if (point !== null && point[0] > last) points.current = [...points.current.slice(-500), point];
+  return wanted ? points.current : none;
+}
+const none: readonly Point[] = [];
+
+interface CurvesProps {
+  readonly miner: MinerDetail;
+  readonly only: readonly Metric[];
+  readonly height: number;
+  readonly live: readonly Point[];
+  readonly history: History;
+  readonly from: number;
+  readonly to: number;
+}
+
+function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
+  const curves = useMemo(() => curvesOf(withLive(history, live)), [history, live]);
+  const span = [from, Math.max(to, curves.times.at(-1) ?? to)] as const;
+  const { algorithm } = miner.readings;
+  const charts = useMemo(
+    () =>
+      only.map((metric): { metric: Metric; series: Series[] } => ({
+        metric,
+        series: [
+          {
+            name: t.rig[metric],
+            values: curves[metric],
+            colour: colours[metric],
+            shape: metric === "energy" ? "area" : "line",
+            format: {
+              hashrate: (value: number | null) => hashrate(value, algorithm),
+              power,
+              temperature: (value: number | null) => temperature(value, 1),
+              energy,
+            }[metric],
+          },
+        ],
+      })),
+    [curves, algorithm, only.join()],
+  );
+  return (
+    <div class="charts">
+      {charts.map(({ metric, series }) => (
+        <Chart
+          key={metric}
+          title={metric === "energy" ? t.rig.energyUsed : t.rig[metric]}
+          times={curves.times}
+          series={series}
+          height={height}
+          span={span}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** The section of the page with all curves, whose period stands in the address. */
+export function HistorySection({ miner }: { miner: MinerDetail }) {
+  const query = usePageQuery();
+  const period = periodFrom(query.get("period"), query.get("from"), query.get("to"));
+  const table = addressOf("getHistory", { id: miner.id, ...boundsOf(period), format: "csv" });
+  return (
+    <Card
+      title={t.rig.history}
+      actions={
+        <a class="button small" href={table} download={`rig-${miner.id}.csv`}>
+          <Icon name="download" /> {t.rig.asCsv}
+        </a>
+      }
+    >
+      <PeriodChoice period={period} />
+      <RigHistory miner={miner} period={period} />
+    </Card>
+  );
+}
+
+function PeriodChoice({ period }: { period: Period }) {
+  const query = usePageQuery();
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const keys = Object.keys(periods) as PeriodKey[];
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (!(form instanceof HTMLFormElement)) return;
+    const data = new FormData(form);
+    const [from, to] = [String(data.get("from") ?? ""), String(data.get("to") ?? "")];
+    const isPeriod = Date.parse(from) < Date.parse(to);
+    setProblem(isPeriod ? undefined : t.rig.periodWrong);
+    if (isPeriod) query.set({ period: "own", from, to });
+  };
+  const { from: begin, to: end } = boundsOf(period);
+  return (
+    <div class="period">
+      <nav class="row" aria-label={t.rig.period}>
+        {keys.map((key) => (
+          <a
+            key={key}
+            class="button small"
+            href={query.hrefWith({ period: key, from: "", to: "" })}
+            aria-current={period.key === key ? "true" : undefined}
+          >
+            {t.rig.periods[key]}
+          </a>
+        ))}
+      </nav>
+      <details open={period.key === "own"}>
+        <summary>{t.rig.ownPeriod}</summary>
+        <form class="row period-form" onSubmit={submit}>
+          <Field label={t.rig.from} problem={problem}>
+            {(control) => (
+              <input {...control} type="datetime-local" name="from" required defaultValue={localInput(begin)} />
+            )}
+          </Field>
+          <Field label={t.rig.to}>
+            {(control) => (
+              <input {...control} type="datetime-local" name="to" required defaultValue={localInput(end)} />
+            )}
+          </Field>
+          <button type="submit" class="button">
+            {t.rig.show}
+          </button>
+        </form>
+      </details>
+    </div>
+  );
+}

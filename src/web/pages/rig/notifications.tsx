@@ -1,0 +1,67 @@
+import { useState } from "preact/hooks";
+import type { Notification } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { counted } from "../../format.ts";
+import { t } from "../../language.ts";
+import { notifications } from "../../live.ts";
+import { sayProblem } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { Age, SeverityMark } from "../../parts/status.tsx";
+import { may } from "../../session.ts";
+
+const mostShown = 50;
+
+/** Notifications about one rig: open ones first, then newest first. */
+export function Notifications({ minerId }: { minerId: number }) {
+  const isOpen = ({ closedUtc }: Notification) => closedUtc === null;
+  const list = notifications.value.filter((each) => each.minerId === minerId);
+  const sorted = [...list.filter(isOpen), ...list.filter((each) => !isOpen(each))].slice(0, mostShown);
+  return (
+    <Card title={t.rig.notifications}>
+      {sorted.length === 0 ? (
+        <p class="hint">{t.rig.noNotifications}</p>
+      ) : (
+        <ul class="rig-notifications">
+          {sorted.map((each) => (
+            <Entry key={each.id} notification={each} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Entry({ notification }: { notification: Notification }) {
+  const [busy, setBusy] = useState(false);
+  const { id, title, message, severity, count, lastUtc, closedUtc, isAcknowledged } = notification;
+  const acknowledge = async () => {
+    setBusy(true);
+    try {
+      await call("notificationAction", { id, action: "ack" });
+      notifications.value = notifications.value.map((each) =>
+        each.id === id ? { ...each, isAcknowledged: true } : each,
+      );
+    } catch (error) {
+      sayProblem(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <li class={closedUtc === null ? "" : "closed"}>
+      <div>
+        {closedUtc === null ? <SeverityMark severity={severity} /> : <span class="status off">{t.rig.over}</span>}{" "}
+        <strong dir="auto">{title ?? message}</strong>
+        {title === null ? null : <p dir="auto">{message}</p>}
+        <small>
+          <Age time={lastUtc} />
+          {count > 1 ? ` · ${counted(count, t.rig.times)}` : ""}
+        </small>
+      </div>
+      {closedUtc === null && !isAcknowledged && may("notificationAction") ? (
+        <button type="button" class="button small" disabled={busy} onClick={() => void acknowledge()}>
+          {t.rig.acknowledge}
+        </button>
+      ) : null}
+    </li>
+  );
+}

@@ -1,0 +1,212 @@
+import { useRoute } from "preact-iso";
+import type { MinerDetail } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { type Commands, useCommands } from "../../commands.ts";
+import { groupPath } from "../../groups.ts";
+import { t } from "../../language.ts";
+import { notifications } from "../../live.ts";
+import { CommandList } from "../../parts/command-list.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { sayProblem } from "../../parts/messages.tsx";
+import { Card, Page, usePageTitle } from "../../parts/page.tsx";
+import { Age, Stale, Status } from "../../parts/status.tsx";
+import { type Tab, Tabs } from "../../parts/tabs.tsx";
+import { usePageQuery } from "../../query.ts";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { NotFound } from "../not-found.tsx";
+import { Devices, hasDevices } from "./devices.tsx";
+import { HistorySection } from "./history.tsx";
+import { Notifications } from "./notifications.tsx";
+import { Overview } from "./overview.tsx";
+import { ownPage } from "./own-page.ts";
+import { Pools } from "./pools.tsx";
+import "./rig.css";
+import { useState } from "preact/hooks";
+import { isManaged, Settings } from "./settings.tsx";
+import { Software } from "./software.tsx";
+import { useRig } from "./use-rig.ts";
+
+export default function RigPage() {
+  const id = useRoute().params.id ?? "";
+  return /^\d{1,10}$/.test(id) ? <Rig key={id} id={Number(id)} /> : <NotFound />;
+}
+
+function Rig({ id }: { id: number }) {
+  const rig = useRig(id);
+  const commands = useCommands(rig.value ? { miner: id } : null);
+  return (
+    <Loading from={rig}>
+      {(miner) => (miner === null ? <Gone /> : <RigView miner={miner} commands={commands} reload={rig.reload} />)}
+    </Loading>
+  );
+}
+
+function Gone() {
+  usePageTitle(t.rig.gone);
+  return (
+    <EmptyState icon="rigs" title={t.rig.gone} text={t.rig.goneText} heading="h1">
+      <a class="button primary" href={link("rigs")}>
+        {t.menu.rigs}
+      </a>
+    </EmptyState>
+  );
+}
+
+interface RigViewProps {
+  readonly miner: MinerDetail;
+  readonly commands: Commands;
+  readonly reload: () => void;
+}
+
+function RigView({ miner, commands, reload }: RigViewProps) {
+  const query = usePageQuery();
+  const alarms = notifications.value.filter(({ minerId, closedUtc }) => minerId === miner.id && closedUtc === null);
+  const tabs = sectionsOf(miner, alarms.length);
+  const chosen = tabs.find(({ key }) => key === query.get("tab"))?.key ?? "";
+  const list = commands.list ?? [];
+  return (
+    <Page
+      title={miner.name}
+      lead={
+        <>
+          <Status status={miner.statusInfo.statusDisplay} reason={miner.readings.reason?.code ?? null} />
+          {miner.readings.reason === null ? null : (
+            <>
+              {" · "}
+              {t.rig.sinceTime} <Age time={miner.readings.reason.since} />
+            </>
+          )}
+          {miner.readings.stale ? (
+            <>
+              {" · "}
+              {t.rig.lastRead} {miner.readings.at === null ? t.rig.never : <Stale readAt={miner.readings.at} />}
+            </>
+          ) : null}
+        </>
+      }
+      actions={<ReadNow id={miner.id} reload={reload} />}
+    >
+      <Identity miner={miner} />
+      <Tabs
+        name={t.rig.sections}
+        tabs={tabs}
+        chosen={chosen}
+        hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
+      />
+      {chosen === "" ? <Overview miner={miner} commands={list} reload={reload} /> : null}
+      {chosen === "devices" ? <Devices miner={miner} /> : null}
+      {chosen === "pools" ? <Pools miner={miner} reload={reload} /> : null}
+      {chosen === "history" ? <HistorySection miner={miner} /> : null}
+      {chosen === "activity" ? <Activity miner={miner} commands={commands} /> : null}
+      {chosen === "software" ? <Software miner={miner} /> : null}
+      {chosen === "settings" ? <Settings miner={miner} reload={reload} /> : null}
+    </Page>
+  );
+}
+
+/** Only those that have something to show to this user. */
+const sectionsOf = (miner: MinerDetail, alarms: number): Tab[] => [
+  { key: "", label: t.rig.overview },
+  ...(hasDevices(miner) ? [{ key: "devices", label: t.rig.hardware }] : []),
+  { key: "pools", label: t.rig.pools },
+  ...(may("getHistory") ? [{ key: "history", label: t.rig.history }] : []),
+  ...(may("listCommands") || may("listNotifications")
+    ? [{ key: "activity", label: t.rig.activity, count: alarms }]
+    : []),
+  ...(isManaged(miner) && may("listManagedMiners") ? [{ key: "software", label: t.rig.software }] : []),
+  ...(may("changeMiner") && !isManaged(miner) ? [{ key: "settings", label: t.rig.settings }] : []),
+];
+
+function ReadNow({ id, reload }: { id: number; reload: () => void }) {
+  const [busy, setBusy] = useState(false);
+  if (!may("pollMiner")) return null;
+  const read = async () => {
+    setBusy(true);
+    await call("pollMiner", { id }).catch(sayProblem);
+    setBusy(false);
+    reload();
+  };
+  return (
+    <button type="button" class="button" disabled={busy} aria-busy={busy} onClick={() => void read()}>
+      <Icon name="restart" /> {busy ? t.rig.reading : t.rig.readNow}
+    </button>
+  );
+}
+
+/** What the rig is, and where it is. */
+function Identity({ miner }: { miner: MinerDetail }) {
+  const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
+  const { identity, location, hostDescription } = miner;
+  const page = isManaged(miner) ? null : ownPage(miner);
+  const model = [identity?.make, identity?.model].filter((each) => each).join(" ") || miner.hardware;
+  const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
+  const path = groupPath(groups.value ?? [], miner.groupId);
+  const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
+  const facts = [
+    [t.rig.model, model === "" ? null : <bdi>{model}</bdi>],
+    [t.rig.firmware, software === "" ? null : <bdi>{software}</bdi>],
+    [
+      t.rig.address,
+      page === null ? (
+        <bdi>{hostDescription}</bdi>
+      ) : (
+        <a href={page} target="_blank" rel="noopener noreferrer">
+          <bdi>{hostDescription}</bdi>
+        </a>
+      ),
+    ],
+    [
+      t.rig.group,
+      path.length === 0 ? null : (
+        <a href={link(`rigs?group=${miner.groupId}`)}>
+          <bdi>{path.map(({ name }) => name).join(" / ")}</bdi>
+        </a>
+      ),
+    ],
+    [t.rig.location, place.length === 0 ? null : <bdi>{place.join(" · ")}</bdi>],
+    [t.rig.uid, miner.uid === null ? null : <code>{miner.uid}</code>],
+    [
+      t.rig.tags,
+      miner.tags.length === 0 ? null : (
+        <span class="tags">
+          {miner.tags.map((tag) => (
+            <a key={tag} class="tag" href={link(`rigs?tag=${encodeURIComponent(tag)}`)}>
+              <bdi>{tag}</bdi>
+            </a>
+          ))}
+        </span>
+      ),
+    ],
+  ] as const;
+  return (
+    <dl class="facts identity">
+      {facts.map(([name, value]) =>
+        value === null ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+/** What was done with the rig, and what it reported. */
+function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands }) {
+  return (
+    <>
+      {may("listNotifications") ? <Notifications minerId={miner.id} /> : null}
+      {may("listCommands") ? (
+        <Card title={t.commands.title}>
+          <Loading from={{ value: commands.list, problem: commands.problem, reload: () => undefined }}>
+            {(list) => <CommandList commands={list} ofOneRig />}
+          </Loading>
+        </Card>
+      ) : null}
+    </>
+  );
+}

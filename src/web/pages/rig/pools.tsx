@@ -1,0 +1,248 @@
+import { useState } from "preact/hooks";
+import type { ActionReply, MinerDetail, MinerPool } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { hashrate, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { problemText, say, sayProblem } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { Age } from "../../parts/status.tsx";
+import { may } from "../../session.ts";
+import { Facts } from "./overview.tsx";
+
+interface PoolsProps {
+  readonly miner: MinerDetail;
+  readonly reload: () => void;
+}
+
+type PoolAction = "remove" | "disable" | "enable" | "prioritize";
+
+/** The pools that the rig itself reports, and what it lets be done with them. */
+export function Pools({ miner, reload }: PoolsProps) {
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<MinerPool | null>(null);
+  const [busy, setBusy] = useState(false);
+  const act = async (pool: MinerPool, action: PoolAction) => {
+    sayAnswer(await call("minerPoolAction", { id: miner.id, poolId: pool.id, action }));
+    reload();
+  };
+  const run = (pool: MinerPool, action: PoolAction) => {
+    setBusy(true);
+    act(pool, action)
+      .catch(sayProblem)
+      .finally(() => setBusy(false));
+  };
+  const mayAct = may("minerPoolAction");
+  const mayAdd = may("minerAction") && may("listAddPools") && (miner.canPoolSave || miner.canPoolSwitch);
+  const pools = [...miner.poolList].sort((one, other) => one.priorityInfo.priority - other.priorityInfo.priority);
+  return (
+    <>
+      <Card
+        title={t.rig.pools}
+        actions={
+          mayAdd ? (
+            <button type="button" class="button small" onClick={() => setAdding(true)}>
+              <Icon name="plus" /> {t.rig.addPool}
+            </button>
+          ) : null
+        }
+      >
+        {pools.length === 0 ? (
+          <EmptyState icon="pools" title={t.rig.noPools} />
+        ) : (
+          <Scroll name={t.rig.pools}>
+            <table>
+              <thead>
+                <tr>
+                  {[t.rig.priority, t.rig.pool, t.rig.state, t.rig.coin].map((name) => (
+                    <th key={name} scope="col">
+                      {name}
+                    </th>
+                  ))}
+                  <th scope="col" class="number">
+                    {t.rig.accepted}
+                  </th>
+                  <th scope="col" class="number">
+                    {t.rig.rejectedName}
+                  </th>
+                  {mayAct ? <th scope="col">{t.rig.actions}</th> : null}
+                </tr>
+              </thead>
+              <tbody>
+                {pools.map((pool) => (
+                  <tr key={pool.id}>
+                    <td>{number(pool.priorityInfo.priority)}</td>
+                    <th scope="row" class="pool-name">
+                      <bdi>{pool.name}</bdi>
+                      <small>
+                        <bdi>{pool.additionalInfo.displayUrl}</bdi> · <bdi>{pool.additionalInfo.worker}</bdi>
+                      </small>
+                    </th>
+                    <td>
+                      <PoolState state={pool.statusInfo.statusDisplay} />
+                    </td>
+                    <td>
+                      <bdi>{pool.coinName === "" ? "–" : pool.coinName}</bdi>
+                    </td>
+                    <td class="number">{pool.progressInfo.line1}</td>
+                    <td class="number">{pool.progressInfo.line2}</td>
+                    {mayAct ? (
+                      <td>
+                        <span class="row">
+                          {actionsOf(pool).map((action) => (
+                            <button
+                              key={action}
+                              type="button"
+                              class={`button small ${action === "remove" ? "danger" : ""}`}
+                              disabled={busy}
+                              aria-label={`${t.rig.poolAction[action]}: ${pool.name}`}
+                              onClick={() => (action === "remove" ? setRemoving(pool) : run(pool, action))}
+                            >
+                              {t.rig.poolAction[action]}
+                            </button>
+                          ))}
+                        </span>
+                      </td>
+                    ) : null}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        )}
+        {pools.length === 1 && mayAct && !pools.some(({ canRemove }) => canRemove) ? (
+          <p class="hint">{t.rig.lastPool}</p>
+        ) : null}
+      </Card>
+      <PoolView miner={miner} />
+      {adding ? <AddPool miner={miner} reload={reload} onClose={() => setAdding(false)} /> : null}
+      {removing === null ? null : (
+        <Confirm
+          title={t.rig.poolAction.remove}
+          text={
+            <>
+              {t.rig.removePool} <bdi>{removing.name}</bdi>
+            </>
+          }
+          verb={t.rig.poolAction.remove}
+          dangerous
+          onConfirm={() => act(removing, "remove")}
+          onClose={() => setRemoving(null)}
+        />
+      )}
+    </>
+  );
+}
+
+const actionsOf = ({ canPrioritize, canEnable, canDisable, canRemove, priorityInfo }: MinerPool): PoolAction[] => [
+  ...(canPrioritize && priorityInfo.priority !== 0 ? (["prioritize"] as const) : []),
+  ...(canEnable ? (["enable"] as const) : []),
+  ...(canDisable ? (["disable"] as const) : []),
+  ...(canRemove ? (["remove"] as const) : []),
+];
+
+const sayAnswer = ({ message }: ActionReply): void => say(message);
+
+const poolTones: Readonly<Record<string, string>> = { Enabled: "good", Disabled: "off", Dead: "bad" };
+
+const PoolState = ({ state }: { state: string }) => (
+  <span class={`status ${poolTones[state] ?? "warning"}`}>
+    <span class="dot" aria-hidden="true" />
+    {Object.entries(t.rig.poolState).find(([each]) => each === state)?.[1] ?? state}
+  </span>
+);
+
+/** What the pool itself says about this worker. */
+function PoolView({ miner: { poolView: view, readings } }: { miner: MinerDetail }) {
+  if (view === null || view === undefined) return null;
+  return (
+    <Card
+      title={
+        <>
+          {t.rig.poolSays} <bdi>{view.source}</bdi>
+        </>
+      }
+    >
+      <Facts
+        list={[
+          [t.rig.hashrate, hashrate(view.hashrate, readings.algorithm)],
+          [t.rig.rejectedName, number(view.rejected)],
+          [t.rig.balance, number(view.balance, 8)],
+          [t.rig.lastShare, view.lastShareUtc === null ? "–" : <Age time={view.lastShareUtc} />],
+          [t.rig.asOf, <Age time={view.at} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Adds a pool of the service's list to the rig, or lets it mine at that one alone. */
+function AddPool({ miner, reload, onClose }: PoolsProps & { onClose: () => void }) {
+  const loaded = useLoaded((signal) => call("listAddPools", { id: miner.id }, { signal }), [miner.id]);
+  const [chosen, setChosen] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const send = async (action: "add_pool" | "change_pool") => {
+    const entry = loaded.value?.addPoolList.find(({ type, id }) => `${type}:${id}` === chosen);
+    if (entry === undefined) return setProblem(t.rig.choosePool);
+    setBusy(true);
+    try {
+      sayAnswer(await call("minerAction", { id: miner.id, action, pool_id: Number(entry.id), pool_type: entry.type }));
+      reload();
+      onClose();
+    } catch (error) {
+      setProblem(problemText(error));
+      setBusy(false);
+    }
+    return undefined;
+  };
+  return (
+    <Dialog
+      title={t.rig.addPool}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" class="button" onClick={onClose}>
+            {t.shell.cancel}
+          </button>
+          {miner.canPoolSwitch ? (
+            <button type="button" class="button" disabled={busy} onClick={() => void send("change_pool")}>
+              {t.rig.changePool}
+            </button>
+          ) : null}
+          {miner.canPoolSave ? (
+            <button type="button" class="button primary" disabled={busy} onClick={() => void send("add_pool")}>
+              {t.rig.addThis}
+            </button>
+          ) : null}
+        </>
+      }
+    >
+      <Loading from={loaded}>
+        {({ addPoolList }) =>
+          addPoolList.length === 0 ? (
+            <EmptyState icon="pools" title={t.rig.noDefinitions} text={t.rig.noDefinitionsText} />
+          ) : (
+            <Field label={t.rig.pool} hint={t.rig.addPoolHint} problem={problem ?? undefined}>
+              {(control) => (
+                <select {...control} value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+                  <option value="">–</option>
+                  {addPoolList.map(({ name, type, id }) => (
+                    <option key={`${type}:${id}`} value={`${type}:${id}`}>
+                      {type === "group" ? t.rig.poolGroup(name) : name}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          )
+        }
+      </Loading>
+    </Dialog>
+  );
+}

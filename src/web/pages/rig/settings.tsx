@@ -1,0 +1,286 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { MinerDetail, MinerSettings } from "../../../contract/resources.ts";
+import type { Input } from "../../../contract/service.ts";
+import { call, type Mistake, Problem } from "../../api.ts";
+import { byName, duration } from "../../format.ts";
+import { groupName } from "../../groups.ts";
+import { t } from "../../language.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { problemText, say } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { PlugFields, plugFrom } from "./plug-fields.tsx";
+
+/** Managed miners count from 1, all others from a billion. */
+export const isManaged = ({ id }: Pick<MinerDetail, "id">): boolean => id < 1_000_000_000;
+
+interface SettingsProps {
+  readonly miner: MinerDetail;
+  readonly reload: () => void;
+}
+
+/** What a server without this operation does not say. */
+const unknownSettings = (miner: MinerDetail): MinerSettings => ({
+  declaredBy: "api",
+  address: miner.hostDescription,
+  driver: null,
+  interval: null,
+  offlineExpected: false,
+  hasLogin: false,
+  supply: null,
+});
+
+/** What an administrator sets of a rig. What the configuration file declares is changed there. */
+export function Settings({ miner, reload }: SettingsProps) {
+  const loaded = useLoaded(
+    async (signal) =>
+      may("getMinerSettings") ? call("getMinerSettings", { id: miner.id }, { signal }) : unknownSettings(miner),
+    [miner.id],
+  );
+  return (
+    <Loading from={loaded}>
+      {(settings) =>
+        settings.declaredBy === "file" || settings.declaredBy === "demo" ? (
+          <EmptyState
+            icon="info"
+            title={settings.declaredBy === "file" ? t.rig.ofFile : t.rig.ofDemo}
+            text={settings.declaredBy === "file" ? t.rig.ofFileText : t.rig.ofDemoText}
+          />
+        ) : (
+          <>
+            <SettingsForm
+              key={JSON.stringify(settings)}
+              {...{ miner, settings }}
+              saved={() => {
+                loaded.reload();
+                reload();
+              }}
+            />
+            {may("deleteMiner") ? <Delete miner={miner} /> : null}
+          </>
+        )
+      }
+    </Loading>
+  );
+}
+
+const places = ["site", "container", "rack", "slot"] as const;
+
+interface FormProps {
+  readonly miner: MinerDetail;
+  readonly settings: MinerSettings;
+  readonly saved: () => void;
+}
+
+function SettingsForm({ miner, settings, saved }: FormProps) {
+  const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
+  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (!(form instanceof HTMLFormElement)) return;
+    setBusy(true);
+    setMistakes([]);
+    setProblem(null);
+    try {
+      const change = changeIn(new FormData(form), miner, settings);
+      if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
+      say(t.rig.saved);
+      saved();
+    } catch (error) {
+      setMistakes(error instanceof Problem ? error.mistakes : []);
+      setProblem(problemText(error));
+    }
+    setBusy(false);
+  };
+  const wrong = (path: string) => mistakeOf(mistakes, path);
+  const list = [...(groups.value ?? [])]
+    .map(({ id }) => ({ id, name: groupName(groups.value ?? [], id) }))
+    .sort((one, other) => byName(one.name, other.name));
+  return (
+    <form class="stack settings" onSubmit={(event) => void submit(event)}>
+      <div class="cards">
+        <Card title={t.rig.general}>
+          <Field label={t.rig.name} problem={wrong("name")}>
+            {(control) => <input {...control} name="name" dir="auto" maxLength={200} defaultValue={miner.name} />}
+          </Field>
+          <Field label={t.rig.group} problem={wrong("group")}>
+            {(control) => (
+              <select {...control} name="group" key={list.length} defaultValue={String(miner.groupId)}>
+                <option value="0" selected={miner.groupId === 0}>
+                  {t.rig.noGroup}
+                </option>
+                {list.map(({ id, name }) => (
+                  <option key={id} value={String(id)} selected={id === miner.groupId}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label={t.rig.tags} hint={t.rig.tagsHint} problem={wrong("tags")}>
+            {(control) => <input {...control} name="tags" dir="auto" defaultValue={miner.tags.join(", ")} />}
+          </Field>
+          <div class="places">
+            {places.map((place) => (
+              <Field key={place} label={t.rig.place[place]} problem={wrong(`location.${place}`)}>
+                {(control) => (
+                  <input
+                    {...control}
+                    name={place}
+                    dir="auto"
+                    maxLength={64}
+                    defaultValue={miner.location[place] ?? ""}
+                  />
+                )}
+              </Field>
+            ))}
+          </div>
+        </Card>
+        <Card title={t.rig.connection}>
+          <Field label={t.rig.address} hint={t.rig.addressHint} problem={wrong("address")}>
+            {(control) => (
+              <input
+                {...control}
+                name="address"
+                required
+                maxLength={300}
+                spellcheck={false}
+                defaultValue={settings.address}
+              />
+            )}
+          </Field>
+          <Field
+            label={t.rig.interval}
+            hint={settings.interval === null ? t.rig.intervalUnset : t.rig.intervalNow(duration(settings.interval))}
+            problem={wrong("interval")}
+          >
+            {(control) => (
+              <input
+                {...control}
+                name="interval"
+                type="number"
+                min={1}
+                max={86_400}
+                step="any"
+                defaultValue={settings.interval === null ? "" : String(settings.interval)}
+              />
+            )}
+          </Field>
+          <label class="switch">
+            <input type="checkbox" name="offlineExpected" defaultChecked={settings.offlineExpected} />
+            {t.rig.offlineExpected}
+          </label>
+          <fieldset>
+            <legend>{t.rig.login}</legend>
+            <p class="hint">{settings.hasLogin ? t.rig.loginSet : t.rig.loginUnset}</p>
+            <Field label={t.rig.username} problem={wrong("username")}>
+              {(control) => (
+                <input {...control} name="username" maxLength={200} autocomplete="off" spellcheck={false} />
+              )}
+            </Field>
+            <Field label={t.rig.password} problem={wrong("password")}>
+              {(control) => (
+                <input {...control} name="password" type="password" maxLength={200} autocomplete="new-password" />
+              )}
+            </Field>
+            <Field label={t.rig.token} problem={wrong("token")}>
+              {(control) => (
+                <input {...control} name="token" type="password" maxLength={1000} autocomplete="new-password" />
+              )}
+            </Field>
+          </fieldset>
+        </Card>
+        <Card title={t.rig.plug}>
+          <PlugFields supply={settings.supply} wrong={wrong} />
+        </Card>
+      </div>
+      <p class="field-problem" role="alert">
+        {problem}
+      </p>
+      <div class="row">
+        <button type="submit" class="button primary" disabled={busy}>
+          {t.shell.save}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type Change = Omit<Input<"changeMiner">, "id">;
+
+/** What differs from before. An empty login field leaves the login as it is. */
+function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): Partial<Change> {
+  const text = (name: string): string => String(form.get(name) ?? "").trim();
+  const tags = [
+    ...new Set(
+      text("tags")
+        .split(/[,،]/)
+        .map((tag) => tag.trim()),
+    ),
+  ].filter((tag) => tag !== "");
+  const location = {
+    site: text("site") || null,
+    container: text("container") || null,
+    rack: text("rack") || null,
+    slot: text("slot") || null,
+  };
+  const interval = text("interval") === "" ? null : Number(text("interval"));
+  const supply = plugFrom(form, settings.supply);
+  const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  const offlineExpected = form.get("offlineExpected") !== null;
+  return {
+    ...(text("name") === miner.name || text("name") === "" ? {} : { name: text("name") }),
+    ...(Number(text("group")) === miner.groupId ? {} : { group: Number(text("group")) }),
+    ...(same(tags, miner.tags) ? {} : { tags }),
+    ...(places.every((place) => location[place] === miner.location[place]) ? {} : { location }),
+    ...(text("address") === settings.address ? {} : { address: text("address") }),
+    ...(interval === null || interval === settings.interval ? {} : { interval }),
+    ...(offlineExpected === settings.offlineExpected ? {} : { offlineExpected }),
+    ...(text("username") === "" ? {} : { username: text("username") }),
+    ...(text("password") === "" ? {} : { password: text("password") }),
+    ...(text("token") === "" ? {} : { token: text("token") }),
+    ...(supply === undefined ? {} : { supply }),
+  };
+}
+
+function Delete({ miner }: { miner: MinerDetail }) {
+  const [asks, setAsks] = useState(false);
+  const { route } = useLocation();
+  return (
+    <Card title={t.rig.remove}>
+      <p class="hint">{t.rig.removeText}</p>
+      <p>
+        <button type="button" class="button danger" onClick={() => setAsks(true)}>
+          <Icon name="trash" /> {t.rig.remove}
+        </button>
+      </p>
+      {asks ? (
+        <Confirm
+          title={t.rig.remove}
+          text={
+            <>
+              <bdi>{miner.name}</bdi>: {t.rig.removeAsk}
+            </>
+          }
+          verb={t.shell.delete}
+          dangerous
+          onConfirm={async () => {
+            const { message } = await call("deleteMiner", { id: miner.id });
+            say(message);
+            route(link("rigs"));
+          }}
+          onClose={() => setAsks(false)}
+        />
+      ) : null}
+    </Card>
+  );
+}

@@ -1,0 +1,53 @@
+import { useEffect } from "preact/hooks";
+import type { Command, MinerDetail } from "../../../contract/resources.ts";
+import { call, Problem } from "../../api.ts";
+import { isPending } from "../../commands.ts";
+import { connection, onEvent } from "../../live.ts";
+import { type Loaded, useLoaded } from "../../parts/load.tsx";
+
+/** ms between two reads of a rig whose events come faster. */
+const restMs = 1_000;
+/** ms after which a rig without events is read again: its row says nothing of boards and fans. */
+const refreshMs = 15_000;
+
+/** One rig as the service knows it, read again when it changes; null if there is none, or none that this user sees. */
+export function useRig(id: number): Loaded<MinerDetail | null> {
+  const loaded = useLoaded(
+    (signal) =>
+      call("getMiner", { id }, { signal }).catch((error: unknown) => {
+        if (error instanceof Problem && error.status === 404) return null;
+        throw error;
+      }),
+    [id, connection.value.live],
+  );
+  const { reload } = loaded;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const soon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        reload();
+      }, restMs);
+    };
+    const stop = onEvent(({ type, data }) => {
+      if (concerns(type, data, id)) soon();
+    });
+    const refresh = setInterval(() => {
+      if (document.visibilityState === "visible" && connection.value.live) soon();
+    }, refreshMs);
+    return () => {
+      stop();
+      clearInterval(refresh);
+      clearTimeout(timer);
+    };
+  }, [id, reload]);
+  return loaded;
+}
+
+/** The shapes are those of the service's own contract. */
+function concerns(type: string, data: unknown, id: number): boolean {
+  if (type === "miner" || type === "miner-removed") return (data as { readonly id: number }).id === id;
+  if (type !== "command") return false;
+  const { minerId, state } = data as Command;
+  return minerId === id && !isPending(state);
+}

@@ -1,0 +1,147 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Command } from "../../contract/resources.ts";
+import { call } from "../api.ts";
+import { dateTime } from "../format.ts";
+import { t } from "../language.ts";
+import { link } from "../route.ts";
+import { may } from "../session.ts";
+import "./command-list.css";
+import { CommandStateMark } from "./command-state.tsx";
+import { EmptyState } from "./empty-state.tsx";
+import { say, sayProblem } from "./messages.tsx";
+import { Scroll } from "./scroll.tsx";
+import { Age } from "./status.tsx";
+
+interface CommandListProps {
+  readonly commands: readonly Command[];
+  /** Without the column of the rig, on a rig's own page. */
+  readonly ofOneRig?: boolean;
+  /** Addresses of a filter by a rig or an actor. */
+  readonly hrefOf?: (filter: { readonly miner: string } | { readonly actor: string }) => string;
+}
+
+const firstRows = 100;
+
+/** Commands: when, who, what, why, and what came back in the rig's own words. */
+export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListProps) {
+  const [rows, setRows] = useState(firstRows);
+  if (commands.length === 0) return <EmptyState icon="activity" title={t.commands.empty} text={t.commands.emptyText} />;
+  const columns = [
+    t.commands.when,
+    ...(ofOneRig ? [] : [t.commands.rig]),
+    t.commands.action,
+    t.commands.who,
+    t.commands.result,
+  ];
+  return (
+    <>
+      <Scroll name={t.commands.title}>
+        <table class="commands">
+          <thead>
+            <tr>
+              {columns.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {commands.slice(0, rows).map((command) => (
+              <tr key={command.id}>
+                <td class="command-when">
+                  <span title={dateTime(command.time)}>
+                    <Age time={command.time} />
+                  </span>
+                </td>
+                {ofOneRig ? null : (
+                  <th scope="row" class="command-rig">
+                    <a href={link(`rigs/${command.minerId}`)}>
+                      <bdi>{command.minerName}</bdi>
+                    </a>
+                  </th>
+                )}
+                <td>
+                  <bdi>{actionText(command)}</bdi>
+                </td>
+                <td class="command-who">
+                  <Linked href={hrefOf?.({ actor: command.actor })}>
+                    <bdi>{command.actor}</bdi>
+                  </Linked>
+                  <Cause cause={command.cause} />
+                </td>
+                <td class="command-result">
+                  <CommandStateMark state={command.state} />
+                  {command.message === "" ? null : <small dir="auto">{command.message}</small>}
+                  <Cancel command={command} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {commands.length > rows ? (
+        <p class="row">
+          <button type="button" class="button" onClick={() => setRows(rows + firstRows)}>
+            {t.commands.more}
+          </button>
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+const Linked = ({ href, children }: { href: string | undefined; children: ComponentChildren }) =>
+  href === undefined ? <span>{children}</span> : <a href={href}>{children}</a>;
+
+/** The page on which a cause is found; none for those without one. */
+const pageOfCause = { rule: "rules", schedule: "rules", manual: "rules", template: null, bulk: "activity" } as const;
+
+function Cause({ cause }: { cause: Command["cause"] }) {
+  if (cause === null || cause === undefined) return null;
+  const page = pageOfCause[cause.kind];
+  const href =
+    page === null
+      ? undefined
+      : page === "activity"
+        ? link(`activity?tab=bulk&job=${cause.run}`)
+        : link(`${page}?key=${encodeURIComponent(cause.key)}`);
+  return (
+    <small>
+      {t.commands.cause[cause.kind]}{" "}
+      <Linked href={href}>
+        <bdi>{cause.key}</bdi>
+      </Linked>
+    </small>
+  );
+}
+
+/** "Set fan to 60", "Restart", with the values that were sent. */
+export function actionText({ action, parameters }: Pick<Command, "action" | "parameters">): string {
+  const name = Object.entries(t.commands.actions).find(([each]) => each === action)?.[1] ?? action;
+  if (action === "set") return t.commands.setTo(String(parameters.property ?? ""), String(parameters.value ?? ""));
+  const values = Object.values(parameters).map(String).join(", ");
+  return values === "" ? name : `${name}: ${values}`;
+}
+
+function Cancel({ command }: { command: Command }) {
+  const [busy, setBusy] = useState(false);
+  if (command.state !== "queued" || !may("cancelCommand")) return null;
+  return (
+    <button
+      type="button"
+      class="button small"
+      disabled={busy}
+      onClick={() => {
+        setBusy(true);
+        call("cancelCommand", { id: command.id })
+          .then(({ message }) => say(message))
+          .catch(sayProblem)
+          .finally(() => setBusy(false));
+      }}
+    >
+      {t.shell.cancel}
+    </button>
+  );
+}
