@@ -671,6 +671,9 @@ export const bulkStates = [...commandStates, "cancelled", "possible"] as const;
 export const BulkJob = z.object({
   id: int,
   action: text,
+  parameters: z
+    .record(text, z.union([text, z.number(), z.boolean()]))
+    .describe("parameters of the action, as requested, with `orReboot`"),
   state: z.enum(jobStates),
   dryRun: z.boolean(),
   actor: text.describe("the user or front end that requested it"),

@@ -217,4 +217,4 @@ export async function axe(page: Page): Promise<string[]> {
 
 /** px by which the page is wider than its window. */
 export const overflow = (page: Page): Promise<number> =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));

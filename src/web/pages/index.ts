@@ -33,6 +33,18 @@ export const pages: readonly PageEntry[] = [
     needs: "getSummary",
     menu: { name: "overview", icon: "home" },
   },
+  {
+    path: "family",
+    load: () => import("./family/page.tsx"),
+    needs: "listRooms",
+    menu: { name: "family", icon: "family" },
+  },
+  {
+    path: "rigs",
+    load: () => import("./rigs/page.tsx"),
+    needs: "listMiners",
+    menu: { name: "rigs", icon: "rigs" },
+  },
   { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
   {
     path: "alarms",

@@ -1,13 +1,15 @@
 import { add } from "./add.ts";
 import { alarms } from "./alarms.ts";
 import { commands } from "./commands.ts";
+import { family } from "./family.ts";
 import { form } from "./form.ts";
 import { money } from "./money.ts";
 import { overview } from "./overview.ts";
 import { rig } from "./rig.ts";
+import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
 import { shared } from "./shared.ts";
 
 /** English, the source of all other languages: their types are made of it. */
-export const messages = { ...shared, add, alarms, commands, form, money, overview, rig, rules };
+export const messages = { ...shared, add, alarms, commands, family, form, money, overview, rig, rigs, rules };
 export type Messages = typeof messages;
