@@ -34,4 +34,16 @@ export const pages: readonly PageEntry[] = [
     menu: { name: "overview", icon: "home" },
   },
   { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
+  {
+    path: "pools",
+    load: () => import("./pools/page.tsx"),
+    needs: "listPools",
+    menu: { name: "pools", icon: "pools" },
+  },
+  {
+    path: "activity",
+    load: () => import("./activity/page.tsx"),
+    needs: "listCommands",
+    menu: { name: "activity", icon: "activity" },
+  },
 ];

@@ -14,6 +14,8 @@ export interface Series {
   readonly shape?: "line" | "area" | "steps" | "bars";
   /** Series with the same scale share an axis; the first two scales have axes. */
   readonly scale?: string;
+  /** Its axis begins at 0, so that a small change does not look like a large one. */
+  readonly fromZero?: boolean;
 }
 
 interface ChartProps {
@@ -169,12 +171,18 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
             return [from / 1000, to / 1000];
           },
         },
+        ...Object.fromEntries(
+          series
+            .filter(({ fromZero }) => fromZero === true)
+            .map(({ scale }) => [scale ?? "y", { range: { min: { pad: 0, soft: 0, mode: 1 }, max: { pad: 0.1 } } }]),
+        ),
       },
       axes: [
         {
           stroke: colour("--ink-soft"),
           grid: { stroke: colour("--line") },
           ticks: { show: false },
+          space: 80,
           values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
         },
         ...scales.slice(0, 2).map((scale, index) => ({
