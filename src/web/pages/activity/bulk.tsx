@@ -180,7 +180,7 @@ function Results({ id }: { id: number }) {
                   {results.slice(0, rows).map(({ minerId, state, message }) => (
                     <tr key={minerId}>
                       <th scope="row">
-                        <a href={link(`rigs/${minerId}`)}>
+                        <a class="clamped" href={link(`rigs/${minerId}`)}>
                           <bdi>{rigs.value.byId.get(minerId)?.name ?? number(minerId)}</bdi>
                         </a>
                       </th>

@@ -54,7 +54,7 @@ export function Coins() {
               </EmptyState>
             ) : (
               <Card title={t.pools.coins} actions={add}>
-                <label class="field">
+                <label class="field coin-search">
                   <span>{t.pools.search}</span>
                   <input
                     type="search"
@@ -177,20 +177,24 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
                 <Origin source={coin.workSource} at={coin.workAt} />
               </td>
               <td>
-                {coin.priceBtc !== null ? `${number(coin.priceBtc, 8)} BTC` : money(coin.priceUsd, "USD")}
+                {coin.priceBtc !== null && coin.shortName !== "BTC"
+                  ? `${number(coin.priceBtc, 8)} BTC`
+                  : money(coin.priceUsd, "USD")}
                 <Origin source={coin.priceSource} at={coin.priceAt} />
               </td>
               {maySave ? (
                 <td>
                   <span class="row row-actions">
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={`${t.pools.setProfit}: ${coin.name}`}
-                      onClick={() => onEdit(coin)}
-                    >
-                      <Icon name="edit" /> {t.pools.edit}
-                    </button>
+                    {coin.setBy === "file" ? null : (
+                      <button
+                        type="button"
+                        class="button small"
+                        aria-label={`${t.pools.setProfit}: ${coin.name}`}
+                        onClick={() => onEdit(coin)}
+                      >
+                        <Icon name="edit" /> {t.pools.edit}
+                      </button>
+                    )}
                     {coin.setBy === "hand" ? (
                       <button
                         type="button"
