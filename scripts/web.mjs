@@ -3,6 +3,7 @@ import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
+import { z } from "zod";
 import { root } from "./run.mjs";
 
 const source = join(root, "src", "web");
@@ -19,7 +20,7 @@ export const settings = {
   base: "./",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [operationsTable()],
+  plugins: [operationsTable(), settingsSchemas()],
   build: {
     outDir: target,
     emptyOutDir: true,
@@ -47,6 +48,32 @@ function operationsTable() {
         [method, path.replace(/^\//, ""), Object.keys(query?.shape ?? {}), body !== undefined],
       ]);
       return `export const operations = ${JSON.stringify(Object.fromEntries(entries))};`;
+    },
+  };
+}
+
+/** `virtual:schemas`: what rules, schedules and templates may contain, as JSON schemas, for the forms that edit them. */
+function settingsSchemas() {
+  const name = "virtual:schemas";
+  const contract = (file) => import(pathToFileURL(join(root, "dist", "contract", file)).href);
+  return {
+    name: "schemas",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load: async (id) => {
+      if (id !== `\0${name}`) return undefined;
+      const [{ RuleSettings, ScheduleSettings }, { TemplateBody }, { numberReadings }, { isSecret }] =
+        await Promise.all(["rules.js", "templates.js", "rule-conditions.js", "secrets.js"].map(contract));
+      const override = ({ zodSchema, jsonSchema }) => {
+        if (isSecret(zodSchema)) jsonSchema.format = "password";
+      };
+      const options = { io: "input", unrepresentable: "any", reused: "ref", override };
+      const texts = Object.entries({
+        rule: z.toJSONSchema(RuleSettings, options),
+        schedule: z.toJSONSchema(ScheduleSettings, options),
+        template: z.toJSONSchema(TemplateBody, options),
+        readingUnits: numberReadings,
+      }).map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`);
+      return texts.join("\n");
     },
   };
 }

@@ -15,10 +15,11 @@ export const newNotification = (over: Partial<NewNotification> = {}): NewNotific
 });
 
 /** What the API adds to the documented fields. */
-export const addedFields: Pick<Notification, "uid" | "severity" | "count" | "lastUtc" | "closedUtc"> = {
+export const addedFields: Pick<Notification, "uid" | "severity" | "count" | "lastUtc" | "closedUtc" | "ruleId"> = {
   uid: null,
   severity: "info",
   count: 1,
   lastUtc: "2026-01-31T12:00:00.000Z",
   closedUtc: null,
+  ruleId: null,
 };

@@ -3,6 +3,9 @@ import { isRecord } from "../contract/record.ts";
 import type { Miner } from "../contract/resources.ts";
 import { emptied } from "./miner-memory.ts";
 
+/** A miner, or its row. */
+export type Listed = Pick<Miner, "id" | "uid">;
+
 export const byId = (miners: readonly Miner[]): Map<number, Miner> => new Map(miners.map((miner) => [miner.id, miner]));
 
 /** Fields of a miner or a summary that change with time alone. */
@@ -29,10 +32,10 @@ export function sameButTime(a: unknown, b: unknown): boolean {
 }
 
 /** The miners that have changed, and those that are gone. */
-export function differences(
-  before: ReadonlyMap<number, Miner>,
-  after: ReadonlyMap<number, Miner>,
-): { readonly changed: Miner[]; readonly removed: Miner[] } {
+export function differences<T extends Listed>(
+  before: ReadonlyMap<number, T>,
+  after: ReadonlyMap<number, T>,
+): { readonly changed: T[]; readonly removed: T[] } {
   return {
     changed: [...after.values()].filter((miner) => !sameButTime(before.get(miner.id), miner)),
     removed: [...before.values()].filter(({ id }) => !after.has(id)),

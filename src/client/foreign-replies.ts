@@ -229,6 +229,7 @@ const readNotification =
       count: 1,
       lastUtc: timeUtc,
       closedUtc: null,
+      ruleId: null,
     };
   };
 

@@ -1,15 +1,18 @@
 import type { Logger } from "pino";
 import { operationNames, operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import type { Caller, CallName, MiningService } from "../contract/service.ts";
+import { completeFields } from "../contract/rows.ts";
+import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
 import { aboutCaller } from "./about.ts";
 import { ForeignService } from "./foreign-service.ts";
 import { LastListsByCaller } from "./last-lists.ts";
 import { checkedReply } from "./own-replies.ts";
+import { rowsIn } from "./rows.ts";
 import { oneLine } from "./secrets.ts";
 import { ServerSession } from "./server-session.ts";
 import { watchServer } from "./watch.ts";
+import { minerForm, rowForm, type WatchContext } from "./watch-forms.ts";
 import { openWire } from "./wire.ts";
 
 export interface ConnectOptions {
@@ -72,6 +75,24 @@ export function connectService(options: ConnectOptions): MiningService {
     remember(await reply);
     return reply;
   };
+  /** For versions of lists that this client makes itself. */
+  const run = `c${Math.floor(Math.random() * 36 ** 8).toString(36)}`;
+  let lists = 0;
+  /** The rows as the server has them, or made of a foreign server's miners. */
+  const rowList: MiningService["listMinerRows"] = async (input, caller) => {
+    const server = await session.serverFor("listMinerRows");
+    if (server.kind === "rigbridge") return calls.listMinerRows({ ...input, ...completeFields(input) }, caller);
+    const miners = rowsIn(await calls.listMiners({}, caller), input);
+    lists += 1;
+    return { version: `${run}.${lists}.0`, whole: true, miners, removed: [] };
+  };
+  const watchContext = (caller: Caller, reach: Reach | undefined): WatchContext => ({
+    ...{ session, pollSeconds, reach, log, changes, calls, run },
+    lastLists: () => lastLists.of(caller),
+  });
+  const untilClosed = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
+  const isWhole = ({ status, group, tag }: Input<"listMinerRows">): boolean =>
+    [status, group, tag].every((value) => value === undefined);
   return {
     ...calls,
     // The list as an object always has every field, as its type says.
@@ -79,19 +100,24 @@ export function connectService(options: ConnectOptions): MiningService {
       remembering(calls.listMiners(filter, caller), (list) => {
         if (Object.values(filter).every((value) => value === undefined)) lastLists.miners(caller, list);
       }),
+    listMinerRows: (input, caller) =>
+      remembering(rowList(input, caller), (list) => {
+        if (isWhole(input)) lastLists.rows(caller, list);
+      }),
     listNotifications: (input, caller) =>
       remembering(calls.listNotifications(input, caller), (list) => {
         if (input.since === undefined) lastLists.notifications(caller, list);
       }),
     getSummary: (input, caller) =>
       remembering(calls.getSummary(input, caller), (summary) => lastLists.summary(caller, summary)),
-    watchEvents: (input, caller, signal, reach) =>
-      watchServer(
-        { session, pollSeconds, reach, log, changes, calls, lastLists: () => lastLists.of(caller) },
-        input,
-        caller,
-        AbortSignal.any([signal, closing.signal]),
-      ),
+    watchEvents: (input, caller, signal, reach) => {
+      const context = watchContext(caller, reach);
+      return watchServer(context, minerForm(context, input, caller), input, caller, untilClosed(signal));
+    },
+    watchMinerRows: (input, caller, signal, reach) => {
+      const context = { ...watchContext(caller, reach), listMinerRows: rowList };
+      return watchServer(context, rowForm(context, input, caller), input, caller, untilClosed(signal));
+    },
     about: (caller) => aboutCaller(session, caller, locale),
     features: async () => (await session.server()).features,
     close: async () => {

@@ -1,12 +1,16 @@
 import { minersIn } from "../contract/miners-in.ts";
 import type { Miner, Summary } from "../contract/resources.ts";
+import type { MinerRow } from "../contract/rows.ts";
 import type { Caller, Reply } from "../contract/service.ts";
 import { byId } from "./changes.ts";
+import { rowsAfter } from "./rows.ts";
 
 /** The lists that a caller received last, from which its watch continues. */
 export interface LastLists {
   /** By id. */
   readonly miners?: ReadonlyMap<number, Miner>;
+  /** As rows, by id. */
+  readonly rows?: ReadonlyMap<number, MinerRow> | undefined;
   /** Ids. */
   readonly notifications?: ReadonlySet<number>;
   readonly summary?: Summary;
@@ -25,6 +29,11 @@ export class LastListsByCaller {
 
   miners(caller: Caller, { groupList }: Reply<"listMiners">): void {
     this.#put(caller, { miners: byId(minersIn(groupList)) });
+  }
+
+  /** All rows, or what has changed of them. */
+  rows(caller: Caller, list: Reply<"listMinerRows">): void {
+    this.#put(caller, { rows: rowsAfter(this.of(caller).rows, list) });
   }
 
   notifications(caller: Caller, { notificationList }: Reply<"listNotifications">): void {

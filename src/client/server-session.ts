@@ -115,15 +115,19 @@ export class ServerSession {
     });
   }
 
-  /** The server's own stream of events after this one. */
-  async events(after: number | undefined, { userId }: Caller, signal: AbortSignal): Promise<AnswerStream> {
-    const server = await this.serverFor("watchEvents");
+  /** The server's own stream of events after this one, or after the list with this version. */
+  async events(
+    { after, query }: { readonly after: number | string | undefined; readonly query: Readonly<Record<string, string>> },
+    { userId }: Caller,
+    signal: AbortSignal,
+  ): Promise<AnswerStream> {
+    const server = await this.serverFor("view" in query ? "watchMinerRows" : "watchEvents");
     const { method, path } = operations.watchEvents;
     return this.#forgetOnFailure(() =>
       this.wire.open({
         method,
         path,
-        query: { ...userQuery(userId), ...server.query },
+        query: { ...query, ...userQuery(userId), ...server.query },
         headers: { ...server.headers, ...(after === undefined ? {} : { "last-event-id": String(after) }) },
         timeoutMs: this.#options.timeoutSeconds * 1000,
         maxBytes: longestReply,

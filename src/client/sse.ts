@@ -15,9 +15,12 @@ export const answerMs = (pollMs: number): number => Math.max(2_000, Math.min(10_
 /** The server sends at least a comment every 15 s; a proxy may keep the stream of one that is gone. */
 const longestSilenceMs = 45_000;
 
-export interface EventsOptions {
-  /** The number of the last event that is known. */
-  readonly after: number | undefined;
+export interface EventsOptions<E> {
+  /** The last event that is known, or the version of a list. */
+  readonly after: number | string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  /** Throws for anything that is not an event. */
+  readonly event: (value: unknown) => E;
   /** ms without a byte before `check` is called, and called again. */
   readonly silenceMs: number;
   /** Rejects if the server no longer answers. */
@@ -30,14 +33,14 @@ export interface EventsOptions {
  * The server's own events after a known one. Resolves once the server begins to answer.
  * Throws the server's refusal, `service.unreachable`, and `service.garbled` if the answer is not a stream of events.
  */
-export async function openEvents(
+export async function openEvents<E>(
   session: ServerSession,
-  options: EventsOptions,
+  options: EventsOptions<E>,
   caller: Caller,
   signal: AbortSignal,
-): Promise<AsyncGenerator<Received>> {
+): Promise<AsyncGenerator<E | Unreadable>> {
   const { wire } = session;
-  const { status, type, stream } = await session.events(options.after, caller, signal);
+  const { status, type, stream } = await session.events(options, caller, signal);
   if (status === 200 && type.startsWith("text/event-stream")) return serverSentEvents(stream, wire.origin, options);
   const context = { wire, request: `GET ${operations.watchEvents.path}` };
   // Another server may have replaced the identified one.
@@ -67,24 +70,24 @@ async function beginningOf(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** An event, or the mark of one that cannot be read. */
-export type Received = ServiceEvent | "unreadable";
+/** The mark of an event that cannot be read. */
+export type Unreadable = "unreadable";
 
 /**
  * The events of a stream as they arrive; those of unknown types are skipped, since a newer server may have more.
  * Throws `service.unreachable` if the stream breaks off or the server falls silent, `service.garbled` if an event has no
  * end.
  */
-async function* serverSentEvents(
+async function* serverSentEvents<E>(
   stream: Readable,
   origin: string,
-  { silenceMs, check, heard }: EventsOptions,
-): AsyncGenerator<Received> {
-  const events: Received[] = [];
+  { silenceMs, event, check, heard }: EventsOptions<E>,
+): AsyncGenerator<E | Unreadable> {
+  const events: (E | Unreadable)[] = [];
   let isEndless = false;
   const parser = createParser({
     maxBufferSize: longestEvent,
-    onEvent: (message) => events.push(...eventIn(message)),
+    onEvent: (message) => events.push(...eventIn(message, event)),
     onError: ({ type }) => {
       isEndless ||= type === "max-buffer-size-exceeded";
     },
@@ -125,11 +128,11 @@ async function* serverSentEvents(
 
 const types: ReadonlySet<unknown> = new Set(ServiceEvent.options.map(({ shape }) => shape.type.value));
 
-function eventIn({ event, id, data }: EventSourceMessage): Received[] {
+function eventIn<E>({ event, id, data }: EventSourceMessage, read: (value: unknown) => E): (E | Unreadable)[] {
   if (!types.has(event)) return [];
   try {
     const json: unknown = JSON.parse(data);
-    return [ServiceEvent.parse({ id: Number(id), type: event, data: json })];
+    return [read({ id: Number(id), type: event, data: json })];
   } catch {
     return ["unreadable"];
   }

@@ -1,29 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Logger } from "pino";
 import { backOffMs, jittered } from "../async/index.ts";
-import type { ServiceEvent } from "../contract/events.ts";
-import { minersIn } from "../contract/miners-in.ts";
 import { isAway, RigbridgeError } from "../contract/problems.ts";
-import type { Miner, Summary } from "../contract/resources.ts";
-import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
-import { byId, differences, outOfReach, sameButTime } from "./changes.ts";
+import type { Summary } from "../contract/resources.ts";
+import type { Caller, Input } from "../contract/service.ts";
+import { differences, type Listed, sameButTime } from "./changes.ts";
 import type { LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
-import type { ServerSession } from "./server-session.ts";
 import { answerMs, openEvents } from "./sse.ts";
 import { StreamHealth } from "./stream-health.ts";
-
-export interface WatchContext {
-  readonly session: ServerSession;
-  readonly calls: Pick<MiningService, CallName>;
-  readonly pollSeconds: number;
-  /** Fires `change` after each write through this client. */
-  readonly changes: EventTarget;
-  /** The lists that the watcher received last. */
-  readonly lastLists: () => LastLists;
-  readonly reach: Reach | undefined;
-  readonly log: Pick<Logger, "info" | "warn"> | undefined;
-}
+import type { EventWith, Form, WatchContext } from "./watch-forms.ts";
 
 /** Errors that only a person can resolve. */
 const permanent: ReadonlySet<string> = new Set([
@@ -46,40 +31,47 @@ const pollsUntilLost = 1.9;
  * cannot be reached: `reach` is called within two poll intervals, and after three missed polls each miner is reported
  * once as out of reach. Throws errors that only a person can resolve, for example `key.wrong`.
  */
-export async function* watchServer(
+export async function* watchServer<T extends Listed>(
   context: WatchContext,
-  input: Input<"watchEvents">,
+  form: Form<T>,
+  { after, types }: Input<"watchEvents">,
   caller: Caller,
   signal: AbortSignal,
-): AsyncGenerator<ServiceEvent> {
-  const watch = new Watch(context, caller, signal, input.after);
+): AsyncGenerator<EventWith<T>> {
+  const watch = new Watch(context, form, caller, signal, after);
+  const wanted = types && new Set<string>([...types, "reset"]);
   while (!signal.aborted) {
     try {
-      yield* watch.run();
+      for await (const event of watch.run()) if (wanted?.has(event.type) !== false) yield event;
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof RigbridgeError) || isPermanent(error, caller)) throw error;
-      yield* watch.missed(error);
+      for (const event of watch.missed(error)) if (wanted?.has(event.type) !== false) yield event;
     }
     await watch.pause();
   }
 }
 
-class Watch {
+/** The number of an event, or of that which a list's version names. */
+const eventIn = (after: number | string | undefined): number | undefined =>
+  typeof after === "string" ? Number(after.split(".")[1]) : after;
+
+class Watch<T extends Listed> {
   readonly #context: WatchContext;
+  readonly #form: Form<T>;
   readonly #caller: Caller;
   readonly #signal: AbortSignal;
   /** The last event of the server that was passed on. */
-  #last: number | undefined;
+  #last: number | string | undefined;
   /** Counts events that the server did not number. */
   #count: number;
   #kind: Server["kind"] | undefined;
   /** The miners as the watcher knows them; undefined if those are the last lists. */
-  #miners: Map<number, Miner> | undefined;
+  #miners: Map<number, T> | undefined;
   #notifications: ReadonlySet<number> | undefined;
   #summary: LastLists["summary"];
   /** The list that `#miners` began with. */
-  #base: LastLists["miners"];
+  #base: ReadonlyMap<number, T> | undefined;
   /** ms since when the server cannot be reached, the attempts since then, and whether the watcher was informed. */
   #lostAt: number | undefined;
   #tries = 0;
@@ -94,17 +86,25 @@ class Watch {
   #resetAt = Number.NEGATIVE_INFINITY;
   readonly #stream: StreamHealth;
 
-  constructor(context: WatchContext, caller: Caller, signal: AbortSignal, after: number | undefined) {
+  constructor(
+    context: WatchContext,
+    form: Form<T>,
+    caller: Caller,
+    signal: AbortSignal,
+    after: number | string | undefined,
+  ) {
     this.#context = context;
+    this.#form = form;
     this.#stream = new StreamHealth(context);
     this.#caller = caller;
     this.#signal = signal;
-    this.#last = after;
-    this.#count = after ?? 0;
+    // A list of this client is the last one that the caller has received.
+    this.#last = typeof after === "string" && after.startsWith(`${context.run}.`) ? undefined : after;
+    this.#count = eventIn(after) ?? 0;
   }
 
   /** One stream of the server's own events until it ends, or one poll of a server whose events do not come. */
-  async *run(): AsyncGenerator<ServiceEvent> {
+  async *run(): AsyncGenerator<EventWith<T>> {
     this.#isInterrupted = false;
     const { kind } = await this.#untilAborted(this.#context.session.serverFor("watchEvents"));
     const isOther = this.#kind !== undefined && this.#kind !== kind;
@@ -115,7 +115,7 @@ class Watch {
   }
 
   /** Polls instead if the events fail again and again and the server answers otherwise. */
-  async *#eventsOrPoll(): AsyncGenerator<ServiceEvent> {
+  async *#eventsOrPoll(): AsyncGenerator<EventWith<T>> {
     let failure: RigbridgeError | null = null;
     this.#stream.tries();
     try {
@@ -133,7 +133,7 @@ class Watch {
   }
 
   /** The server could not be reached, or broke off. */
-  *missed(error: RigbridgeError): Generator<ServiceEvent> {
+  *missed(error: RigbridgeError): Generator<EventWith<T>> {
     const { pollSeconds } = this.#context;
     this.#lostAt ??= performance.now();
     this.#tries += 1;
@@ -144,7 +144,7 @@ class Watch {
     this.#isAway = true;
     const known = this.#currentMiners();
     for (const miner of [...known.values()]) {
-      const gone = outOfReach(miner, error.message);
+      const gone = this.#form.outOfReach(miner, error.message);
       known.set(miner.id, gone);
       yield { id: this.#next(), type: "miner", data: gone };
     }
@@ -164,7 +164,7 @@ class Watch {
     changes.removeEventListener("change", wake);
   }
 
-  async *#events(): AsyncGenerator<ServiceEvent> {
+  async *#events(): AsyncGenerator<EventWith<T>> {
     const done = new AbortController();
     const signal = AbortSignal.any([this.#signal, done.signal]);
     try {
@@ -172,7 +172,8 @@ class Watch {
       const { session } = this.#context;
       const check = () => this.#checkAnswers();
       const heard = () => this.#stream.heard();
-      const options = { after: this.#last, silenceMs: this.#stream.silenceMs, check, heard };
+      const { query, event } = this.#form;
+      const options = { after: this.#last, query, event, silenceMs: this.#stream.silenceMs, check, heard };
       const events = await this.#checked(openEvents(session, options, this.#caller, signal));
       this.#isInterrupted = true;
       this.#stream.opened();
@@ -189,7 +190,7 @@ class Watch {
     }
   }
 
-  #remember(event: ServiceEvent): ServiceEvent {
+  #remember(event: EventWith<T>): EventWith<T> {
     this.#last = event.id;
     if (event.type === "miner") this.#currentMiners().set(event.data.id, event.data);
     if (event.type === "miner-removed") this.#currentMiners().delete(event.data.id);
@@ -197,7 +198,7 @@ class Watch {
   }
 
   /** At most one reset per poll interval: a newer server may send many events that cannot be read. */
-  *#resetNowAndThen(): Generator<ServiceEvent> {
+  *#resetNowAndThen(): Generator<EventWith<T>> {
     if (performance.now() - this.#resetAt < this.#context.pollSeconds * 1000) return;
     this.#resetAt = performance.now();
     const last = this.#last;
@@ -206,23 +207,18 @@ class Watch {
   }
 
   /** The changes between the watcher's list and the start of the events. */
-  async *#catchUp(): AsyncGenerator<ServiceEvent> {
-    const before = this.#miners ?? this.#context.lastLists().miners;
+  async *#catchUp(): AsyncGenerator<EventWith<T>> {
+    const before = this.#miners ?? this.#form.last();
     if (before === undefined) return;
-    const { groupList } = await this.#checked(this.#untilAborted(this.#context.calls.listMiners({}, this.#caller)));
-    yield* this.#changesOf(before, byId(minersIn(groupList)));
+    yield* this.#changesOf(before, await this.#checked(this.#untilAborted(this.#form.list())));
   }
 
-  async *#poll(): AsyncGenerator<ServiceEvent> {
+  async *#poll(): AsyncGenerator<EventWith<T>> {
     const { calls, lastLists } = this.#context;
     // The events of an earlier watch are not kept.
     if (this.#last !== undefined) yield this.#reset();
     const [list, { notificationList }, summary] = await this.#untilAborted(
-      Promise.all([
-        calls.listMiners({}, this.#caller),
-        calls.listNotifications({}, this.#caller),
-        this.#summaryInTime(),
-      ]),
+      Promise.all([this.#form.list(), calls.listNotifications({}, this.#caller), this.#summaryInTime()]),
     );
     this.#reconnect();
     const before = lastLists();
@@ -230,16 +226,16 @@ class Watch {
     const shown = this.#summary ?? before.summary;
     this.#notifications = new Set(notificationList.map(({ id }) => id));
     this.#summary = summary;
-    yield* this.#changesOf(this.#miners ?? before.miners, byId(minersIn(list.groupList)));
+    yield* this.#changesOf(this.#miners ?? this.#form.last(), list);
     for (const each of notificationList)
       if (notifications?.has(each.id) === false) yield { id: this.#next(), type: "notification", data: each };
     if (shown !== undefined && !sameButTime(shown, summary)) yield { id: this.#next(), type: "summary", data: summary };
     this.#reportReached();
   }
 
-  *#changesOf(before: ReadonlyMap<number, Miner> | undefined, after: Map<number, Miner>): Generator<ServiceEvent> {
+  *#changesOf(before: ReadonlyMap<number, T> | undefined, after: Map<number, T>): Generator<EventWith<T>> {
     this.#miners = after;
-    this.#base = this.#context.lastLists().miners;
+    this.#base = this.#form.last();
     if (before === undefined) return;
     const { changed, removed } = differences(before, after);
     for (const { id, uid } of removed) yield { id: this.#next(), type: "miner-removed", data: { id, uid } };
@@ -247,8 +243,8 @@ class Watch {
   }
 
   /** The watcher's view: the list that it received last, and the events since. */
-  #currentMiners(): Map<number, Miner> {
-    const { miners } = this.#context.lastLists();
+  #currentMiners(): Map<number, T> {
+    const miners = this.#form.last();
     if (this.#miners === undefined || miners !== this.#base) {
       this.#base = miners;
       this.#miners = new Map(miners);
@@ -326,7 +322,7 @@ class Watch {
   }
 
   /** Discards all state. */
-  #reset(): ServiceEvent {
+  #reset(): EventWith<T> {
     this.#last = undefined;
     this.#miners = undefined;
     this.#notifications = undefined;
@@ -337,7 +333,8 @@ class Watch {
 
   /** The id of an event that the server did not send: that of its last one, to resume from, else a counter. */
   #next(): number {
-    if (this.#last !== undefined) return this.#last;
+    const last = eventIn(this.#last);
+    if (last !== undefined) return last;
     this.#count += 1;
     return this.#count;
   }

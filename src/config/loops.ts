@@ -9,6 +9,9 @@ const seconds = z.number().min(0).max(86_400);
 const minOn = seconds.optional().describe("minimum seconds that a rig mines; absent = that of power");
 const minOff = seconds.optional().describe("minimum seconds that a rig is stopped; absent = that of power");
 
+/** The highest power of the rigs of a room together. */
+export const RoomMaximum = z.number().min(0).max(10_000_000).describe("W that the rigs of the room may take together");
+
 /** The source of a value: a web address, a topic or the API. */
 export const SourceSettings = z
   .strictObject({
@@ -46,6 +49,9 @@ export const HeatingSettings = z
       .max(5)
       .default(0.5)
       .describe("°C below the target at which heating is fully on, and above it at which it is off"),
+    max: RoomMaximum.optional().describe(
+      "W that its rigs may take together, whoever sets them; absent = as an administrator sets it over the API",
+    ),
     minOn,
     minOff,
   })

@@ -13,7 +13,7 @@ import { drivers } from "../link/drivers/index.ts";
 import { Channels, HookSettings } from "./channels.ts";
 import type { Environment } from "./environment.ts";
 import { GpuSettingsOfModel } from "./gpu-settings.ts";
-import { Follows, Heatings } from "./loops.ts";
+import { Follows, Heatings, RoomMaximum } from "./loops.ts";
 import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } from "./money.ts";
 import { MqttSettings } from "./mqtt.ts";
 import { OwnAgentSettings } from "./own-agent.ts";
@@ -118,13 +118,22 @@ export type MinerSettings = z.infer<typeof MinerSettings>;
 
 export interface GroupSettings {
   name: string;
-  room?: boolean | undefined;
+  room?: boolean | { max?: number | undefined } | undefined;
   electricity?: ElectricitySettings | undefined;
   groups?: GroupSettings[] | undefined;
 }
 export const GroupSettings: z.ZodType<GroupSettings> = z.strictObject({
   name,
-  room: z.boolean().optional().describe("whether it is a room, which Home Assistant shows as an area; absent = no"),
+  room: z
+    .union(
+      [z.boolean(), z.strictObject({ max: RoomMaximum.optional() })],
+      "must be true, false, or a mapping with max, in W",
+    )
+    .optional()
+    .describe(
+      "whether it is a room, which Home Assistant shows as an area and the family page with a slider; with max, in W, " +
+        "its rigs take no more than that together; absent = no",
+    ),
   electricity: ElectricitySettings.optional().describe(
     "price of its electricity; absent = that of the group around it",
   ),

@@ -531,6 +531,27 @@ export const HistoryQuery = z.object({
   format: Format,
 });
 
+export const RoomBody = z
+  .strictObject({
+    target: z.number().min(5).max(35).optional().describe("°C, of a room whose temperature is held; ends overrides"),
+    power: z.number().min(0).max(10_000_000).optional().describe("W that its rigs may take together; 0 stops them"),
+    on: z.boolean().optional().describe("false stops its rigs until they are switched on again"),
+    max: z
+      .number()
+      .min(0)
+      .max(10_000_000)
+      .nullable()
+      .optional()
+      .describe("W that its rigs may take together, whoever sets them; null = no maximum; administrators only"),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    error: "needs at least one of target, power, on and max",
+  })
+  .refine(({ power, on }) => power === undefined || on === undefined, {
+    path: ["on"],
+    error: "cannot be given together with power",
+  });
+
 export const SummaryHistoryQuery = HistoryQuery.extend({
   group: parameter(
     z.union([Id, groupName]),
@@ -586,15 +607,17 @@ export const UpcomingQuery = z.object({
   days: parameter(Decimal.pipe(z.number().min(0).max(31)), "how many days ahead, at most 31; default: 7", 7).optional(),
 });
 
+const eventOrList = "must be a whole number of 1 to 15 digits, or the version of a list";
+
 /** A list's version: the run of the service, the last event at that time, and what was requested. */
 export const ListVersion = z
   .string()
   .max(100)
-  .regex(/^[0-9a-z]{1,16}\.[0-9]{1,15}\.[0-9a-f]{1,16}$/);
+  .regex(/^[0-9a-z]{1,16}\.[0-9]{1,15}\.[0-9a-f]{1,16}$/, eventOrList);
 
 export const EventsQuery = z.object({
   after: parameter(
-    z.union([EventId, ListVersion], "must be a whole number of 1 to 15 digits, or the version of a list"),
+    z.union([EventId, ListVersion], eventOrList),
     "resume after this event, as with the header Last-Event-ID, or after the list with this `version`",
     1204,
   ).optional(),

@@ -31,6 +31,7 @@ import {
   PoolGroupBody,
   PricesQuery,
   parameter,
+  RoomBody,
   RowEventsQuery,
   SummaryHistoryQuery,
   TryQuery,
@@ -67,6 +68,7 @@ import {
   PoolList,
   PriceList,
   type Privilege,
+  Room,
   Summary,
   SummaryHistory,
   SystemInfo,
@@ -149,6 +151,7 @@ const poolOfMiner = {
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
+const room = { key: parameter(z.string().min(1).max(100), "key of the room", "group-1") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
@@ -465,7 +468,7 @@ export const operations = {
     extension,
   }),
   changeRule: patch("/api/rules/:id", administrators, {
-    summary: "Changes the given keys of a rule",
+    summary: "Changes the given keys of a rule; null removes a key",
     params: byIdOrKey("rule"),
     body: RulePatch,
     reply: RuleInfo,
@@ -509,7 +512,7 @@ export const operations = {
     extension,
   }),
   changeSchedule: patch("/api/schedules/:id", administrators, {
-    summary: "Changes the given keys of a schedule",
+    summary: "Changes the given keys of a schedule; null removes a key",
     params: byIdOrKey("schedule"),
     body: SchedulePatch,
     reply: ScheduleInfo,
@@ -656,7 +659,24 @@ export const operations = {
     reply: RowEvent,
     extension,
   }),
-
+  getVersion: get("/api/version", viewers, {
+    summary: "The name and version of the service",
+    reply: z.object({ name: z.literal("Rigbridge"), version: z.string() }),
+    extension,
+  }),
+  listRooms: get("/api/rooms", viewers, {
+    summary:
+      "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
+    reply: z.array(Room),
+    extension,
+  }),
+  changeRoom: post("/api/rooms/:key", operators, {
+    summary: "Sets the target or the power of a room, switches it, or sets its maximum, which only administrators may",
+    params: room,
+    body: RoomBody,
+    reply: Room,
+    extension,
+  }),
   getMinerSettings: get("/api/miners/:id/settings", administrators, {
     summary: "What is set of a miner, and whether it can be changed over the API; without secrets",
     params: byIdOf("miner"),

@@ -427,6 +427,7 @@ export const Notification = z.object({
   count: int.describe("how often it has occurred: a repeat while it is open has the same id (Rigbridge extension)"),
   lastUtc: z.iso.datetime().describe("when it occurred last (Rigbridge extension)"),
   closedUtc: z.iso.datetime().nullable().describe("when it was over; null while it is open (Rigbridge extension)"),
+  ruleId: int.nullable().describe("the rule that made it; null if none did (Rigbridge extension)"),
 });
 export type Notification = z.infer<typeof Notification>;
 
@@ -567,6 +568,64 @@ export const History = z.object({
     ),
 });
 export type History = z.infer<typeof History>;
+
+export const roomKinds = ["target", "power", "surplus"] as const;
+
+/** What a family controls with one slider or switch. */
+export const Room = z.object({
+  key: text.describe("stays as long as the room; as POST /api/rooms/{key} takes it"),
+  name: text,
+  kind: z
+    .enum(roomKinds)
+    .describe("target: holds a temperature; power: a group that is a room; surplus: its rigs follow a power surplus"),
+  groupId: int.nullable().describe("group of its rigs; null for a room with one miner"),
+  miners: z.array(int).describe("ids of its miners"),
+  on: z
+    .boolean()
+    .nullable()
+    .describe("false while all its rigs are stopped (target, surplus: by a user); null if it is unknown"),
+  control: z
+    .object({
+      unit: z.enum(["°C", "W"]),
+      value: figure.describe("what it is set to; null if it is unknown"),
+      min: z.number(),
+      max: z.number().describe("within the maximum of the room"),
+      step: z.number().nullable().describe("null where there are only `options`"),
+      options: z.array(z.number()).nullable().describe("all values that its rigs have, where these are few"),
+    })
+    .nullable()
+    .describe(
+      "its slider: the target in °C or the power in W; null if it has none, or none of its rigs can be reached",
+    ),
+  changing: z.boolean().describe("whether a command about the power of its rigs is under way"),
+  temperature: figure.describe("°C; null if it is unknown or older than 15 minutes"),
+  temperatureAt: z.iso.datetime().nullable().describe("when it was reported"),
+  demand: figure.describe("its heat demand, 0 to 1"),
+  surplus: figure.describe("W, positive for export, of a surplus; null if it is unknown or older than 15 minutes"),
+  surplusAt: z.iso.datetime().nullable().describe("when it was reported"),
+  power: figure.describe("W that its rigs draw, as far as known"),
+  heldBy: MinerPower.shape.heldBy.describe("who controls its power instead of the room itself; null if nobody does"),
+  max: z
+    .object({
+      watts: z.number(),
+      owner: z.enum(["file", "store"]).describe("file: set in the configuration file, and changed only there"),
+    })
+    .nullable()
+    .describe("what its rigs may take together, whoever sets them; null = no maximum"),
+  highest: figure.describe("W that its rigs could be set to together without the maximum; null if it is unknown"),
+  today: z
+    .object({
+      date: text.describe("local date"),
+      energy: figure.describe("Wh"),
+      cost: figure,
+      revenue: figure,
+      profit: figure,
+      currency: text.describe("ISO 4217"),
+      incomplete: z.boolean().describe("revenue or cost was unknown for a part of the day"),
+    })
+    .describe("since midnight, up to a minute ago; null is unknown"),
+});
+export type Room = z.infer<typeof Room>;
 
 export const SummaryHistory = z.object({
   step: z

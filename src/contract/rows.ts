@@ -44,7 +44,7 @@ const UsualRow = z.object({
   reason: ReasonCode.nullable().describe("why it is not hashing"),
   hashrate: figure("H/s, four digits"),
   expected: figure("expected hash rate, H/s, four digits"),
-  power: figure("W, four digits"),
+  power: figure("W, four digits, to a tenth"),
   temperature: figure("°C of the hottest board"),
   pool: text("host of the active pool"),
   coin: text("short name of the coin"),
@@ -107,7 +107,7 @@ export const rowReaders: Readers = {
   reason: ({ reason }) => reason,
   hashrate: ({ readings }) => short(readings.hashrate),
   expected: ({ readings }) => short(readings.hashrateExpected),
-  power: ({ readings }) => short(readings.power),
+  power: ({ readings }) => short(tenths(readings.power)),
   temperature: ({ readings }) => tenths(readings.temperature),
   pool: ({ pool }) => known(pool),
   coin: ({ coin }) => known(coin),
@@ -145,6 +145,11 @@ export type MinerRowList = z.infer<typeof MinerRowList>;
 /** The columns of a request: the id and its fields, in the order of the table. */
 export const columnsFor = (fields: readonly string[] | undefined): readonly RowColumn[] =>
   fields === undefined ? usualColumns : rowColumnNames.filter((name) => name === "id" || fields.includes(name));
+
+/** The columns of a request whose rows have all that their type says. */
+export const completeFields = ({ fields }: { readonly fields?: readonly RowColumn[] | undefined }) => ({
+  fields: fields && [...new Set([...usualColumns, ...fields])],
+});
 
 /** A row with these columns. */
 export const rowWith = (columns: readonly RowColumn[], value: (column: RowColumn) => unknown): object =>

@@ -77,14 +77,16 @@ const ruleFields = {
   safety: z.boolean().optional().describe("its power settings go before those of people"),
 };
 
+const withValues = z
+  .record(z.string().max(40), z.union([z.number(), name]))
+  .optional()
+  .describe("for use: the values of a ready-made rule, like temperature: 80");
+
 const ruleShape = {
   key: Key.optional().describe("unique name for other rules, and for its place in the audit; absent = its name"),
   name: name.optional().describe("name for people; absent = its key"),
   use: Key.optional().describe("key of a ready-made rule, whose keys are overridden by those given here"),
-  with: z
-    .record(z.string().max(40), z.union([z.number(), name]))
-    .optional()
-    .describe("for use: the values of a ready-made rule, like temperature: 80"),
+  with: withValues,
   ...ruleFields,
 };
 
@@ -187,25 +189,36 @@ export const RuleId = z
   .max(64)
   .regex(/^[A-Za-z0-9][^/?#]*$/, "must be an id or a key");
 
-type Patch<T> = { [K in keyof T]?: T[K] | undefined };
-export interface RulePatch extends Patch<Omit<RuleSettings, "key" | "use" | "with">> {}
+type Patch<T> = { [K in keyof T]?: T[K] | null | undefined };
+export interface RulePatch extends Patch<Omit<RuleSettings, "key" | "use">> {}
 export interface SchedulePatch extends Patch<ScheduleSettings> {}
 
 const isChange = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
 const nothing = "has nothing to change";
 
-export const RulePatch: z.ZodType<RulePatch> = z
-  .strictObject({ ...ruleFields, name: ruleShape.name })
-  .partial()
-  .refine(isChange, nothing);
-export const SchedulePatch: z.ZodType<SchedulePatch> = z
-  .strictObject(scheduleShape)
-  .partial()
-  .refine(isChange, nothing);
+/** The keys of a shape, each of which may be absent, or null to remove it. */
+const patchOf = <T extends Readonly<Record<string, z.ZodType>>>(shape: T) =>
+  z
+    .strictObject(
+      Object.fromEntries(
+        Object.entries(shape).map(([key, field]) => [key, field.nullish().describe(field.description ?? "")]),
+      ) as { [K in keyof T]: z.ZodOptional<z.ZodNullable<T[K]>> },
+    )
+    .refine(isChange, nothing);
+
+export const RulePatch: z.ZodType<RulePatch> = patchOf({ ...ruleFields, name: ruleShape.name, with: withValues });
+export const SchedulePatch: z.ZodType<SchedulePatch> = patchOf(scheduleShape);
 
 const id = z.int();
 const text = z.string();
 const time = z.iso.datetime();
+
+export const traceOutcomes = ["done", "failed", "unknown", "running", "held", "cleared", "missed", "seen"] as const;
+
+const lastRun = z
+  .object({ time, outcome: z.enum(traceOutcomes), message: text })
+  .nullable()
+  .describe("its newest run; null if it has none, or concerned a miner that the caller does not see");
 
 /** Without the values of headers, which may be secrets. */
 const definition = z
@@ -229,6 +242,8 @@ export const RuleInfo = z.object({
   pending: z.int().describe("miners for which its conditions hold, but not for long enough"),
   firing: z.int().describe("miners for which it fires"),
   held: z.int().describe("of those, miners for which it is held back"),
+  nextTime: time.nullable().describe("when the next of its times comes; null if it has none"),
+  lastRun,
   definition,
 });
 export type RuleInfo = z.infer<typeof RuleInfo>;
@@ -246,6 +261,7 @@ export const ScheduleInfo = z.object({
   active: z.boolean().describe("it has begun and not ended yet"),
   nextStart: time.nullable().describe("null if it is unknown"),
   nextEnd: time.nullable().describe("null if it has none"),
+  lastRun,
   definition,
 });
 export type ScheduleInfo = z.infer<typeof ScheduleInfo>;
@@ -270,8 +286,6 @@ export const MaintenanceWindow = z.object({
   definition,
 });
 export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
-
-export const traceOutcomes = ["done", "failed", "unknown", "running", "held", "cleared", "missed", "seen"] as const;
 
 /** What a rule or schedule did once. */
 export const RuleRun = z.object({

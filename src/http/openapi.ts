@@ -108,10 +108,10 @@ function entry(name: OperationName, operation: Operation): Json {
 const viewDescription = (view: string, { summary, media }: Operation): string =>
   `With \`view=${view}\` (Rigbridge extension): ${summary}${media === undefined ? "" : `, as \`${media}\``}.`;
 
-/** The tag of a path is its resource; the document's `user` belongs to `users`. */
+/** The tag of a path is its resource, with two exceptions. */
 function tagOf(path: string): string {
   const resource = path.split("/")[2] ?? "";
-  return resource === "user" ? "users" : resource;
+  return { user: "users", version: "service" }[resource] ?? resource;
 }
 
 /** Each parameter once. One that a view has, too, but with other values, has no pattern, and both descriptions. */

@@ -23,8 +23,10 @@ const reserved: ReadonlySet<string> = new Set(["api", "webapi", "docs", "health"
 /** Segments of a path at most; the longest of the dashboard have three. */
 const deepest = 6;
 
+const html = "text/html; charset=utf-8";
+/** Files of other types are not served. */
 const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
+  ".html": html,
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".webmanifest": "application/manifest+json; charset=utf-8",
@@ -35,6 +37,8 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
   ".txt": "text/plain; charset=utf-8",
 };
+
+const typeOf = (name: string): string | undefined => types[extname(name).toLowerCase()];
 
 /** A file of the dashboard: in assets, or an icon or the manifest beside index.html. */
 const filePath = /^\/(?:assets\/[\w.-]+\.\w+|[\w-]+\.(?:webmanifest|svg|png|ico|txt))$/;
@@ -82,6 +86,8 @@ export class Pages {
     const path = pathOf(request.url);
     const answer = await (filePath.test(path) ? this.#file(path.slice(1)) : this.#page(path));
     if (answer === undefined) return undefined;
+    // Programs get other answers at the same paths.
+    reply.header("vary", `${reply.getHeader("vary")}, accept`);
     // Elsewhere browsers ignore it, and say so on their console.
     if (isTrustworthy(request)) reply.header("cross-origin-opener-policy", "same-origin");
     return answer.send(request, reply);
@@ -93,14 +99,15 @@ export class Pages {
     const base = "../".repeat(rest.length) || "./";
     return this.#once(`${isKnown} ${base}`, async () => {
       if (!this.#names.has("index.html")) return notBuilt(this.#headers);
-      const html = (await readFile(join(this.#folder, "index.html"), "utf8")).replace(/<base\b[^>]*>/i, "");
-      const bytes = Buffer.from(html.replace(/<head\b[^>]*>/i, (head) => `${head}<base href="${base}">`));
+      const built = await readFile(join(this.#folder, "index.html"), "utf8");
+      const text = built.replace(/<base\b[^>]*>/i, "");
+      const bytes = Buffer.from(text.replace(/<head\b[^>]*>/i, (head) => `${head}<base href="${base}">`));
       return new StaticAnswer(isKnown ? 200 : 404, this.#headersOf("index.html", bytes), bytes);
     });
   }
 
   #file(name: string): Promise<StaticAnswer | undefined> {
-    if (!this.#names.has(name)) return Promise.resolve(undefined);
+    if (!this.#names.has(name) || typeOf(name) === undefined) return Promise.resolve(undefined);
     return this.#once(name, async () => {
       const read = (suffix: string) =>
         this.#names.has(name + suffix) ? readFile(join(this.#folder, name + suffix)) : undefined;
@@ -112,7 +119,7 @@ export class Pages {
   #headersOf(name: string, bytes: Buffer): Readonly<Record<string, string>> {
     return {
       ...this.#headers,
-      "content-type": types[extname(name).toLowerCase()] ?? "application/octet-stream",
+      "content-type": typeOf(name) ?? "",
       // The names of assets contain a hash of what they hold.
       "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
       etag: contentTag(bytes),
@@ -162,7 +169,7 @@ function isTrustworthy(request: FastifyRequest): boolean {
 const notBuilt = (headers: Readonly<Record<string, string>>): StaticAnswer =>
   new StaticAnswer(
     503,
-    { ...headers, "content-type": types[".html"] ?? "" },
+    { ...headers, "content-type": html },
     Buffer.from(
       `<!doctype html><html lang="en"><meta charset="utf-8"><title>Rigbridge</title><h1>The dashboard is not built</h1>
 <p>The service runs, but this checkout has no dashboard yet: run <code>npm run build</code>, then restart the service.</p>

@@ -64,7 +64,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
     logEnd(log, command);
     events.command(presentCommand(command));
   });
-  return { executor, runOnRig, runOnLoop, loops, runs, runner, limits, bulk, runList, jobNotices };
+  return { executor, runOnRig, runOnLoop, loops, holds, runs, runner, limits, bulk, runList, jobNotices };
 }
 
 /** What steps do elsewhere than on rigs. */

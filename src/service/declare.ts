@@ -132,19 +132,22 @@ const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
   const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
     path: [...above, group].map(({ name }) => name),
-    ...{ name: group.name, room: group.room },
+    ...{ name: group.name, ...roomOf(group) },
   }));
-  const values = new Map(flat.map(({ path, name, room }) => [keyOf(path), { name, room, parentId: 0 }]));
+  const values = new Map(flat.map(({ path, ...group }) => [keyOf(path), { ...group, parentId: 0 }]));
   let rows = await store.groups.declare(values);
   if (flat.some(({ path }) => path.length > 1)) {
-    const placed = flat.map(({ path, name, room }) => {
+    const placed = flat.map(({ path, ...group }) => {
       const parentId = rows.get(keyOf(path.slice(0, -1)))?.id ?? 0;
-      return [keyOf(path), { name, room, parentId }] as const;
+      return [keyOf(path), { ...group, parentId }] as const;
     });
     rows = await store.groups.declare(new Map(placed));
   }
   return rows;
 }
+
+const roomOf = ({ room }: GroupSettings): Pick<StoredGroup, "room" | "max"> =>
+  typeof room === "object" ? { room: true, ...given({ max: room.max }) } : { room };
 
 const keyOf = (path: readonly string[]): string => JSON.stringify(path);
 

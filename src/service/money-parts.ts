@@ -2,11 +2,11 @@ import type { Logger } from "pino";
 import type { Config } from "../config/schema.ts";
 import { briefOf, type RigState } from "../fleet/state.ts";
 import type { PoolReading } from "../link/driver.ts";
-import type { Store } from "../store/index.ts";
+import type { MoneySums, Store } from "../store/index.ts";
 import { isDemo, type MinerRegistry } from "./miners/miner-registry.ts";
 import type { Prices, PricesFor } from "./money/earnings.ts";
 import type { BestInput } from "./money/economics.ts";
-import { Ledger } from "./money/ledger.ts";
+import { addedSums, Ledger } from "./money/ledger.ts";
 import type { LocalClock } from "./money/local-time.ts";
 import type { PoolBook } from "./money/pool-book.ts";
 import type { Rates } from "./money/rates.ts";
@@ -74,6 +74,12 @@ export function openLedgers({ config, store, demoStore, now, log, rates, tariffs
   const [own, demo] = [open(store), open(demoStore)];
   return {
     of: (minerId: number): Ledger => (isDemo(minerId) ? demo : own),
+    /** Of these miners together on a local date; null if nothing was counted. */
+    sumsOf: (minerIds: readonly number[], date: string): MoneySums | null => {
+      const ofOwn = own.sumsOf(new Set(minerIds.filter((id) => !isDemo(id))), date);
+      const ofDemo = demo.sumsOf(new Set(minerIds.filter(isDemo)), date);
+      return ofOwn === null || ofDemo === null ? (ofOwn ?? ofDemo) : addedSums(ofOwn, ofDemo);
+    },
     save: (): void => own.save(),
     close: (): void => {
       own.close();

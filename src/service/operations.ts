@@ -1,5 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
+import { version } from "../version.ts";
 import { bulkRequest } from "./automation/bulk-request.ts";
 import { listOf } from "./automation/lists.ts";
 import { refusals, reportDisabled } from "./automation/rights.ts";
@@ -24,6 +25,7 @@ import { channelOperations } from "./notifications/channels.ts";
 import { notificationOperations } from "./notifications/notifications.ts";
 import type { Outbox } from "./notifications/outbox.ts";
 import type { Base, Miners } from "./parts.ts";
+import { roomOperations } from "./power/room-operations.ts";
 import type { Calls } from "./users/guard.ts";
 import { userOperations } from "./users/users.ts";
 
@@ -173,6 +175,11 @@ export function serviceOperations(parts: ServiceParts): Calls {
       ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
       demoStore: parts.records.demoStore,
     }),
+    ...roomOperations({
+      ...{ registry, accessBook, runOnRig, runOnLoop, now, currency: parts.rates.currency },
+      ...{ loops: parts.loops, power: parts.power, holds: parts.holds, localTime: parts.localTime },
+      sumsOf: parts.ledgers.sumsOf,
+    }),
     ...moneyOperations({
       ...{ store, coins, accessBook, shares, now, days: store.moneyDays, save: parts.ledgers.save },
       ...{ tariffs: parts.tariffs, currency: parts.rates.currency, localTime: parts.localTime },
@@ -192,5 +199,6 @@ export function serviceOperations(parts: ServiceParts): Calls {
     }),
     getDiscovery: discoveries.getDiscovery,
     cancelDiscovery: discoveries.cancelDiscovery,
+    getVersion: async () => ({ name: "Rigbridge", version }),
   };
 }

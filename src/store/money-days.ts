@@ -56,6 +56,8 @@ export interface MoneyDays {
   add(batch: Iterable<readonly [MoneyKey, MoneySums]>): void;
   /** By period, group and subject. */
   sums(query: MoneyQuery): MoneyRow[];
+  /** Of one miner on one date; null without any. */
+  ofMiner(date: string, minerId: number, currency: string): MoneySums | null;
   /** The first and the last date with rows; null without any. */
   dates(): { readonly first: string; readonly last: string } | null;
   /** What the energy of each miner has cost so far, by id. */
@@ -93,6 +95,11 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
     coin: queryFor("coin"),
     algorithm: queryFor("algorithm"),
   };
+  const ofMiner = sqlite.prepare(
+    `select count(*) as rows, sum(seconds) as seconds, sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc,
+       ${money("revenue")}, sum(revenue_btc) as revenue_btc, sum(uncosted) as uncosted, sum(unearned) as unearned
+     from money_day where day = $date and miner_id = $minerId`,
+  );
   const costs = sqlite.prepare("select miner_id, cost from money_total where currency = ?");
   const addCost = sqlite.prepare(
     "insert into money_total (miner_id, currency, cost) values (?, ?, ?) " +
@@ -113,6 +120,10 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
         }
       }),
     sums: ({ of, ...parameters }) => sqlite.read(() => queries[of].all(parameters).map(moneyRow)),
+    ofMiner: (date, minerId, currency) => {
+      const row = sqlite.read(() => ofMiner.get({ date, minerId, currency }));
+      return row === undefined || row.rows === 0 ? null : sumsIn(row);
+    },
     dates: () => {
       const { first, last } = sqlite.read(() => dates.get()) ?? {};
       return typeof first === "string" && typeof last === "string" ? { first, last } : null;
@@ -136,6 +147,10 @@ const moneyRow = (row: Record<string, SQLOutputValue>): MoneyRow => ({
   period: String(row.period),
   groupId: figure(row.group_id) ?? 0,
   subject: typeof row.subject === "number" ? row.subject : String(row.subject),
+  ...sumsIn(row),
+});
+
+const sumsIn = (row: Record<string, SQLOutputValue>): MoneySums => ({
   seconds: figure(row.seconds) ?? 0,
   energy: figure(row.energy),
   cost: figure(row.cost),

@@ -46,6 +46,7 @@ export const StoredGroup = z.object({
   name: text,
   parentId: z.int().describe("0 = at the top"),
   room: z.boolean().optional(),
+  max: z.number().optional().describe("W that its rigs may take together, as in the file"),
 });
 export type StoredGroup = z.infer<typeof StoredGroup>;
 
@@ -155,6 +156,13 @@ export const StoredHeating = z.object({
   setAt: z.number().nullable().describe("epoch ms when a user set it; null = as in the file"),
 });
 export type StoredHeating = z.infer<typeof StoredHeating>;
+
+/** The maximum that an administrator has set for a room over the API. */
+export const StoredRoomMaximum = z.object({
+  room: text.describe("its key, as in GET /api/rooms"),
+  max: z.number().describe("W"),
+});
+export type StoredRoomMaximum = z.infer<typeof StoredRoomMaximum>;
 
 /** What one card (or processor) of a model does with a program and an algorithm. */
 export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });

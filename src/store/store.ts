@@ -29,6 +29,7 @@ import {
   StoredMiner,
   StoredPool,
   StoredPoolGroup,
+  StoredRoomMaximum,
   StoredRule,
   StoredSchedule,
   StoredTemplate,
@@ -86,6 +87,7 @@ export interface Store {
   readonly coins: Collection<StoredCoin>;
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
+  readonly roomMaxima: Collection<StoredRoomMaximum>;
   readonly benchmarks: Collection<StoredBenchmark>;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
@@ -195,6 +197,7 @@ const assemble = async (
     coins: await collection("coin", StoredCoin),
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
+    roomMaxima: await collection("room maximum", StoredRoomMaximum),
     benchmarks: await collection("benchmark", StoredBenchmark),
   };
   const sessions = await openSessions(durable);

@@ -1,39 +1,12 @@
 import { signal } from "@preact/signals";
 import { createParser } from "eventsource-parser";
-
-import type { MinerStatus, Notification, Summary } from "../contract/resources.ts";
+import type { Notification, Summary } from "../contract/resources.ts";
+import type { MinerRow, MinerRowList } from "../contract/rows.ts";
 import { call, Problem, request } from "./api.ts";
 import { loadSession, may, session } from "./session.ts";
 
 /** What a list shows of a rig (`GET /api/miners?view=list`). */
-export interface Row {
-  readonly id: number;
-  readonly uid: string | null;
-  readonly name: string;
-  readonly group: number;
-  readonly location: {
-    readonly site: string | null;
-    readonly container: string | null;
-    readonly rack: string | null;
-    readonly slot: string | null;
-  } | null;
-  readonly tags: readonly string[];
-  readonly status: MinerStatus;
-  readonly reason: string | null;
-  readonly hashrate: number | null;
-  readonly expected: number | null;
-  readonly power: number | null;
-  readonly temperature: number | null;
-  readonly pool: string | null;
-  readonly coin: string | null;
-  readonly profit: number | null;
-  readonly alarms: number | null;
-  /** When the readings were taken, if they are out of date. */
-  readonly readAt: string | null;
-  readonly algorithm?: string | null;
-  readonly model?: string | null;
-  readonly address?: string | null;
-}
+export type Row = MinerRow;
 
 /** The rigs as they were at a moment; the map changes, the object around it is new each time. */
 export interface Rigs {
@@ -41,8 +14,17 @@ export interface Rigs {
   readonly loaded: boolean;
 }
 
-/** Columns beside those that every row has. */
-const extraColumns = ["algorithm", "model", "address"];
+/** Columns beside those that every row has; pages add what they show. */
+const extraColumns = new Set<keyof Row>(["algorithm", "model", "address", "worker"]);
+
+/** Adds columns to the rows. They come as soon as the list has been read again. */
+export function wantColumns(columns: readonly (keyof Row)[]): void {
+  const missing = columns.filter((column) => !extraColumns.has(column) && !baseColumns.includes(column));
+  if (missing.length === 0) return;
+  for (const column of missing) extraColumns.add(column);
+  version = null;
+  stream?.abort(new ColumnsWanted());
+}
 
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
@@ -93,28 +75,23 @@ function markChanged(): void {
   if (flushTimer === undefined) flushTimer = setTimeout(flush, flushMs);
 }
 
-interface ListAnswer {
-  readonly version: string;
-  readonly miners: readonly Row[];
-  readonly removed: readonly number[];
-  readonly whole?: boolean;
-}
-
 async function readRows(signal: AbortSignal): Promise<void> {
-  const query = new URLSearchParams({ view: "list", fields: fieldsAsked });
+  const query = new URLSearchParams({ view: "list", fields: fieldsAsked() });
   if (version !== null) query.set("since", version);
   const answer = await request("GET", `api/miners?${query}`, undefined, { signal, timeoutMs: 60_000 });
-  const list = (await answer.json()) as ListAnswer;
-  if (list.whole !== false || version === null) byId.clear();
+  const list = (await answer.json()) as MinerRowList;
+  if (list.whole) byId.clear();
   for (const row of list.miners) byId.set(row.id, row);
   for (const id of list.removed) byId.delete(id);
   version = list.version;
   rigs.value = { byId, loaded: true };
 }
 
-const baseColumns =
-  "id,uid,name,group,location,tags,status,reason,hashrate,expected,power,temperature,pool,coin,profit,alarms,readAt";
-const fieldsAsked = `${baseColumns},${extraColumns.join(",")}`;
+const baseColumns: readonly (keyof Row)[] = [
+  ...(["id", "uid", "name", "group", "location", "tags", "status", "reason", "hashrate", "expected"] as const),
+  ...(["power", "temperature", "pool", "coin", "profit", "alarms", "readAt"] as const),
+];
+const fieldsAsked = (): string => [...baseColumns, ...extraColumns].join(",");
 
 async function readOthers(signal: AbortSignal): Promise<void> {
   const [sums, notes] = await Promise.all([
@@ -123,6 +100,11 @@ async function readOthers(signal: AbortSignal): Promise<void> {
   ]);
   summary.value = sums;
   notifications.value = notes?.notificationList ?? [];
+}
+
+/** Reads the notifications again, after they were acknowledged or cleared. */
+export async function reloadNotifications(): Promise<void> {
+  notifications.value = (await call("listNotifications", {})).notificationList;
 }
 
 function receive(type: string, data: unknown): void {
@@ -163,6 +145,7 @@ export async function startLive(): Promise<void> {
       if (!running) return;
       if (error instanceof Problem && error.status === 401) await loadSession().catch(() => undefined);
       if (session.value === null) return stopLive();
+      if (error instanceof ColumnsWanted) continue;
       if (failures > 0 || !(error instanceof Reconnect)) lose(error);
       failures += 1;
     }
@@ -187,10 +170,13 @@ function lose(error: unknown): void {
 /** The stream has ended or resets: read the lists again. */
 class Reconnect extends Error {}
 
+/** A page shows columns that the rows do not have yet: read the list again. */
+class ColumnsWanted extends Error {}
+
 async function follow(signal: AbortSignal): Promise<void> {
   const after = version === null ? "" : `&after=${encodeURIComponent(version)}`;
   const silence = new AbortController();
-  const response = await fetch(new URL(`api/events?view=list&fields=${fieldsAsked}${after}`, document.baseURI), {
+  const response = await fetch(new URL(`api/events?view=list&fields=${fieldsAsked()}${after}`, document.baseURI), {
     headers: { accept: "text/event-stream" },
     cache: "no-store",
     signal: AbortSignal.any([signal, silence.signal]),

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { now } from "./clock.ts";
-import { ago, counted } from "./format.ts";
+import { ago, counted, number } from "./format.ts";
 import * as chosen from "./language.ts";
 import { language, languages, t } from "./language.ts";
 import { connection, notifications, rigs } from "./live.ts";
@@ -86,7 +86,7 @@ function AlarmPill() {
       href={link("alarms")}
       aria-label={counted(open.length, t.shell.alarms)}
     >
-      <Icon name="bell" /> <span>{open.length}</span>
+      <Icon name="bell" /> <span>{number(open.length)}</span>
     </a>
   );
 }
@@ -154,7 +154,7 @@ function Banners() {
     <>
       {live || !rigs.value.loaded ? null : (
         <p class="banner bad" role="status">
-          <Icon name="unplugged" /> {t.shell.away(ago(since, now.value))}
+          <Icon name="unplugged" /> <span>{t.shell.away(ago(since, now.value))}</span>
         </p>
       )}
       {who?.demo === true ? (

@@ -9,9 +9,11 @@ miners: [{address: 127.0.0.1:20001, name: a, uid: rig-a, group: oven}]
 
 const read = (text: string) => parseConfig(farm + text, "rigbridge.yaml", { TOKEN: "sesame" });
 
-function mistakes(text: string): string[] {
+const mistakes = (text: string): string[] => problemsOf(() => read(text));
+
+function problemsOf(work: () => unknown): string[] {
   try {
-    read(text);
+    work();
     return [];
   } catch (error) {
     if (!(error instanceof RigbridgeError)) throw error;
@@ -31,6 +33,20 @@ follow: {name: Roof, group: shelf, surplus: {url: "http://meter.local/rpc", path
     { name: "Roof", measures: "export", reserve: 0, dwell: 120, surplus: { every: 30 } },
   ]);
   expect(read("").config).toMatchObject({ heating: [], follow: [] });
+});
+
+test("rooms may have a maximum", () => {
+  const { config } = read(`heating: {${room}, group: oven, max: 900}`);
+  expect(config.heating).toMatchObject([{ max: 900 }]);
+  const groups = (of: string) => parseConfig(`groups: [{name: oven, room: ${of}}]`, "rigbridge.yaml", {});
+  expect(groups("{max: 900}").config.groups).toEqual([{ name: "oven", room: { max: 900 } }]);
+  expect(groups("{}").config.groups).toEqual([{ name: "oven", room: {} }]);
+  expect(mistakes(`heating: {${room}, group: oven, max: -1}`)).toEqual([
+    expect.stringMatching(/^heating.max: must be/),
+  ]);
+  expect(problemsOf(() => groups("warm"))).toEqual([
+    expect.stringContaining("must be true, false, or a mapping with max, in W"),
+  ]);
 });
 
 test("a list holds several", () => {

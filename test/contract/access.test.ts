@@ -11,10 +11,11 @@ const open: Readonly<Record<Privilege, string>> = {
   view: `listMiners getMiner listAddPools getMinerPool listPools getPool listPoolGroups listHosts getHost
     getHostSystemInfo listManagedMiners getManagedMiner listMiningSoftware listAlgorithms listNotifications
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
-    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory
+    listMinerRows watchMinerRows
+    getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms
     listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
-    startBulkAction cancelBulkAction`,
+    startBulkAction cancelBulkAction changeRoom`,
   administrator: `getMinerSettings addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,
 };

@@ -22,7 +22,7 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
     const documented = operationNames.filter((name) => !("extension" in operations[name]));
     expect(documented).toHaveLength(28);
     expect([...features].toSorted()).toEqual(
-      (isReference ? [...documented, "watchEvents"] : operationNames).toSorted(),
+      (isReference ? [...documented, "watchEvents", "listMinerRows", "watchMinerRows"] : operationNames).toSorted(),
     );
   });
 

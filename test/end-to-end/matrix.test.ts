@@ -76,7 +76,10 @@ beforeAll(async () => {
   const config = Config.parse({
     http: { port: 0, key: keys.service },
     poll: { workers, interval: 3600 },
-    groups: [{ name: "alpha farm" }, { name: "bravo farm" }],
+    groups: [
+      { name: "alpha farm", room: true },
+      { name: "bravo farm", room: true },
+    ],
     miners: [
       { name: "alpha ant", address: rig(0), group: "alpha farm" },
       { name: "alpha bitaxe", address: rig(1), group: "alpha farm" },
@@ -301,6 +304,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   getBulkAction: made("/api/actions", bulk),
   cancelBulkAction: made("/api/actions", bulk),
   watchEvents: "/api/events",
+  listMinerRows: "/api/miners?view=list",
+  watchMinerRows: "/api/events?view=list",
   getHistory: `/api/miners/${ant}/history`,
   listRules: "/api/rules",
   addRule: () => ({ path: "/api/rules", body: newRule() }),
@@ -341,6 +346,9 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   deleteBenchmark: made("/api/benchmarks", () => store.benchmarks.add(benchmark)),
   getManagedMinerSwitching: "/api/managedminers/1/switching",
   getSummaryHistory: "/api/summary/history",
+  getVersion: "/api/version",
+  listRooms: "/api/rooms",
+  changeRoom: { path: "/api/rooms/group-1", body: { max: null } },
 };
 
 /**
@@ -446,6 +454,11 @@ listBenchmarks         401  401   200  200  200  200  200  200  404
 deleteBenchmark        401  401   200  403  403  200  403  403  404
 getManagedMinerSwitching 401 401  409  404  404  409  404  404  404
 getSummaryHistory      401  401   200  200  200  200  200  200  404
+listMinerRows          401  401   200  200  200  200  200  200  404  both
+watchMinerRows         401  401   200  200  200  200  200  200  404
+getVersion             401  401   200  200  200  200  200  200  404
+listRooms              401  401   200  200  200  200  200  200  404  both
+changeRoom             401  401   200  403  404  200  404  403  404
 `;
 
 const isOperation = (name: string): name is OperationName => operationNames.some((each) => each === name);

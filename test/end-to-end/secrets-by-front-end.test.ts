@@ -143,6 +143,8 @@ const inputs: Readonly<Record<OperationName, object>> = {
   getBulkAction: { id: 1 },
   cancelBulkAction: { id: 1 },
   watchEvents: {},
+  listMinerRows: { view: "list" },
+  watchMinerRows: { view: "list" },
   getHistory: { id: rigId },
   listRules: {},
   addRule: { key: "tell", do: [webhookWithSecret] },
@@ -179,6 +181,9 @@ const inputs: Readonly<Record<OperationName, object>> = {
   deleteBenchmark: { id: 77 },
   getManagedMinerSwitching: { id: 1 },
   getSummaryHistory: {},
+  getVersion: {},
+  listRooms: {},
+  changeRoom: { key: "none", on: true },
 };
 
 beforeAll(async () => {

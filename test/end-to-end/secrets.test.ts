@@ -26,6 +26,7 @@ const shownWithPools = [secrets.pool, secrets.laterPool];
 
 let farm: Farm;
 let service: ServiceProcess;
+const sessionIds: string[] = [];
 /** All output, with its source. */
 const came: [where: string, what: string][] = [];
 
@@ -146,6 +147,24 @@ test("no error exposes a key, password or token", async () => {
       from: "127.103.22.1",
     });
 
+  // A session that stays open, one that is ended, and one that is forged.
+  const sessionOf = async (key: string): Promise<string> => {
+    const { headers } = await service.ask("POST", "/api/session", {
+      headers: { "content-type": "application/json", "x-api-key": "" },
+      body: JSON.stringify({ key }),
+    });
+    return headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+  };
+  for (const key of [secrets.user, secrets.service]) {
+    const cookie = await sessionOf(key);
+    sessionIds.push(cookie.split("=")[1] ?? "");
+    for (const path of ["/api/session", "/api/users", "/api/nothing", "/metrics"])
+      await ask("GET", path, { headers: { cookie, "x-api-key": "" } });
+  }
+  expect(sessionIds.filter((id) => id.length === 43)).toHaveLength(2);
+  await send("/api/session", { key: secrets.guess });
+  await send("/api/session", { key: [secrets.guess] });
+
   // Valid input, which is stored.
   await send("/api/users", { name: "bert", key: secrets.laterUser, privilege: "control" });
   await send("/api/pools", { id: 1, plainWorkerPassword: secrets.laterPool });
@@ -175,18 +194,18 @@ test("no error exposes a key, password or token", async () => {
   const statuses = new Set(came.filter(([where]) => where === "status").map(([, status]) => status));
   for (const status of ["200", "201", "204", "400", "401", "403", "404", "415", "429", "502"])
     expect(statuses).toContain(status);
-  for (const [name, secret] of Object.entries(secrets))
+  for (const [name, secret] of [...Object.entries(secrets), ...sessionIds.map((id) => ["a session", id] as const)])
     for (const writing of writings(secret)) {
       const leaks = came.filter(([, what]) => what.includes(writing)).map(([where]) => where);
       expect([name, writing, leaks]).toEqual([name, writing, []]);
     }
 });
 
-test("the store contains only digests of keys", async () => {
+test("the store contains only digests of keys and sessions", async () => {
   const files = (await readdir(service.folder)).filter((file) => file !== "rigbridge.yaml");
   expect(files).toContain("rigbridge.db");
   const bytes = Buffer.concat(await Promise.all(files.map((file) => readFile(join(service.folder, file)))));
   expect(bytes.includes("anna")).toBe(true);
-  for (const key of [secrets.service, secrets.user, secrets.laterUser, secrets.guess])
+  for (const key of [secrets.service, secrets.user, secrets.laterUser, secrets.guess, ...sessionIds])
     for (const writing of writings(key)) expect([writing, bytes.includes(writing)]).toEqual([writing, false]);
 });

@@ -57,7 +57,7 @@ function send(name: OperationName, [, what, absolute = ""]: Case): Promise<Answe
 
 test("the table has something to change, and a stream", () => {
   expect(changing.length).toBeGreaterThan(25);
-  expect(streams).toEqual(["watchEvents"]);
+  expect(streams).toEqual(["watchEvents", "watchMinerRows"]);
 });
 
 describe.each(attacks.map((attack) => ({ how: attack[0], attack })))("$how", ({ attack }) => {

@@ -116,6 +116,7 @@ async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<E
     accessOf: (caller) => accessBook.of(caller),
     sees: () => true,
     current: (id) => told.get(id),
+    row: () => undefined,
     summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no summary here")),
   };
   const events = new Events({

@@ -93,6 +93,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   listBenchmarks: ["/api/benchmarks", {}],
   deleteBenchmark: ["/api/benchmarks/3", { id: 3 }],
   getManagedMinerSwitching: ["/api/managedminers/5/switching", { id: 5 }],
+  getVersion: ["/api/version", {}],
   testChannel: ["/api/channels/phone/test", { key: "phone" }],
   addChannel: ["/api/channels", { key: "mail", type: "mail" }, '{"key":"mail","type":"mail"}'],
   changeChannel: ["/api/channels/phone", { key: "phone", from: "info" }, '{"from":"info"}'],
@@ -105,6 +106,8 @@ const requests: Record<CallName, [string, object, string?]> = {
     "/api/summary/history?from=1769860800000&step=60&group=Barn&algorithm=sha256",
     { from: 1769860800000, step: 60, group: "Barn", algorithm: "sha256" },
   ],
+  listRooms: ["/api/rooms", {}],
+  changeRoom: ["/api/rooms/group-1", { key: "group-1", power: 900, max: null }, '{"power":900,"max":null}'],
   listRules: ["/api/rules", {}],
   addRule: ["/api/rules", { key: "r", manual: true }, '{"key":"r","manual":true}'],
   changeRule: ["/api/rules/r", { id: "r", enabled: false }, '{"enabled":false}'],
@@ -134,6 +137,10 @@ const requests: Record<CallName, [string, object, string?]> = {
   ],
   getPrices: ["/api/prices?miner=7&from=1769860800000", { miner: 7, from: 1769860800000 }],
   getMarket: ["/api/market", {}],
+  listMinerRows: [
+    "/api/miners?view=list&since=1.2.3&status=Mining&fields=name,model",
+    { view: "list", since: "1.2.3", status: ["Mining"], fields: ["name", "model"] },
+  ],
 };
 
 const json = { "content-type": "application/json" };
@@ -145,7 +152,7 @@ describe("every operation", () => {
     const operation = table[name];
     const answer = await served.ask(operation?.method ?? "", target, body === undefined ? {} : { headers: json, body });
     expect(answer.status).toBe(operation?.status ?? 200);
-    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(answer.headers["content-type"]).toBe(`${operation?.media ?? "application/json"}; charset=utf-8`);
     expect(answer.json).toEqual({ ok: name });
     expect(served.calls).toEqual([{ name, input, caller: { actor: "http", userId: undefined } }]);
   });

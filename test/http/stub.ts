@@ -29,7 +29,11 @@ export function stub(): Stub {
     };
     return [name, method];
   });
-  const service = { ...Object.fromEntries(methods), encoded: (name: string) => encoded.get(name) };
+  const about = async (caller: unknown) => {
+    calls.push({ name: "about", input: {}, caller });
+    return { operations: ["getSummary"] };
+  };
+  const service = { ...Object.fromEntries(methods), about, encoded: (name: string) => encoded.get(name) };
   if (!isService(service)) throw new Error("the stub lacks an operation");
   return { service, calls, answers, encoded };
 }

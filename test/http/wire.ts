@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { pino } from "pino";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { type HttpLimits, httpLimits } from "../../src/http/limits.ts";
-import { type HttpServer, startHttpServer } from "../../src/http/server.ts";
+import { type HttpServer, type HttpServerOptions, startHttpServer } from "../../src/http/server.ts";
 import { within } from "../until.ts";
 import { type Stub, stub } from "./stub.ts";
 
@@ -37,6 +37,7 @@ export async function serve(
   settings: Partial<HttpSettings> = {},
   limits: Partial<HttpLimits> = {},
   host = "127.0.0.1",
+  rest: Pick<HttpServerOptions, "sessions" | "web"> = {},
 ): Promise<Served> {
   const made = stub();
   const logged: string[] = [];
@@ -47,6 +48,7 @@ export async function serve(
     log,
     version: "1.2.3",
     limits: { ...httpLimits, ...limits },
+    ...rest,
   });
   const { port } = server.address;
   return {

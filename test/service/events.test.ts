@@ -1,11 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import type { ServiceEvent } from "../../src/contract/events.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";
-import type { CurrentMiner } from "../../src/service/events/event-ring.ts";
+import type { AnyEvent, CurrentMiner } from "../../src/service/events/event-ring.ts";
 import { type EventLimits, Events, eventLimits } from "../../src/service/events/events.ts";
 import type { EventView } from "../../src/service/events/subscriber.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
@@ -105,6 +104,7 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
       accessOf: (caller) => accessBook.of(caller),
       sees: (id, access) => access.seesGroup(groups.get(id) ?? -1),
       current: (id) => miners.get(id),
+      row: () => undefined,
       summaryFor: async (caller) => {
         summaries.push(caller);
         return summary(farm.running, `${summaries.length}`);
@@ -143,7 +143,7 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
 
 /** What a listener has seen, but for summaries; it listens from the moment of the call. */
 interface Seen {
-  readonly events: ServiceEvent[];
+  readonly events: AnyEvent[];
   readonly summaries: number[];
   /** In short: `type id`, with the miner's step. */
   readonly short: string[];
@@ -191,7 +191,7 @@ async function listen(farm: Farm, caller: Caller = everybody, after?: number): P
   return seen;
 }
 
-function short(event: ServiceEvent): string {
+function short(event: AnyEvent): string {
   const { type, data } = event;
   if (type === "miner") return `miner ${data.id}${"step" in data ? `:${data.step}` : ""}`;
   if (type === "miner-removed") return `miner-removed ${data.id} ${data.uid}`;
@@ -390,7 +390,7 @@ describe("a subscriber that resumes", () => {
 });
 
 /** What somebody knows of a farm who has taken these events: the step of each miner. */
-function replayed(known: Map<number, number>, events: readonly ServiceEvent[]): Map<number, number> {
+function replayed(known: Map<number, number>, events: readonly AnyEvent[]): Map<number, number> {
   for (const { type, data } of events) {
     if (type === "miner" && "step" in data && typeof data.step === "number") known.set(data.id, data.step);
     else if (type === "miner-removed") known.delete(data.id);
@@ -399,7 +399,7 @@ function replayed(known: Map<number, number>, events: readonly ServiceEvent[]): 
 }
 
 /** All that is new to a subscriber who visits. */
-async function takenBy(farm: Farm, who: Caller, after: number | undefined): Promise<ServiceEvent[]> {
+async function takenBy(farm: Farm, who: Caller, after: number | undefined): Promise<AnyEvent[]> {
   const stream = farm.events.encoded(farm.view, { after }, who, ending.signal);
   farm.tell(99);
   const { value } = await next(stream);
@@ -595,7 +595,7 @@ describe("the summary", () => {
   test("has an id of its own, in order with all other events, behind which one resumes", async () => {
     const farm = await openFarm();
     const anna = await farm.user("anna", null);
-    const all: ServiceEvent[][] = [[], []];
+    const all: AnyEvent[][] = [[], []];
     const stop = new AbortController();
     const callers = [everybody, { actor: "x", userId: anna }];
     const watching = callers.map(async (caller, index) => {
@@ -684,6 +684,7 @@ describe("the summary", () => {
       accessOf: (caller) => accessBook.of(caller),
       sees: () => true,
       current: () => undefined,
+      row: () => undefined,
       summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),
     };
     const stream = events.encoded(view, {}, everybody, ending.signal);

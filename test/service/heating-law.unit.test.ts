@@ -40,6 +40,43 @@ describe("the demand of a room", () => {
   });
 });
 
+describe("heating a room with a maximum", () => {
+  const within = (rigs: readonly PureRig[], watts: number): Follower[] =>
+    followers(rigs).map((rig) => ({ ...rig, room: { key: "den", watts } }));
+
+  test("shares the maximum as all the heat, and starts no rig that does not fit", async () => {
+    const cold = rigsOf(stoppedClock().now, [plain, plain]);
+    expect(heat(within(cold, 1500), 1)).toEqual([{ id: 1, watts: 1000 }]);
+    expect(heat(within(cold, 900), 1)).toEqual([]);
+    const { rigs } = await warm([fine, fine]);
+    expect(heat(within(rigs, 1200), 1).map(({ watts }) => watts)).toEqual([600, 600]);
+    expect(heat(within(rigs, 1000), 0.8).map(({ watts }) => watts)).toEqual([400, 400]);
+    expect(heat(within(rigs, 500), 1)).toEqual([
+      { id: 1, watts: 500 },
+      { id: 2, watts: 0 },
+    ]);
+  });
+
+  test("never raises the power above the maximum", async () => {
+    const making = fc.constantFrom(plain, fine, { full: 1500, limit: { min: 600, step: 50 } });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(making, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 0, max: 5000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (some, most, demand) => {
+          const { rigs } = await warm(some);
+          for (const rig of rigs.slice(1)) await rig.take({ id: rig.id, watts: 0 });
+          const set = new Map(heat(within(rigs, most), demand).map(({ id, watts }) => [id, watts]));
+          const total = followers(rigs).reduce((sum, rig) => sum + (set.get(rig.id) ?? settingOf(rig)), 0);
+          const before = followers(rigs).reduce((sum, rig) => sum + settingOf(rig), 0);
+          expect(total).toBeLessThanOrEqual(Math.max(most, before) + 1);
+        },
+      ),
+    );
+  });
+});
+
 describe("heating", () => {
   test("starts a rig that can only be stopped at the lower edge, and stops it at the upper", async () => {
     const cold = followers(rigsOf(stoppedClock().now, [plain]));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { operationNames, operations } from "../../src/contract/operations.ts";
+import type { z } from "zod";
+import { type Operation, operationNames, operations } from "../../src/contract/operations.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { documented, type FuzzedRequest, fuzzedRequests } from "./fuzzed-requests.ts";
@@ -140,7 +141,7 @@ function flawOf({ operation, method }: FuzzedRequest, { status, headers, text }:
     if (type.startsWith("text/event-stream")) return undefined;
     if (type.startsWith("text/csv"))
       return /^[\w ,]+\r\n/.test(text) ? undefined : `not a table: ${text.slice(0, 100)}`;
-    const { success, error } = operations[operation].reply.safeParse(json(text));
+    const { success, error } = replyOf(operation, type).safeParse(json(text));
     return success ? undefined : `the reply does not match its schema: ${error.message.slice(0, 300)}`;
   }
   if (status < 400) return `${status} to ${method}`;
@@ -150,6 +151,16 @@ function flawOf({ operation, method }: FuzzedRequest, { status, headers, text }:
   const { code, status: said } = { code: "", status: 0, ...problem };
   const known = Object.entries(problems).find(([each]) => each === code)?.[1];
   return known?.status === status && said === status ? undefined : `${status} with the problem ${code} of ${said}`;
+}
+
+/** Of the operations that share the path, the reply with this media type. */
+function replyOf(name: FuzzedRequest["operation"], type: string): z.ZodType {
+  const asked: Operation = operations[name];
+  const sharing = operationNames
+    .map((each): Operation => operations[each])
+    .filter(({ method, path }) => method === asked.method && path === asked.path);
+  const found = sharing.find(({ media = "application/json" }) => type.startsWith(`${media};`));
+  return (found ?? asked).reply;
 }
 
 function json(text: string): unknown {

@@ -70,6 +70,8 @@ export function groupOperations(
         if (miner.groupId === id) await store.managedMiners.change(miner.id, { groupId: group.parentId });
       for (const { id: below } of inside) await groups.change(below, { parentId: group.parentId });
       await groups.remove(id);
+      const maximum = store.roomMaxima.all().find(({ room }) => room === `group-${id}`);
+      if (maximum !== undefined) await store.roomMaxima.remove(maximum.id);
       await forgetFor(store, "groups", id);
       store.groupEnergies.forget(id);
       store.farmSamples.forget(id);

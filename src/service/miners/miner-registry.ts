@@ -107,6 +107,8 @@ export interface PowerHolder {
 /** Power control as the registry uses it. */
 export interface PowerControl {
   holder(minerId: number, state: Pick<RigState, "reading">): PowerHolder | null;
+  /** W that the maximum of its room leaves to it; null without a maximum. */
+  leftFor(minerId: number): number | null;
   /** Called with every good read before the miner is shown. */
   observe(minerId: number, reading: Brief): void;
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
@@ -407,6 +409,14 @@ export class MinerRegistry {
     return this.#readings.watch(listener);
   }
 
+  /** These miners may show something else, such as their highest power. */
+  change(ids: Iterable<number>): void {
+    for (const id of ids) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) this.#mark(entry, true);
+    }
+  }
+
   /** Every miner may show something else: pools or coins have changed. */
   changeAll(): void {
     this.jsonCache.touch();
@@ -538,6 +548,7 @@ export class MinerRegistry {
       poolIds: this.#poolIds(id, reading?.pools ?? []),
       powerTarget: this.#options.power.control(id, { controls: currentControls(rig.state), reading }),
       holder: this.#options.power.holder(id, rig.state),
+      powerLeft: this.#options.power.leftFor(id),
     };
     return presentMiner(facts, rig, extras, this.#options.presentation);
   }

@@ -3,7 +3,13 @@ import type { MinerSettings } from "../../contract/resources.ts";
 import type { Stored, StoredMiner } from "../../store/index.ts";
 
 /** Those of a miner that the configuration and the API do not declare. */
-export const noSettings = { driver: null, interval: null, offlineExpected: false, hasLogin: false, supply: null } as const;
+export const noSettings = {
+  driver: null,
+  interval: null,
+  offlineExpected: false,
+  hasLogin: false,
+  supply: null,
+} as const;
 
 /** What is set of a miner, without secrets. */
 export function presentSettings(row: Stored<StoredMiner>): MinerSettings {

@@ -18,7 +18,15 @@ import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
 
 export type MinerOperations = Pick<
   MiningService,
-  "listMiners" | "getMiner" | "getMinerSettings" | "listAddPools" | "getMinerPool" | "addMiner" | "changeMiner" | "deleteMiner" | "pollMiner"
+  | "listMiners"
+  | "getMiner"
+  | "getMinerSettings"
+  | "listAddPools"
+  | "getMinerPool"
+  | "addMiner"
+  | "changeMiner"
+  | "deleteMiner"
+  | "pollMiner"
 >;
 
 export interface MinerContext extends PlugContext {

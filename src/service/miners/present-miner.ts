@@ -81,6 +81,8 @@ export interface MinerExtras extends LoopStatus {
   readonly poolIds: readonly number[];
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   readonly powerTarget: readonly Control[];
+  /** W that the maximum of its room leaves to it; null without a maximum. */
+  readonly powerLeft: number | null;
   /** Who holds its power against loops. */
   readonly holder: { readonly what: string; readonly until: number | null } | null;
 }
@@ -237,12 +239,13 @@ export function presentMiner(
 }
 
 /** A loop steers the power unless somebody holds it. */
-function presentPower({ holder, loop, powerTarget: [control] }: MinerExtras): Miner["power"] {
+function presentPower({ holder, loop, powerLeft, powerTarget: [control] }: MinerExtras): Miner["power"] {
   const owner = holder ?? (loop === null ? null : { what: loop, until: null });
   const watts = control?.options?.flatMap((option) => (typeof option === "string" ? [] : option.watts)) ?? [];
+  const most = control?.max ?? (watts.length === 0 ? null : Math.max(...watts));
   return {
     heldBy: owner && { what: owner.what, until: owner.until === null ? null : new Date(owner.until).toISOString() },
-    max: control?.max ?? (watts.length === 0 ? null : Math.max(...watts)),
+    max: most === null || powerLeft === null ? most : Math.max(0, Math.min(most, Math.floor(powerLeft))),
   };
 }
 
@@ -345,7 +348,16 @@ export function presentFailed(
 ): PresentedMiner {
   const { uid, driver } = rig.state;
   const state = afterRefusal({ ...beforeFirstRead(unknownRig), uid, driver, energy }, unusable);
-  const extras = { energy, poolIds: [], powerTarget: [], heating: null, stoppedBy: null, loop: null, holder: null };
+  const extras = {
+    energy,
+    poolIds: [],
+    powerTarget: [],
+    heating: null,
+    stoppedBy: null,
+    loop: null,
+    holder: null,
+    powerLeft: null,
+  };
   return presentMiner(facts, { state, declared: rig.declared }, extras, to);
 }
 

@@ -87,6 +87,17 @@ export class Ledger {
     return this.#costs.get(minerId) ?? null;
   }
 
+  /** What these miners have earned and cost on a local date so far; null if nothing was counted. */
+  sumsOf(minerIds: ReadonlySet<number>, date: string): MoneySums | null {
+    const { days, currency } = this.#options;
+    const stored = [...minerIds].flatMap((id) => days.ofMiner(date, id, currency) ?? []);
+    const unsaved = [...this.#unsaved.values()].flatMap(({ key, sums }) =>
+      key.date === date && key.currency === currency && minerIds.has(key.minerId) ? [sums] : [],
+    );
+    const [first, ...others] = [...stored, ...unsaved];
+    return first === undefined ? null : others.reduce(addedSums, first);
+  }
+
   /** Forgets a miner that was removed; what it earned stays in the sums. */
   forget(minerId: number): void {
     this.#try();

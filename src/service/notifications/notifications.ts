@@ -13,14 +13,21 @@ type NotificationOperations = Pick<
 
 export const presentNotification =
   (format: Format) =>
-  ({ key: _, time, last, closed, ...notification }: StoredNotification): Notification => ({
+  ({ key, time, last, closed, ...notification }: StoredNotification): Notification => ({
     ...notification,
     timeUtc: iso(time),
     time: format.localTime(time),
     isWarning: notification.severity !== "info",
     lastUtc: iso(last),
     closedUtc: closed === null ? null : iso(closed),
+    ruleId: ruleIdIn(key),
   });
+
+/** The keys of rules' notifications are stored, and never change their form. */
+function ruleIdIn(key: string | null): number | null {
+  const [, id] = /^rule:(\d+):/.exec(key ?? "") ?? [];
+  return id === undefined ? null : Number(id);
+}
 
 const iso = (time: number): string => new Date(time).toISOString();
 

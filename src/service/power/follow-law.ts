@@ -18,8 +18,8 @@ const minimumChange = 0.05;
 
 /**
  * The power of each rig, in order: its highest setting within what is left. Down at once, up only to what has been
- * available steadily. Rigs that stay as they are, or that may not be changed now, are left out; their draw is not
- * available to the others.
+ * available steadily, and no more than what is left of the maximum of its room. Rigs that stay as they are, or that may
+ * not be changed now, are left out; their draw is not available to the others.
  */
 export function share(rigs: readonly Follower[], watts: Share): Demand[] {
   const fixed = new Set(rigs.filter(({ free }) => !free));
@@ -45,9 +45,16 @@ interface Allotment {
 function allot(rigs: readonly Follower[], fixed: ReadonlySet<Follower>, { now, steady }: Share): Allotment[] {
   const kept = [...fixed].reduce((total, rig) => total + taken(rig), 0);
   let left = { now: now - kept, steady: Math.min(steady, now) - kept };
+  const rooms = new Map(rigs.flatMap(({ room }) => (room == null ? [] : [[room.key, room.watts]])));
+  const spend = ({ room }: Follower, watts: number): void => {
+    if (room != null) rooms.set(room.key, (rooms.get(room.key) ?? 0) - watts);
+  };
+  for (const rig of fixed) spend(rig, taken(rig));
   return rigs.flatMap((rig): Allotment[] => {
     if (fixed.has(rig)) return [];
-    const to = settingFor(rig, left);
+    const most = rig.room == null ? Number.POSITIVE_INFINITY : (rooms.get(rig.room.key) ?? 0);
+    const to = settingFor(rig, { now: Math.min(left.now, most), steady: Math.min(left.steady, most) });
+    spend(rig, to);
     left = { now: left.now - to, steady: left.steady - to };
     return [{ rig, to }];
   });

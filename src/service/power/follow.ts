@@ -40,6 +40,13 @@ export class Follow {
     this.#closing = closing;
   }
 
+  /** The surplus, W, positive for export, and when it was reported; null if it is unknown or too old. */
+  get status(): { readonly surplus: number | null; readonly at: number | null } {
+    const { last, isOld } = this.#surplus;
+    const sign = this.settings.measures === "import" ? -1 : 1;
+    return { surplus: isOld || last === null ? null : sign * last.value, at: last?.at ?? null };
+  }
+
   /** Takes the surplus, W. Throws `not.possible` if its source is not the API. */
   takeSurplus(watts: number): string {
     const { name } = this.settings;

@@ -20,11 +20,15 @@ const minimumChange = { atOnce: 0.05, wearing: 0.2 };
  * The power of each rig for a demand of 0 to 1; rigs that stay as they are, or that may not be changed now, are left
  * out. Those that mine share the watts, each between its lowest and its highest. One more is started when the watts
  * would fill it, and the last is stopped when the others' lowest would do: so one that can only be stopped and started
- * runs from the lower edge of the band to the upper, and several share the band.
+ * runs from the lower edge of the band to the upper, and several share the band. Where the room has a maximum, that is
+ * all the heat.
  */
 export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
-  const wanted = demand * sum(rigs, ({ ladder }) => ladder.highest);
-  const running = runningAt(rigs, wanted, demand);
+  const most = rigs[0]?.room?.watts ?? Number.POSITIVE_INFINITY;
+  const all = sum(rigs, ({ ladder }) => ladder.highest);
+  const wanted = demand * Math.min(all, most);
+  const running = runningAt(rigs, wanted, demand, most);
+  const isFull = demand >= 1 && most < all;
   const fixed = rigs.filter((rig) => !movable(rig));
   const left = wanted - sum(fixed, settingOf);
   const shared = running.filter(movable);
@@ -36,7 +40,7 @@ export function heat(rigs: readonly LoopRig[], demand: number): Demand[] {
     const { lowest, highest } = ladder;
     const fair = running.includes(rig) ? lowest + share * (highest - lowest) : 0;
     const watts = highestWithin(ladder, fair);
-    return movable(rig) && isWorthIt(rig, watts, fair) && rig.permits(watts) ? [{ id, watts }] : [];
+    return movable(rig) && isWorthIt(rig, watts, fair, isFull) && rig.permits(watts) ? [{ id, watts }] : [];
   });
 }
 
@@ -46,19 +50,21 @@ export const stopHeating = (rigs: readonly LoopRig[]): Demand[] => heat(rigs, 0)
 const movable = ({ free }: LoopRig): boolean => free;
 
 /** The rigs that should mine, given those that mine now. A rig that may not be changed stays as it is. */
-function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number): LoopRig[] {
+function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number, most: number): LoopRig[] {
   const running = rigs.filter((rig) => rig.mining || (rig.free && !rig.ladder.stops));
   const others = rigs.filter((rig) => !running.includes(rig) && rig.free && rig.permits(rig.ladder.lowest));
   const highest = (some: readonly LoopRig[]) => sum(some, ({ ladder }) => ladder.highest);
   const lowest = (some: readonly LoopRig[]) => sum(some, ({ ladder }) => ladder.lowest);
   for (const next of others) {
     if (demand < 1 && wanted + rounding < highest(running) + next.ladder.highest) break;
+    if (lowest(running) + next.ladder.lowest > most + rounding) continue;
     running.push(next);
   }
   for (const last of rigs.toReversed()) {
     const rest = running.filter((rig) => rig !== last);
     if (!running.includes(last) || !last.free || !last.ladder.stops || !last.permits(0)) continue;
-    if (demand > 0 && wanted - rounding > lowest(rest)) break;
+    const fits = lowest(running) <= most + rounding;
+    if (demand > 0 && fits && wanted - rounding > lowest(rest)) break;
     running.splice(running.indexOf(last), 1);
   }
   return running;
@@ -67,8 +73,8 @@ function runningAt(rigs: readonly LoopRig[], wanted: number, demand: number): Lo
 /** W. */
 const rounding = 1e-6;
 
-/** `fair`: its exact share, W; `watts`: the setting closest to it. */
-function isWorthIt(rig: LoopRig, watts: number, fair: number): boolean {
+/** `fair`: its exact share, W; `watts`: the setting closest to it; `isFull`: the room takes all that its maximum allows. */
+function isWorthIt(rig: LoopRig, watts: number, fair: number, isFull: boolean): boolean {
   const { ladder, mining } = rig;
   if (watts === 0 || !mining) return (watts === 0) === mining;
   if (ladder.choose(watts).settings.length === 0) return false;
@@ -76,7 +82,7 @@ function isWorthIt(rig: LoopRig, watts: number, fair: number): boolean {
   const present = settingOf(rig);
   // Between two settings the present one is good enough.
   const moved = watts > present ? watts - present : present - fair;
-  return moved >= ladder.highest * (rig.wears(watts) ? minimumChange.wearing : minimumChange.atOnce);
+  return moved >= ladder.highest * (rig.wears(watts) && !isFull ? minimumChange.wearing : minimumChange.atOnce);
 }
 
 const sum = (rigs: readonly LoopRig[], watts: (rig: LoopRig) => number): number =>

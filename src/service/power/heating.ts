@@ -48,6 +48,11 @@ export class Heating {
     this.#closing = closing;
   }
 
+  /** Of its row in the store. */
+  get id(): number {
+    return this.#row.id;
+  }
+
   /** As all its miners show it. */
   get status(): Omit<HeatingStatus, "held"> {
     const { last, isOld } = this.#room;

@@ -8,12 +8,19 @@ export interface LoopRig {
   readonly mining: boolean;
   /** W that it draws now. */
   readonly draw: number;
+  /** Its room, if that has a maximum: W that the rigs of the room which a law is about may take together. */
+  readonly room?: RoomLeft | null;
   /** Whether the loop may send it commands now. */
   readonly free: boolean;
   /** Whether its rules allow this power now. */
   permits(watts: number): boolean;
   /** Whether this power takes a change of which only a few are allowed per hour. */
   wears(watts: number): boolean;
+}
+
+export interface RoomLeft {
+  readonly key: string;
+  readonly watts: number;
 }
 
 /** The power that a rig should be set to. */

@@ -8,17 +8,19 @@ import { runPaced } from "../commands/run-paced.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import type { Notices } from "../notifications/notices.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
-import { type Demand, targetValue } from "./loop-rig.ts";
+import { type Demand, type RoomLeft, settingOf, targetValue } from "./loop-rig.ts";
 import type { PowerHolds } from "./power-holds.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import { actorFor, type PowerHold } from "./precedence.ts";
+import type { RoomBook } from "./room-book.ts";
 
 export interface LoopContext {
   readonly registry: MinerRegistry;
   readonly store: Store;
   readonly power: PowerTargets;
   readonly holds: PowerHolds;
+  readonly rooms: RoomBook;
   /** Epoch ms. */
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];
@@ -34,6 +36,23 @@ const maxReadingAgeMs = 15_000;
 const atOnce = 64;
 /** ms until the command to a rig that refused is repeated: the first time, and at most. */
 const retryDelays: BackOff = { firstMs: 60_000, longestMs: 1_800_000 };
+
+/** Less power before more, so that neither the sum nor the maximum of a room is exceeded meanwhile. */
+export async function inOrder(
+  demands: readonly Demand[],
+  rigs: readonly Follower[],
+  set: (some: readonly { readonly id: number; readonly value: number }[]) => Promise<void>,
+): Promise<void> {
+  const byId = new Map(rigs.map((rig) => [rig.id, rig]));
+  const found = demands.flatMap(({ id, watts }) => {
+    const rig = byId.get(id);
+    return rig === undefined ? [] : [{ id, value: targetValue(rig.ladder, watts), isLess: watts < settingOf(rig) }];
+  });
+  for (const isLess of [true, false]) {
+    const some = found.filter((each) => each.isLess === isLess);
+    if (some.length > 0) await set(some);
+  }
+}
 
 /** Errors that pass without action, or that are notified elsewhere. */
 const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreachable", "rig.timeout", "store.full"];
@@ -55,7 +74,18 @@ export class LoopRigs {
    */
   async followers(loop: string, entries: readonly Entry[], returnedAt = Number.NEGATIVE_INFINITY): Promise<Follower[]> {
     await this.#context.holds.load(entries);
-    return entries.flatMap((entry) => this.#follower(loop, entry, returnedAt));
+    const left = this.#context.rooms.leftAmong(new Set(entries.map(({ facts }) => facts.id)));
+    return entries.flatMap((entry) => {
+      const held = this.#heldBy(entry, returnedAt);
+      const stopped = `${entry.facts.name} was started and does not mine; it is left alone until it mines again`;
+      this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, entry.facts);
+      return this.#follower(entry, held === null, left);
+    });
+  }
+
+  /** The same for setting rigs whoever controls their power. */
+  overruled(entries: readonly Entry[]): Follower[] {
+    return entries.flatMap((entry) => this.#follower(entry, true, () => null));
   }
 
   /** Whether a rig is left alone now; `returnedAt` as in `followers`. */
@@ -77,14 +107,19 @@ export class LoopRigs {
   }
 
   /** Sets the power of these rigs; resolves when they have answered or need longer. */
-  async apply(loop: string, demands: readonly Demand[], rigs: readonly Follower[]): Promise<void> {
-    if (demands.length === 0) return;
-    const entries = new Map([...this.#context.registry.all()].map((entry) => [entry.facts.id, entry]));
-    const ladders = new Map(rigs.map(({ id, ladder }) => [id, ladder]));
-    await this.#each(demands, async ({ id, watts }) => {
-      const [ladder, entry] = [ladders.get(id), entries.get(id)];
-      if (ladder !== undefined && entry !== undefined) await this.#setPower(loop, entry, targetValue(ladder, watts));
-    });
+  async apply(
+    loop: string,
+    demands: readonly Demand[],
+    rigs: readonly Follower[],
+    actor: string = actorFor(loop),
+  ): Promise<void> {
+    const { registry } = this.#context;
+    await inOrder(demands, rigs, (some) =>
+      this.#each(some, async ({ id, value }) => {
+        const entry = registry.find(id);
+        if (entry !== undefined) await this.#setPower(loop, entry, value, actor);
+      }),
+    );
   }
 
   close(): void {
@@ -100,17 +135,13 @@ export class LoopRigs {
     return this.#context.holds.holdFor(entry, { rank: "loop", stops: false }, returnedAt)?.by ?? null;
   }
 
-  #follower(loop: string, entry: Entry, returnedAt: number): Follower[] {
-    const { facts, rig } = entry;
+  #follower({ facts, rig }: Entry, isFree: boolean, left: (minerId: number) => RoomLeft | null): Follower[] {
     const { power, now } = this.#context;
     const { id } = facts;
     const { reading, trouble, missed } = rig.state;
     const ladder = power.ladder(id, rig.state);
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
-    const held = this.#heldBy(entry, returnedAt);
-    const stopped = `${facts.name} was started and does not mine; it is left alone until it mines again`;
-    this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, facts);
     const waits = now() < (this.#failures.get(id)?.until ?? 0);
     const counted = power.changes(id);
     return [
@@ -119,7 +150,8 @@ export class LoopRigs {
         ladder,
         mining,
         draw: reading.readings.power ?? (mining ? (ladder.present ?? 0) : 0),
-        free: held === null && !waits && !this.#context.holds.isOpen(id),
+        room: left(id),
+        free: isFree && !waits && !this.#context.holds.isOpen(id),
         permits: (watts) => power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
         mayRise: mayRise(counted, now()),
@@ -140,11 +172,11 @@ export class LoopRigs {
     }
   }
 
-  async #setPower(loop: string, { facts }: Entry, value: number): Promise<void> {
+  async #setPower(loop: string, { facts }: Entry, value: number, actor: string): Promise<void> {
     const { id, name } = facts;
     try {
       const action = { action: "set", property: "power_target", value: String(value) } as const;
-      await this.#context.runOnRig({ id, ...action }, { actor: actorFor(loop) });
+      await this.#context.runOnRig({ id, ...action }, { actor });
       this.#failures.delete(id);
       this.#notifyOnce(null, "refuses", loop, facts);
     } catch (error) {

@@ -7,9 +7,13 @@ import type { Entry } from "../miners/miner-registry.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
+import { type Follower, share } from "./follow-law.ts";
 import { Heating } from "./heating.ts";
+import { settingOf } from "./loop-rig.ts";
 import { type LoopContext, LoopRigs } from "./loop-rigs.ts";
 import type { PowerRules } from "./power-targets.ts";
+import { maximumActorFor } from "./precedence.ts";
+import { type Room, RoomBook } from "./room-book.ts";
 
 /** Calls `work` every so many ms until the returned function is called. */
 export type Repeat = (work: () => Promise<void>, ms: number) => () => void;
@@ -19,7 +23,7 @@ export const byTimer: Repeat = (work, ms) => {
   return () => clearInterval(timer);
 };
 
-export interface LoopsOptions extends LoopContext {
+export interface LoopsOptions extends Omit<LoopContext, "rooms"> {
   readonly heating: readonly HeatingSettings[];
   readonly follow: readonly FollowSettings[];
   readonly repeat: Repeat;
@@ -34,6 +38,7 @@ const turnIntervalMs = 5_000;
 export class Loops implements ActionLoops {
   readonly #options: LoopsOptions;
   readonly #rigs: LoopRigs;
+  readonly rooms: RoomBook;
   readonly #closing = new AbortController();
   readonly #all: readonly Loop[];
   readonly #turning = new Map<Loop, Promise<void>>();
@@ -45,17 +50,18 @@ export class Loops implements ActionLoops {
 
   constructor(options: LoopsOptions) {
     this.#options = options;
-    this.#rigs = new LoopRigs(options);
+    this.rooms = new RoomBook(options);
+    const context = { ...options, rooms: this.rooms };
+    this.#rigs = new LoopRigs(context);
     const { signal } = this.#closing;
     this.#all = [
-      ...options.heating.map((settings) => new Heating(settings, this.#rigs, options, signal)),
-      ...options.follow.map((settings) => new Follow(settings, this.#rigs, options, signal)),
+      ...options.heating.map((settings) => new Heating(settings, this.#rigs, context, signal)),
+      ...options.follow.map((settings) => new Follow(settings, this.#rigs, context, signal)),
     ];
   }
 
   /** Starts the loops; call it once all miners are loaded. */
   start(): void {
-    if (this.#all.length === 0) return;
     this.#assign();
     for (const loop of this.#all) this.#publish(loop);
     this.#stop = this.#options.repeat(() => this.turn(), turnIntervalMs);
@@ -64,7 +70,53 @@ export class Loops implements ActionLoops {
   /** One turn of every loop whose last turn is over. Never rejects. */
   async turn(): Promise<void> {
     this.#assign();
+    await Promise.all(this.rooms.all().map((room) => this.holdMaximum(room)));
     await Promise.all(this.#all.map((loop) => this.#turning.get(loop) ?? this.#turn(loop)));
+  }
+
+  /** The rooms as they are now. */
+  roomsNow(): readonly Room[] {
+    this.#assign();
+    return this.rooms.all();
+  }
+
+  /** The loop that a miner belongs to. */
+  loopOf(minerId: number): Loop | undefined {
+    return this.#loopOf.get(minerId);
+  }
+
+  /** Whether a rig is left alone by its loop now. */
+  isHeld(entry: Entry): boolean {
+    const loop = this.#loopOf.get(entry.facts.id);
+    return loop instanceof Heating ? loop.isHeld(entry) : this.#rigs.isHeld(entry);
+  }
+
+  /** Those of these rigs that can be set now, whoever controls their power. */
+  rigsOf(minerIds: readonly number[]): Follower[] {
+    return this.#rigs.overruled(minerIds.flatMap((id) => this.#options.registry.find(id) ?? []));
+  }
+
+  /** Brings the rigs of a room that are set to more than its maximum within it. Never rejects. */
+  async holdMaximum(room: Room): Promise<void> {
+    if (room.max === null) return;
+    const { notices, log } = this.#options;
+    const { watts } = room.max;
+    const key = `room-maximum:${room.key}`;
+    const rigs = this.rigsOf(this.rooms.heldBy(room));
+    const taken = rigs.reduce((sum, rig) => sum + settingOf(rig), 0);
+    if (taken <= watts + roundingWatts) return notices.close(key, `${room.name} is within its maximum again`);
+    const settings = new Map(rigs.map((rig) => [rig.id, settingOf(rig)]));
+    const limits = { now: watts, steady: Number.NEGATIVE_INFINITY };
+    const demands = share(rigs, limits).filter((demand) => demand.watts < (settings.get(demand.id) ?? 0));
+    if (demands.length === 0) {
+      const message = `${room.name} is set to ${Math.round(taken)} W, above its maximum of ${watts} W: its rigs cannot be set lower now`;
+      if (rigs.every(({ free }) => free))
+        notices.raise({ key, minerId: null, title: room.name, source: "System", message, severity: "warning" });
+      return;
+    }
+    await this.#rigs
+      .apply(room.name, demands, rigs, maximumActorFor(room.name))
+      .catch((error: unknown) => log.error({ err: error }, `the maximum of ${room.name} failed`));
   }
 
   onCommand(command: StoredCommand): void {
@@ -140,6 +192,7 @@ export class Loops implements ActionLoops {
     }
     this.#members = members;
     this.#loopOf = loopOf;
+    this.rooms.assign(members);
     this.#options.power.setLoopRules(new Map([...loopOf].map(([id, { settings }]) => [id, rulesIn(settings)])));
   }
 
@@ -173,6 +226,9 @@ export class Loops implements ActionLoops {
     }
   }
 }
+
+/** W; settings are not whole numbers. */
+const roundingWatts = 0.5;
 
 /** Of a miner whose loop shows nothing. */
 const nothingPublished = " false null";

@@ -5,6 +5,7 @@ import type { Entry } from "../miners/miner-registry.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import {
+  isOfMaximum,
   type PowerCommand,
   type PowerHold,
   type PowerWish,
@@ -39,7 +40,8 @@ export class PowerHolds {
     const { minerId, id } = command;
     if (last?.open) this.#open.set(minerId, id);
     else if (this.#open.get(minerId) === id) this.#open.delete(minerId);
-    if (last?.open === false) this.#options.power.rememberCommand(minerId, last);
+    if (last?.open === false && (last.stops || !isOfMaximum(command.actor)))
+      this.#options.power.rememberCommand(minerId, last);
   }
 
   /** Loads the last commands about the power of these rigs from the store, unless they are known. */

@@ -8,11 +8,18 @@ import type { Brief, RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
 import type { PowerSteps } from "../commands/actions.ts";
-import { reports } from "../commands/control-value.ts";
+import { controlValue, reports } from "../commands/control-value.ts";
 import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
 import type { PowerControl, PowerHolder } from "../miners/miner-registry.ts";
 import { isSameSetting, LearnedRungs } from "./learned-rungs.ts";
-import { isMining, ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "./power-ladder.ts";
+import {
+  isMining,
+  ladderOf,
+  type PowerKnowledge,
+  type PowerLadder,
+  powerTarget,
+  type Setting,
+} from "./power-ladder.ts";
 import { type PowerCommand, powerHold } from "./precedence.ts";
 
 /** Limits on how often the power of a rig changes; s. */
@@ -33,6 +40,18 @@ export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): Pow
 
 /** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
 export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
+
+/** The highest power of rigs by the maximum of the room that they are in. */
+export interface PowerMaxima {
+  /** Of a miner, with all that its room may take; null without a maximum. */
+  ofRoom(minerId: number): { readonly room: string; readonly watts: number } | null;
+  /** W that the maximum leaves to this miner beside the others of its room; null without a maximum. */
+  leftFor(minerId: number): number | null;
+  /** A miner is being set to so many watts: that counts for the others before a read shows it. */
+  grant(minerId: number, watts: number): void;
+  /** A read shows a miner set to so many watts. */
+  observe(minerId: number, watts: number): void;
+}
 
 export interface PowerTargetOptions {
   readonly memoriesOf: (minerId: number) => PowerMemories;
@@ -61,6 +80,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
   #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
   readonly #learned = new LearnedRungs();
+  #maxima: PowerMaxima | null = null;
 
   constructor(options: PowerTargetOptions) {
     this.#options = options;
@@ -71,6 +91,11 @@ export class PowerTargets implements PowerControl, PowerSteps {
     this.#loopRules = rules;
   }
 
+  /** Takes the maxima of rooms, which hold for everybody. */
+  useMaxima(maxima: PowerMaxima): void {
+    this.#maxima = maxima;
+  }
+
   /** null while it is unknown how the rig's power could be controlled. */
   ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
     return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#knowledge(minerId));
@@ -79,7 +104,14 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** The control `power_target`, none if the power of the rig cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
     const ladder = this.ladder(minerId, state);
-    return powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
+    const control = powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
+    const most = this.#maxima?.ofRoom(minerId)?.watts ?? null;
+    return most === null ? control : control.map((each) => limited(each, most));
+  }
+
+  /** W that the maximum of its room leaves to a miner; null without a maximum. */
+  leftFor(minerId: number): number | null {
+    return this.#maxima?.leftFor(minerId) ?? null;
   }
 
   /** The last command about a rig's power; null if it is older than what is remembered. */
@@ -111,6 +143,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       { controls: reading.controls, mining: miningOf(reading) },
       { full: full ?? this.#options.nameplateOf(minerId), modes },
     );
+    this.#maxima?.observe(minerId, presentWatts(ladder, reading));
     const range = rangeOf(ladder, memory.range);
     const rungs = this.#learned.after(minerId, reading, ladder?.present ?? null, memory.rungs, this.#options.now());
     const learnt = { ...updated, range, rungs };
@@ -152,7 +185,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const permission = this.permission(minerId, reading, watts);
       if (!permission.now) throw new RigbridgeError("not.possible", permission.why);
       const mining = miningOf(reading);
-      if (!stops) return mining === false ? this.#switch(minerId, true)(reading) : "";
+      if (!stops) return mining === false ? this.#granting(minerId, watts, this.#switch(minerId, true)(reading)) : "";
       if (ladder.stops) return mining === false ? "The rig is stopped already" : this.#switch(minerId, false)(reading);
       throw new RigbridgeError("not.possible", `This rig cannot be stopped, and takes ${ladder.lowest} W at least`);
     };
@@ -162,7 +195,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
       if (watts < Math.floor(ladder.lowest)) return "";
       const [setting] = ladder.choose(watts).settings;
       if (setting === undefined) return "";
-      return this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
+      const write = this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
+      return this.#granting(minerId, watts, write);
     };
     return [prepare, ...Array<Step>(settingsAtMost).fill(adjust)];
   }
@@ -175,8 +209,9 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** Starts a rig, and sets again what it worked at before it was stopped and does not show now. */
   start(minerId: number): Step[] {
     return [
-      this.#switch(minerId, true, switchMining(true)),
+      this.#startable(minerId, this.#switch(minerId, true, switchMining(true))),
       ...restoredControls.map((key) => this.#restore(minerId, key)),
+      ...this.#within(minerId),
     ];
   }
 
@@ -184,8 +219,10 @@ export class PowerTargets implements PowerControl, PowerSteps {
   setting(minerId: number, key: string, text: string, path?: string): Step[] {
     if (key === "power_target") return this.steps(minerId, text, path);
     const step = setControl(key, text, path);
-    if (key === "mining") return [this.#switch(minerId, switchWord(text) !== false, step)];
-    return [this.#set(minerId, key, step)];
+    if (key === "mining" && switchWord(text) !== false)
+      return [this.#startable(minerId, this.#switch(minerId, true, step)), ...this.#within(minerId)];
+    if (key === "mining") return [this.#switch(minerId, false, step)];
+    return [this.#checked(minerId, key, text, this.#set(minerId, key, step))];
   }
 
   /** Whether `minOn`, `minOff` and `changesPerHour` allow setting the rig to this power now. */
@@ -197,6 +234,13 @@ export class PowerTargets implements PowerControl, PowerSteps {
     const ladder = ladderOf({ controls: reading.controls, mining }, this.#knowledge(minerId));
     const stops = ladder !== null && watts < Math.floor(ladder.lowest);
     const stopped = mining === false;
+    const most = this.leftFor(minerId);
+    if (most !== null && ladder !== null) {
+      if (!stops && ladder.choose(watts).watts > most + rounding)
+        return { now: false, from: Number.POSITIVE_INFINITY, why: this.#overMaximum(minerId, most) };
+      // A maximum holds at once, as a fuse does.
+      if ((ladder.present ?? 0) > most + rounding) return free;
+    }
     const waitUntil = (since: number | null, seconds: number, what: string): Permission => {
       const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
       return now() >= from
@@ -284,6 +328,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const value = this.#memory(minerId).before[key];
       const control = reading.controls.find((each) => each.key === key);
       if (value === undefined || control === undefined || reports(control, value)) return "";
+      if (this.#exceeds(minerId, reading, { key, value })) return "";
       try {
         return setControl(key, String(value))(reading);
       } catch (error) {
@@ -291,6 +336,70 @@ export class PowerTargets implements PowerControl, PowerSteps {
         if (error instanceof RigbridgeError && error.code === "input.invalid") return "";
         throw error;
       }
+    };
+  }
+
+  /** Refuses to start a rig whose lowest power is more than the maximum of its room leaves. */
+  #startable(minerId: number, step: Step): Step {
+    return (reading) => {
+      const most = this.leftFor(minerId);
+      const lowest = this.ladder(minerId, { controls: reading.controls, reading })?.lowest ?? 0;
+      if (most !== null && miningOf(reading) === false && lowest > most + rounding)
+        throw new RigbridgeError("not.possible", this.#overMaximum(minerId, most));
+      return step(reading);
+    };
+  }
+
+  /** Refuses a setting with which the rig would take more than the maximum of its room leaves. */
+  #checked(minerId: number, key: string, text: string, step: Step): Step {
+    return (reading) => {
+      const control = reading.controls.find((each) => each.key === key);
+      if (control !== undefined && isPower(key)) {
+        const value = controlValue(control, text);
+        if (this.#exceeds(minerId, reading, { key: control.key, value }))
+          throw new RigbridgeError("not.possible", this.#overMaximum(minerId, this.leftFor(minerId) ?? 0));
+      }
+      return step(reading);
+    };
+  }
+
+  /** Brings a rig that has started within the maximum of its room. */
+  #within(minerId: number): Step[] {
+    const step: Step = (reading) => {
+      const most = this.leftFor(minerId);
+      const ladder = this.ladder(minerId, { controls: reading.controls, reading });
+      if (most === null || ladder === null || (ladder.present ?? 0) <= most + rounding) return "";
+      const [setting] = ladder.choose(most).settings;
+      if (setting === undefined) return "";
+      return this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
+    };
+    return Array<Step>(settingsAtMost).fill(step);
+  }
+
+  /** Whether a rig with this setting would take more than the maximum of its room leaves, and more than now. */
+  #exceeds(minerId: number, { controls }: Reading, { key, value }: Setting): boolean {
+    const most = this.leftFor(minerId);
+    if (most === null) return false;
+    const wattsWith = (some: readonly Control[]) =>
+      ladderOf({ controls: some, mining: true }, this.#knowledge(minerId))?.present ?? 0;
+    const watts = wattsWith(controls.map((each) => (each.key === key ? { ...each, value } : each)));
+    return watts > most + rounding && watts > wattsWith(controls);
+  }
+
+  #overMaximum(minerId: number, left: number): string {
+    const { room = "Its room", watts = 0 } = this.#maxima?.ofRoom(minerId) ?? {};
+    const others = left < watts ? `, of which ${Math.max(0, Math.floor(left))} W are left` : "";
+    return `${room} may take ${watts} W at most${others}; only an administrator can raise that`;
+  }
+
+  #granting(minerId: number, watts: number, write: RigWrite | string): RigWrite | string {
+    if (typeof write === "string") return write;
+    return {
+      ...write,
+      write: (rig, signal) => {
+        this.#maxima?.grant(minerId, watts);
+        return write.write(rig, signal);
+      },
     };
   }
 
@@ -334,7 +443,23 @@ const isOnLadder = (watts: number, { levels, lowest, highest }: PowerLadder): bo
     ? watts >= Math.floor(lowest) && watts <= Math.ceil(highest)
     : levels.some((level) => isSameSetting(level.watts, watts));
 
+/** W of its settings, or its draw where they are unknown. */
+export const presentWatts = (ladder: PowerLadder | null, { readings }: Brief): number =>
+  ladder?.present ?? readings.power ?? 0;
+
 const free: Permission = { now: true };
+
+/** W; sums of settings are not whole numbers. */
+const rounding = 0.5;
+
+/** A control of power without what is above a maximum. */
+function limited(control: Control, most: number): Control {
+  const { max, options } = control;
+  if (options === null)
+    return { ...control, max: max === null ? null : Math.min(max, Math.max(control.min ?? 0, most)) };
+  const isWithin = (option: (typeof options)[number]) => typeof option === "string" || option.watts <= most + rounding;
+  return { ...control, max: max === null ? null : Math.min(max, most), options: options.filter(isWithin) };
+}
 
 const blank: PowerMemory = {
   full: null,

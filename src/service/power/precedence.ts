@@ -60,6 +60,14 @@ const actorsOfLoops = "service for ";
 /** The actor of a loop's commands, as the audit shows it; no other actor may have such a name. */
 export const actorFor = (loop: string): string => `${actorsOfLoops}${loop}`;
 
+const actorsOfMaxima = `${actorsOfLoops}the maximum of `;
+
+/** The actor of commands that bring a room within its maximum. */
+export const maximumActorFor = (room: string): string => `${actorsOfMaxima}${room}`;
+
+/** Whether a command only brought a room within its maximum: who controls the rig's power stays the same. */
+export const isOfMaximum = (actor: string): boolean => actor.startsWith(actorsOfMaxima);
+
 /** What a command says about a rig's power; null if it is about something else or failed. */
 export function powerCommandOf(command: StoredCommand): PowerCommand | null {
   const { action, parameters, actor, state, updated } = command;

@@ -14,8 +14,6 @@ export interface Series {
   readonly shape?: "line" | "area" | "steps" | "bars";
   /** Series with the same scale share an axis; the first two scales have axes. */
   readonly scale?: string;
-  /** Its axis begins at 0, so that a small change does not look like a large one. */
-  readonly fromZero?: boolean;
 }
 
 interface ChartProps {
@@ -171,16 +169,12 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
             return [from / 1000, to / 1000];
           },
         },
-        ...Object.fromEntries(
-          series
-            .filter(({ fromZero }) => fromZero === true)
-            .map(({ scale }) => [scale ?? "y", { range: { min: { pad: 0, soft: 0, mode: 1 }, max: { pad: 0.1 } } }]),
-        ),
+        ...Object.fromEntries(scales.map((scale) => [scale, { range: fromZero }])),
       },
       axes: [
         {
           stroke: colour("--ink-soft"),
-          grid: { stroke: colour("--line") },
+          grid: { stroke: colour("--line"), width: 1 },
           ticks: { show: false },
           space: 80,
           values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
@@ -190,7 +184,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
           side: (index === 0 ? 3 : 1) as 1 | 3,
           size: 70,
           stroke: colour("--ink-soft"),
-          grid: { show: index === 0, stroke: colour("--line") },
+          grid: { show: index === 0, stroke: colour("--line"), width: 1 },
           ticks: { show: false },
           values: (_: uPlot, splits: number[]) => splits.map((split) => formatOf(scale)(split)),
         })),
@@ -216,6 +210,13 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
     dataOf(newest.current),
     element,
   );
+}
+
+/** An axis that begins at 0 shows a change as large as it is. */
+function fromZero(_: uPlot, least: number | null, most: number | null): [number, number] {
+  const [bottom, top] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+  const margin = (top - bottom) * 0.05;
+  return [bottom === 0 ? 0 : bottom - margin, top === bottom ? bottom + 1 : top === 0 ? 0 : top + margin];
 }
 
 const dayMs = 86_400_000;

@@ -7,6 +7,8 @@ interface FieldProps {
   readonly hint?: ComponentChildren;
   /** What is wrong with it, from the service or the form. */
   readonly problem?: string | undefined;
+  /** A button beside the label. */
+  readonly action?: ComponentChildren;
   /** Renders the control with these attributes. */
   readonly children: (control: {
     readonly id: string;
@@ -16,11 +18,14 @@ interface FieldProps {
 }
 
 /** A labelled control with its hint and its problem. */
-export function Field({ label, hint, problem, children }: FieldProps) {
+export function Field({ label, hint, problem, action, children }: FieldProps) {
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <span class="field-head">
+        <label for={id}>{label}</label>
+        {action}
+      </span>
       {children({ id, "aria-invalid": problem !== undefined, "aria-describedby": `${id}-hint ${id}-problem` })}
       <p id={`${id}-hint`} class="hint">
         {hint}

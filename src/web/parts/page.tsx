@@ -26,7 +26,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
           <h1>
             <bdi>{title}</bdi>
           </h1>
-          {lead === undefined ? null : <p class="lead">{lead}</p>}
+          {lead === undefined || lead === null ? null : <p class="lead">{lead}</p>}
         </div>
         {actions === undefined ? null : <div class="page-actions">{actions}</div>}
       </header>

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Messages } from "../../../contract/messages.ts";
+import { conditionsIn } from "../../../contract/rule-conditions.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import type { RigState } from "../../../fleet/state.ts";
 import type { Store, TakeSample } from "../../../store/index.ts";
@@ -15,6 +16,7 @@ import { DryRuns } from "./dry-run.ts";
 import { RuleEngine } from "./engine.ts";
 import { Firing } from "./firing.ts";
 import { MedianBook, RateBook } from "./history-books.ts";
+import type { LiveRule } from "./live-rule.ts";
 import { MaintenanceWindows } from "./maintenance.ts";
 import { Schedules } from "./schedules.ts";
 import { RuleSurroundings, type RuleValues } from "./surroundings.ts";
@@ -161,6 +163,12 @@ export class Automation {
     this.engine.reload();
     this.schedules.reload();
     this.#watchIfNeeded();
+  }
+
+  /** When the next of a rule's times comes, epoch ms; null if it has none, or is not evaluated. */
+  nextTimeOf({ settings, problem }: LiveRule): number | null {
+    if (settings.enabled === false || problem !== null || settings.when === undefined) return null;
+    return this.#around.nextTimeOf(conditionsIn(settings.when));
   }
 
   /** The steps of all rules and schedules, by what each is called. */

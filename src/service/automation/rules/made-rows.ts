@@ -6,7 +6,7 @@ import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import { wording } from "../../../contract/wording.ts";
 import type { Collection, Store, Stored } from "../../../store/index.ts";
-import { enabled } from "../../crud.ts";
+import { enabled, given } from "../../crud.ts";
 import type { MinerRegistry } from "../../miners/miner-registry.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
 import type { Automation } from "./index.ts";
@@ -126,19 +126,36 @@ export function parsed<T>(
 export const isoOrNull = (time: number | null | undefined): string | null =>
   time == null ? null : new Date(time).toISOString();
 
-/** The values of headers may be secrets; `POST` and `PATCH` take them, and no answer has them. */
-export function withoutHeaders(definition: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const hidden = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(hidden);
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [
-        name,
-        name === "headers" && typeof each === "object" && each !== null
-          ? Object.fromEntries(Object.keys(each).map((header) => [header, ""]))
-          : hidden(each),
-      ]),
-    );
-  };
-  return Object.fromEntries(Object.entries(definition).map(([name, value]) => [name, hidden(value)]));
+/**
+ * A definition with some of its keys changed; null removes one. No answer contains the values of headers, so an empty one
+ * that is sent back keeps the value it had, for the same address only.
+ */
+export function changed(definition: Definition, change: object): Record<string, unknown> {
+  const before = new Map<string, unknown>();
+  eachHeader(definition, (id, value) => before.set(id, value));
+  const whole = Object.entries({ ...definition, ...given(change) }).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    whole.map(([key, value]) => [key, eachHeader(value, (id, text) => (text === "" ? (before.get(id) ?? "") : text))]),
+  );
 }
+
+/** A copy with what `replace` returns for the value of each header, whose `id` is its address and name. */
+function eachHeader(value: unknown, replace: (id: string, value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => eachHeader(each, replace));
+  if (typeof value !== "object" || value === null) return value;
+  const address = "webhook" in value ? String(value.webhook) : "";
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      name === "headers" && typeof each === "object" && each !== null
+        ? Object.fromEntries(
+            Object.entries(each).map(([header, text]) => [header, replace(`${address} ${header}`, text)]),
+          )
+        : eachHeader(each, replace),
+    ]),
+  );
+}
+
+/** The values of headers may be secrets; `POST` and `PATCH` take them, and no answer has them. */
+export const withoutHeaders = (definition: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(definition).map(([name, value]) => [name, eachHeader(value, () => "")]));

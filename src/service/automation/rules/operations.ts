@@ -5,8 +5,16 @@ import { invalidAll, notFound, RigbridgeError } from "../../../contract/problems
 import { type RuleInfo, RuleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import type { Store } from "../../../store/index.ts";
-import { done, enabled, given } from "../../crud.ts";
-import { keyOf, madeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
+import { done, enabled } from "../../crud.ts";
+import {
+  changed,
+  isoOrNull,
+  keyOf,
+  madeRows,
+  parsed,
+  type RuleOperationsOptions,
+  withoutHeaders,
+} from "./made-rows.ts";
 import { ruleRow } from "./rows.ts";
 import { type ScheduleOperations, scheduleOperations } from "./schedule-operations.ts";
 
@@ -54,7 +62,9 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     ]);
   }
 
-  const presentRule = (id: number): RuleInfo => {
+  const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
+
+  const presentRule = (id: number, caller: Caller): RuleInfo => {
     const live = engine.find(id);
     const row = store.rules.get(id);
     if (live === undefined || row === undefined) throw notFound("rule", id);
@@ -73,18 +83,18 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       pending: count(["pending"]),
       firing: count(["firing", "clearing"]),
       held: cells.filter(({ held }) => held !== null).length,
+      nextTime: isoOrNull(automation.nextTimeOf(live)),
+      lastRun: traces.last("rule", id, sees(caller)),
       definition: withoutHeaders(row.definition ?? { name: row.name }),
     };
   };
-
-  const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
 
   return {
     ...scheduleOperations(options, rows),
     listRules: async (_input, caller) => ({
       rules: enabled(store.rules)
         .filter((row) => isVisible(row, caller))
-        .map(({ id }) => presentRule(id)),
+        .map(({ id }) => presentRule(id, caller)),
       readyMade: readyMadeRules.map(({ key, name, description, values, rule }) => ({
         ...{ key, name, description },
         definition: { ...rule, with: values },
@@ -96,15 +106,15 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       checkRule(settings, caller, null);
       const { id } = await store.rules.add(ruleRow(settings, caller.userId ?? null));
       automation.reload();
-      return presentRule(id);
+      return presentRule(id, caller);
     },
     changeRule: async ({ id, ...change }, caller) => {
       const row = own(store.rules, id, "rule", caller);
-      const settings = parsed(RuleSettings, { ...(row.definition ?? { name: row.name }), ...given(change) });
+      const settings = parsed(RuleSettings, changed(row.definition ?? { name: row.name }, change));
       checkRule(settings, caller, row.id);
       await store.rules.change(row.id, ruleRow(settings, row.makerId));
       automation.reload();
-      return presentRule(row.id);
+      return presentRule(row.id, caller);
     },
     deleteRule: async ({ id }, caller) => {
       const row = own(store.rules, id, "rule", caller);

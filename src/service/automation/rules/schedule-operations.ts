@@ -2,9 +2,17 @@ import { maintenanceFindings, scheduleFindings } from "../../../config/rule-chec
 import { notFound } from "../../../contract/problems.ts";
 import { type ScheduleInfo, ScheduleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
-import { done, enabled, given } from "../../crud.ts";
+import { done, enabled } from "../../crud.ts";
 import type { Access } from "../../users/access.ts";
-import { isoOrNull, keyOf, type MadeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
+import {
+  changed,
+  isoOrNull,
+  keyOf,
+  type MadeRows,
+  parsed,
+  type RuleOperationsOptions,
+  withoutHeaders,
+} from "./made-rows.ts";
 import type { LiveSchedule } from "./schedules.ts";
 
 export type ScheduleOperations = Pick<
@@ -42,7 +50,9 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     ]);
   }
 
-  const presentSchedule = (live: LiveSchedule): ScheduleInfo => {
+  const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
+
+  const presentSchedule = (live: LiveSchedule, caller: Caller): ScheduleInfo => {
     const row = store.schedules.get(live.id);
     const [next] = schedules.upcoming(live, now() + 366 * dayMs, 1);
     return {
@@ -56,6 +66,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
       active: live.active !== null,
       nextStart: isoOrNull(next?.start),
       nextEnd: isoOrNull(live.active === null ? next?.end : live.active.end),
+      lastRun: traces.last("schedule", live.id, sees(caller)),
       definition: withoutHeaders(row?.definition ?? {}),
     };
   };
@@ -65,8 +76,6 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     if (live === undefined) throw notFound("schedule", id);
     return live;
   };
-
-  const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
 
   const presentWindow = (each: (typeof maintenance.all)[number], access: Access) => ({
     id: each.row.id,
@@ -81,21 +90,23 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
 
   return {
     listSchedules: async (_input, caller) =>
-      schedules.all.filter((each) => isVisible({ ...each, name: "" }, caller)).map(presentSchedule),
+      schedules.all
+        .filter((each) => isVisible({ ...each, name: "" }, caller))
+        .map((each) => presentSchedule(each, caller)),
     addSchedule: async (settings, caller) => {
       checkSchedule(settings, caller, null);
       const { key, name = key } = settings;
       const { id } = await store.schedules.add({ name, makerId: caller.userId ?? null, definition: { ...settings } });
       automation.reload();
-      return presentSchedule(liveSchedule(id));
+      return presentSchedule(liveSchedule(id), caller);
     },
     changeSchedule: async ({ id, ...change }, caller) => {
       const row = own(store.schedules, id, "schedule", caller);
-      const settings = parsed(ScheduleSettings, { ...row.definition, ...given(change) });
+      const settings = parsed(ScheduleSettings, changed(row.definition ?? {}, change));
       checkSchedule(settings, caller, row.id);
       await store.schedules.change(row.id, { name: settings.name ?? settings.key, definition: { ...settings } });
       automation.reload();
-      return presentSchedule(liveSchedule(row.id));
+      return presentSchedule(liveSchedule(row.id), caller);
     },
     deleteSchedule: async ({ id }, caller) => {
       const row = own(store.schedules, id, "schedule", caller);

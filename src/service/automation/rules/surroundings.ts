@@ -121,6 +121,12 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     return { changed, come };
   }
 
+  /** When the next time of these conditions comes, epoch ms; null if none does. */
+  nextTimeOf(conditions: readonly Condition[]): number | null {
+    const next = Math.min(...conditions.map((each) => this.#times.get(each) ?? Number.POSITIVE_INFINITY));
+    return Number.isFinite(next) ? next : null;
+  }
+
   /** Runs `work` while this happens. */
   during<T>(moment: Moment, work: () => T): T {
     this.#moment = moment;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { RuleRun } from "../../../contract/rules.ts";
+import { type RuleInfo, RuleRun } from "../../../contract/rules.ts";
 import type { Store, StoredTrace } from "../../../store/index.ts";
 import type { RunRecord } from "../run-types.ts";
 import { stepText } from "./compile.ts";
@@ -72,11 +72,17 @@ export class Traces {
     return this.#unwritten.size > 0;
   }
 
-  /** Newest first. */
-  list(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean): RuleRun[] {
+  /** The newest one; null if it concerned a miner that the caller does not see. */
+  last(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean): RuleInfo["lastRun"] {
+    const [newest] = this.list(kind, ownerId, sees, 1);
+    return newest === undefined ? null : { time: newest.time, outcome: newest.outcome, message: newest.message };
+  }
+
+  /** The newest ones that the caller sees, newest first. */
+  list(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean, limit = listLimit): RuleRun[] {
     const fresh = [...this.#unwritten.values()].filter((each) => each.kind === kind && each.ownerId === ownerId);
     const ids = new Set(fresh.map(({ id }) => id));
-    const stored = this.#store.ruleLog.traces(kind, ownerId, listLimit).filter(({ id }) => !ids.has(id));
+    const stored = this.#store.ruleLog.traces(kind, ownerId, limit).filter(({ id }) => !ids.has(id));
     return [
       ...fresh.map((kept) => runOf(kept, kept.trace)),
       ...stored.flatMap((row) => {
@@ -88,8 +94,8 @@ export class Traces {
       }),
     ]
       .sort((a, b) => b.id - a.id)
-      .filter(({ minerId }) => minerId === null || sees(minerId))
-      .slice(0, listLimit);
+      .slice(0, limit)
+      .filter(({ minerId }) => minerId === null || sees(minerId));
   }
 }
 

@@ -7,7 +7,7 @@ export const shared: typeof source = {
     alarms: "Alarme",
     rules: "Regeln",
     pools: "Pools",
-    money: "Energie und Geld",
+    money: "Geld",
     activity: "Verlauf",
     hosts: "Rechner",
     add: "Rigs hinzufügen",

@@ -6,7 +6,7 @@ export const shared = {
     alarms: "Alarms",
     rules: "Rules",
     pools: "Pools",
-    money: "Energy and money",
+    money: "Money",
     activity: "Activity",
     hosts: "Hosts",
     add: "Add rigs",

@@ -7,7 +7,7 @@ export const shared: typeof source = {
     alarms: "هشدارها",
     rules: "قانون‌ها",
     pools: "استخرها",
-    money: "انرژی و پول",
+    money: "پول",
     activity: "رویدادها",
     hosts: "میزبان‌ها",
     add: "افزودن ریگ",

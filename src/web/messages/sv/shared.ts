@@ -7,7 +7,7 @@ export const shared: typeof source = {
     alarms: "Larm",
     rules: "Regler",
     pools: "Pooler",
-    money: "Energi och pengar",
+    money: "Pengar",
     activity: "Aktivitet",
     hosts: "Värdar",
     add: "Lägg till riggar",

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import type { Reply } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
 import { hashrate, money, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -12,7 +13,13 @@ import { may } from "../../session.ts";
 export function HistoryCard() {
   const { picker, from, step, turn } = usePeriod();
   const [figure, setFigure] = useState<"hashrate" | "money">("hashrate");
-  const history = useLoaded((signal) => call("getSummaryHistory", { from: from(), step }, { signal }), [turn]);
+  const history = useLoaded(
+    async (signal) => {
+      const span: [number, number] = [from(), Date.now()];
+      return { ...(await call("getSummaryHistory", { from: span[0], step }, { signal })), span };
+    },
+    [turn],
+  );
   if (!may("getSummaryHistory")) return null;
   return (
     <Card
@@ -43,10 +50,10 @@ export function HistoryCard() {
   );
 }
 
-type SummaryHistory = Awaited<ReturnType<typeof call<"getSummaryHistory">>>;
+type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
 function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "hashrate" | "money" }) {
-  const { points, algorithm, currency } = history;
+  const { points, algorithm, currency, span } = history;
   const times = useMemo(() => points.map(([time]) => time), [points]);
   const series = useMemo((): Series[] => {
     const column = (index: 1 | 2 | 3 | 5 | 6 | 7) => points.map((point) => point[index]);
@@ -68,6 +75,7 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
     <Chart
       title={figure === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
       times={times}
+      span={span}
       series={series}
     />
   );

@@ -6,6 +6,8 @@ import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { sumsOf } from "../../sums.ts";
+import { Rooms } from "../family/rooms.tsx";
+import { useRooms } from "../family/use-rooms.ts";
 import { AlarmsCard } from "./alarms-card.tsx";
 import { FarmTiles } from "./farm-tiles.tsx";
 import { GroupsCard } from "./groups-card.tsx";
@@ -17,6 +19,7 @@ import "./overview.css";
 /** The farm at a glance: what mines, what it draws and earns, and what needs somebody. */
 export default function Overview() {
   const { byId, loaded } = rigs.value;
+  const rooms = useRooms();
   if (loaded && byId.size === 0) return <NoRigs />;
   const sums = sumsOf(byId.values());
   const [main] = sums.hashrates;
@@ -34,6 +37,7 @@ export default function Overview() {
           : t.shell.loading
       }
     >
+      {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
       <StatusBar sums={sums} />
       <FarmTiles sums={sums} />
       <div class="cards">

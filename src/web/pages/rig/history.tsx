@@ -100,7 +100,6 @@ function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
             values: curves[metric],
             colour: colours[metric],
             shape: metric === "energy" ? "area" : "line",
-            fromZero: metric !== "temperature",
             format: {
               hashrate: (value: number | null) => hashrate(value, algorithm),
               power,

@@ -1,0 +1,72 @@
+import type { Logger } from "pino";
+import { RowEvent, ServiceEvent } from "../contract/events.ts";
+import { minersIn } from "../contract/miners-in.ts";
+import type { Miner } from "../contract/resources.ts";
+import { completeFields, type MinerRow } from "../contract/rows.ts";
+import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
+import { byId, outOfReach } from "./changes.ts";
+import type { LastLists } from "./last-lists.ts";
+import { rowOutOfReach } from "./rows.ts";
+import type { ServerSession } from "./server-session.ts";
+
+type OtherEvent = Exclude<ServiceEvent, { readonly type: "miner" }>;
+/** The events of a service with what stands for each miner: the miner, or its row. */
+export type EventWith<T> = { id: number; type: "miner"; data: T } | OtherEvent;
+
+/** What stands for each miner in the lists and events that are watched. */
+export interface Form<T> {
+  /** The query of the stream. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Throws for anything that is not an event. */
+  event(value: unknown): EventWith<T>;
+  list(): Promise<Map<number, T>>;
+  /** Those that the watcher has received last. */
+  last(): ReadonlyMap<number, T> | undefined;
+  outOfReach(one: T, why: string): T;
+}
+
+export interface WatchContext {
+  readonly session: ServerSession;
+  readonly calls: Pick<MiningService, CallName>;
+  readonly pollSeconds: number;
+  /** In the versions of lists that this client has made itself. */
+  readonly run: string;
+  /** Fires `change` after each write through this client. */
+  readonly changes: EventTarget;
+  /** The lists that the watcher received last. */
+  readonly lastLists: () => LastLists;
+  readonly reach: Reach | undefined;
+  readonly log: Pick<Logger, "info" | "warn"> | undefined;
+}
+
+/** The query of a stream of these events. */
+const typesQuery = ({ types }: Input<"watchEvents">): Record<string, string> =>
+  types === undefined ? {} : { types: types.join(",") };
+
+/** Whole miners. */
+export function minerForm(context: WatchContext, input: Input<"watchEvents">, caller: Caller): Form<Miner> {
+  return {
+    query: typesQuery(input),
+    event: (value) => ServiceEvent.parse(value),
+    list: async () => byId(minersIn((await context.calls.listMiners({}, caller)).groupList)),
+    last: () => context.lastLists().miners,
+    outOfReach,
+  };
+}
+
+/** Rows, always with the usual columns, as the types of a list of rows have it. */
+export function rowForm(
+  context: WatchContext & Pick<MiningService, "listMinerRows">,
+  input: Input<"watchMinerRows">,
+  caller: Caller,
+): Form<MinerRow> {
+  const { fields } = completeFields(input);
+  return {
+    query: { ...typesQuery(input), view: input.view, ...(fields === undefined ? {} : { fields: fields.join(",") }) },
+    event: (value) => RowEvent.parse(value),
+    list: async () =>
+      new Map((await context.listMinerRows({ view: "list", fields }, caller)).miners.map((row) => [row.id, row])),
+    last: () => context.lastLists().rows,
+    outOfReach: rowOutOfReach,
+  };
+}

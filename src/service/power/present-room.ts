@@ -1,0 +1,146 @@
+import type { Room as ShownRoom } from "../../contract/resources.ts";
+import { briefOf } from "../../fleet/state.ts";
+import type { MoneySums } from "../../store/index.ts";
+import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { LocalClock } from "../money/local-time.ts";
+import { Follow } from "./follow.ts";
+import type { Follower } from "./follow-law.ts";
+import { Heating } from "./heating.ts";
+import { highestWithin, settingOf } from "./loop-rig.ts";
+import type { Loops } from "./loops.ts";
+import type { PowerHolds } from "./power-holds.ts";
+import { isMining, type PowerLadder } from "./power-ladder.ts";
+import type { PowerTargets } from "./power-targets.ts";
+import type { Room } from "./room-book.ts";
+
+export interface RoomContext {
+  readonly registry: MinerRegistry;
+  readonly loops: Loops;
+  readonly power: PowerTargets;
+  readonly holds: PowerHolds;
+  /** Of these miners together on a local date; null if nothing was counted. */
+  readonly sumsOf: (minerIds: readonly number[], date: string) => MoneySums | null;
+  readonly localTime: LocalClock;
+  readonly currency: string;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+export const kindOf = ({ loop }: Room): ShownRoom["kind"] =>
+  loop === null ? "power" : loop instanceof Heating ? "target" : "surplus";
+
+/** A room as the API shows it. */
+export function presentRoom(room: Room, context: RoomContext): ShownRoom {
+  const { registry, loops, holds } = context;
+  const { key, name, groupId, loop, minerIds, max } = room;
+  const entries = minerIds.flatMap((id) => registry.find(id) ?? []);
+  const rigs = loops.rigsOf(minerIds);
+  const heating = loop instanceof Heating ? loop.status : null;
+  const surplus = loop instanceof Follow ? loop.status : null;
+  return {
+    ...{ key, name, kind: kindOf(room), groupId, miners: [...minerIds], max },
+    on: isOn(room, entries, loops),
+    control:
+      heating === null ? (loop === null ? powerControl(rigs, max?.watts ?? null) : null) : targetControl(heating),
+    changing: minerIds.some((id) => holds.isOpen(id)),
+    temperature: heating?.room ?? null,
+    temperatureAt: heating?.at ?? null,
+    demand: heating?.demand ?? null,
+    surplus: surplus?.surplus ?? null,
+    surplusAt: surplus?.at == null ? null : new Date(surplus.at).toISOString(),
+    power: sumOf(entries.map(({ rig }) => briefOf(rig.state)?.readings.power ?? null)),
+    heldBy: holderOf(room, entries, context),
+    highest: rigs.length === 0 ? null : Math.round(highestOf(rigs)),
+    today: today(minerIds, context),
+  };
+}
+
+const sumOf = (figures: readonly (number | null)[]): number | null => {
+  const known = figures.filter((figure) => figure !== null);
+  return known.length === 0 ? null : known.reduce((sum, figure) => sum + figure, 0);
+};
+
+export const highestOf = (rigs: readonly Follower[]): number =>
+  rigs.reduce((sum, { ladder }) => sum + ladder.highest, 0);
+
+export const miningOf = ({ rig }: Entry): boolean | null => {
+  const brief = briefOf(rig.state);
+  return brief === null ? null : isMining(brief.controls, brief.readings.mining);
+};
+
+/** A rig that its loop has stopped is not off: it waits for the cold or the sun. */
+function isOn({ loop }: Room, entries: readonly Entry[], loops: Loops): boolean | null {
+  const known = entries.flatMap((entry) => {
+    const mining = miningOf(entry);
+    return mining === null ? [] : [mining || (loop !== null && !loops.isHeld(entry))];
+  });
+  return known.length === 0 ? null : known.includes(true);
+}
+
+const targetControl = ({ target }: { readonly target: number }): ShownRoom["control"] => ({
+  ...{ unit: "°C", value: target, min: 5, max: 35, step: 0.5, options: null },
+});
+
+function powerControl(rigs: readonly Follower[], most: number | null): ShownRoom["control"] {
+  if (rigs.length === 0) return null;
+  const max = Math.floor(Math.min(highestOf(rigs), most ?? Number.POSITIVE_INFINITY));
+  const min = rigs.reduce((sum, { ladder }) => sum + (ladder.stops ? 0 : ladder.lowest), 0);
+  const options = totalsOf(
+    rigs.map(({ ladder }) => ladder),
+    max,
+  );
+  return {
+    unit: "W",
+    value: Math.round(rigs.reduce((sum, rig) => sum + settingOf(rig), 0)),
+    min: Math.min(max, Math.ceil(min)),
+    max,
+    step: options === null ? 1 : null,
+    options,
+  };
+}
+
+/** More totals than these are as good as any power. */
+const mostTotals = 50;
+
+/** The totals that rigs with a few powers each can be set to, W, within a maximum; null if they can be set to any. */
+export function totalsOf(ladders: readonly PowerLadder[], max: number): number[] | null {
+  let sums = new Set([0]);
+  for (const { levels, stops } of ladders) {
+    if (levels === null) return null;
+    const own = [...(stops ? [0] : []), ...levels.map(({ watts }) => watts)];
+    sums = new Set([...sums].flatMap((sum) => own.map((watts) => sum + watts)));
+    if (sums.size > mostTotals) return null;
+  }
+  const reached = (total: number): boolean => {
+    let left = total;
+    for (const ladder of ladders) left -= highestWithin(ladder, left);
+    return left < 1;
+  };
+  return [...sums]
+    .filter((sum) => sum <= max && reached(sum))
+    .map((sum) => Math.ceil(sum))
+    .sort((one, other) => one - other);
+}
+
+/** Of the first of its rigs that somebody else controls. */
+function holderOf({ loop }: Room, entries: readonly Entry[], { loops, power }: RoomContext): ShownRoom["heldBy"] {
+  for (const entry of entries) {
+    const { id } = entry.facts;
+    const holder = loop === null || loops.isHeld(entry) ? power.holder(id, entry.rig.state) : null;
+    const what = holder?.what ?? (loop === null ? loops.loopOf(id)?.settings.name : undefined);
+    const until = holder?.until ?? null;
+    if (what !== undefined) return { what, until: until === null ? null : new Date(until).toISOString() };
+  }
+  return null;
+}
+
+function today(minerIds: readonly number[], { sumsOf, localTime, currency, now }: RoomContext): ShownRoom["today"] {
+  const { date } = localTime(now());
+  const sums = sumsOf(minerIds, date);
+  const { energy = null, cost = null, revenue = null } = sums ?? {};
+  return {
+    ...{ date, energy, cost, revenue, currency },
+    profit: revenue === null || cost === null ? null : revenue - cost,
+    incomplete: sums !== null && (sums.uncosted > 0 || sums.unearned > 0),
+  };
+}

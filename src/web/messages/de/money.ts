@@ -1,0 +1,28 @@
+import type { money as source } from "../en/money.ts";
+
+export const money: typeof source = {
+  title: "Energie und Geld",
+  lead: "Was die Rigs verbrauchen, was es kostet und was übrig bleibt.",
+  price: "Strompreis",
+  now: "Jetzt",
+  perKwh: (amount) => `${amount} pro kWh`,
+  noPrice: "kein Preis eingestellt",
+  configured: "aus der Konfiguration",
+  cheapest: "Am billigsten",
+  fromTo: (from, to) => `${from} bis ${to}`,
+  bitcoin: "1 BTC",
+  curve: "Preis pro kWh, von vor 12 Stunden bis in 36 Stunden",
+  spans: { today: "Heute", week: "7 Tage", month: "30 Tage", year: "12 Monate" },
+  energy: "Energie",
+  cost: "Strom",
+  revenue: "Ertrag",
+  profit: "Gewinn",
+  hours: "Gelesene Stunden",
+  incomplete: "Ein Teil von Ertrag oder Kosten ist unbekannt",
+  by: "Im Einzelnen",
+  subjects: { miner: "Nach Rig", group: "Nach Gruppe", coin: "Nach Münze", algorithm: "Nach Algorithmus" },
+  days: "Nach Tagen",
+  months: "Nach Monaten",
+  nothing: "In dieser Zeit wurde nichts gezählt.",
+  showMore: (count) => `Mehr zeigen (noch ${count})`,
+};

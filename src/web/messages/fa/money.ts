@@ -1,0 +1,28 @@
+import type { money as source } from "../en/money.ts";
+
+export const money: typeof source = {
+  title: "انرژی و پول",
+  lead: "ریگ‌ها چه مصرف می‌کنند، چه هزینه‌ای دارد و چه می‌ماند.",
+  price: "بهای برق",
+  now: "اکنون",
+  perKwh: (amount) => `${amount} برای هر کیلووات‌ساعت`,
+  noPrice: "بهایی تنظیم نشده",
+  configured: "از پیکربندی",
+  cheapest: "ارزان‌ترین زمان پیش رو",
+  fromTo: (from, to) => `${from} تا ${to}`,
+  bitcoin: "۱ بیت‌کوین",
+  curve: "بهای هر کیلووات‌ساعت، از ۱۲ ساعت پیش تا ۳۶ ساعت آینده",
+  spans: { today: "امروز", week: "۷ روز", month: "۳۰ روز", year: "۱۲ ماه" },
+  energy: "انرژی",
+  cost: "برق",
+  revenue: "درآمد",
+  profit: "سود",
+  hours: "ساعت‌های خوانده‌شده",
+  incomplete: "بخشی از درآمد یا هزینه نامعلوم است",
+  by: "به تفکیک",
+  subjects: { miner: "بر پایهٔ ریگ", group: "بر پایهٔ گروه", coin: "بر پایهٔ کوین", algorithm: "بر پایهٔ الگوریتم" },
+  days: "روزانه",
+  months: "ماهانه",
+  nothing: "در این زمان چیزی شمرده نشده است.",
+  showMore: (count) => `نمایش بیشتر (${count} مانده)`,
+};

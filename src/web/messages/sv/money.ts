@@ -1,0 +1,28 @@
+import type { money as source } from "../en/money.ts";
+
+export const money: typeof source = {
+  title: "Energi och pengar",
+  lead: "Vad riggarna förbrukar, vad det kostar och vad som blir över.",
+  price: "Elpris",
+  now: "Nu",
+  perKwh: (amount) => `${amount} per kWh`,
+  noPrice: "inget pris angivet",
+  configured: "från konfigurationen",
+  cheapest: "Billigast framöver",
+  fromTo: (from, to) => `${from} till ${to}`,
+  bitcoin: "1 BTC",
+  curve: "Pris per kWh, från 12 timmar sedan till 36 timmar framåt",
+  spans: { today: "I dag", week: "7 dagar", month: "30 dagar", year: "12 månader" },
+  energy: "Energi",
+  cost: "El",
+  revenue: "Intäkt",
+  profit: "Vinst",
+  hours: "Lästa timmar",
+  incomplete: "En del av intäkten eller kostnaden är okänd",
+  by: "I detalj",
+  subjects: { miner: "Per rigg", group: "Per grupp", coin: "Per mynt", algorithm: "Per algoritm" },
+  days: "Per dag",
+  months: "Per månad",
+  nothing: "Inget räknades under den här tiden.",
+  showMore: (count) => `Visa fler (${count} kvar)`,
+};

@@ -1,0 +1,62 @@
+import { number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Card } from "../../parts/page.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { link } from "../../route.ts";
+import { adding } from "./add-rigs.ts";
+
+/** Failures that are listed; the rest is counted. */
+const mostListed = 200;
+
+/** How far the adding is, and what became of each rig. */
+export function AddResults() {
+  if (adding.value === null) return null;
+  const { total, results, running } = adding.value;
+  const failed = results.filter(({ problem }) => problem !== null);
+  const [only] = results;
+  return (
+    <Card
+      title={running ? t.add.adding : t.add.added(number(results.length - failed.length), number(total))}
+      actions={
+        running ? null : (
+          <div class="row">
+            <a class="button small" href={link(results.length === 1 && only?.id != null ? `rigs/${only.id}` : "rigs")}>
+              {t.add.show}
+            </a>
+            <button
+              type="button"
+              class="button small quiet"
+              onClick={() => {
+                adding.value = null;
+              }}
+            >
+              {t.shell.close}
+            </button>
+          </div>
+        )
+      }
+    >
+      <progress max={total} value={results.length} aria-label={t.add.adding} />
+      <p class="hint" role="status">
+        {t.add.progress(number(results.length), number(total), number(failed.length))}
+      </p>
+      {failed.length === 0 ? null : (
+        <Scroll name={t.add.failed}>
+          <table>
+            <caption>{t.add.failed}</caption>
+            <tbody>
+              {failed.slice(0, mostListed).map(({ address, problem }) => (
+                <tr key={address}>
+                  <th scope="row">
+                    <bdi class="mono">{address}</bdi>
+                  </th>
+                  <td dir="auto">{problem}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </Card>
+  );
+}

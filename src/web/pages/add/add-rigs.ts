@@ -1,0 +1,53 @@
+import { signal } from "@preact/signals";
+import { call, Problem } from "../../api.ts";
+import { problemText } from "../../parts/messages.tsx";
+import type { NewRig } from "./rig-list.ts";
+
+export interface Added {
+  readonly address: string;
+  /** The id of the rig that was added. */
+  readonly id: number | null;
+  readonly problem: string | null;
+}
+
+export interface Adding {
+  readonly total: number;
+  readonly results: readonly Added[];
+  readonly running: boolean;
+}
+
+/** Requests under way at once: the service identifies rigs in the background anyway. */
+const parallel = 6;
+/** ms to wait where the service asks for fewer requests. */
+const restMs = 1_000;
+
+/** What is being added; it goes on while other pages are shown. */
+export const adding = signal<Adding | null>(null);
+
+/** Adds rigs one by one; each ends with its id or with what is wrong. */
+export async function addRigs(rigs: readonly NewRig[]): Promise<void> {
+  const waiting = [...rigs];
+  adding.value = { total: rigs.length, results: [], running: true };
+  const work = async () => {
+    for (let rig = waiting.shift(); rig !== undefined; rig = waiting.shift()) {
+      const result = await added(rig);
+      if (adding.value === null) return;
+      adding.value = { ...adding.value, results: [...adding.value.results, result] };
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+  if (adding.value !== null) adding.value = { ...adding.value, running: false };
+}
+
+async function added(rig: NewRig): Promise<Added> {
+  for (;;) {
+    try {
+      const { id } = await call("addMiner", rig);
+      return { address: rig.address, id, problem: null };
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 429))
+        return { address: rig.address, id: null, problem: problemText(error) };
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { useRoute } from "preact-iso";
+import { t } from "../../language.ts";
+import { Page } from "../../parts/page.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { AddResults } from "./add-results.tsx";
+import { ByAddress } from "./by-address.tsx";
+import { FromList } from "./from-list.tsx";
+import { Search } from "./search.tsx";
+import "./add.css";
+
+const ways = ["search", "address", "list"] as const;
+
+/** Adds rigs: found in the network, by their address, or from a list. */
+export default function Add() {
+  const { query } = useRoute();
+  const possible = ways.filter((way) => way !== "search" || may("startDiscovery"));
+  const way = possible.find((each) => each === query.by) ?? possible[0];
+  return (
+    <Page title={t.add.title} lead={t.add.lead}>
+      <Tabs
+        name={t.add.title}
+        tabs={possible.map((key) => ({ key, label: t.add.ways[key] }))}
+        chosen={way ?? "address"}
+        hrefOf={(key) => link(`add?by=${key}`)}
+      />
+      <AddResults />
+      {way === "search" ? <Search /> : way === "list" ? <FromList /> : <ByAddress />}
+    </Page>
+  );
+}

@@ -1,0 +1,137 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Discovery } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { counted, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Field } from "../../parts/field.tsx";
+import { problemText, sayProblem } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { adding, addRigs } from "./add-rigs.ts";
+import { GroupField, givenLogin, type Login, noLogin } from "./details.tsx";
+import { FoundRigs } from "./found-rigs.tsx";
+
+const askMs = 700;
+
+/** Searches networks, shows what is found while it searches, and adds what is chosen. */
+export function Search() {
+  const [networks, setNetworks] = useState("");
+  const [id, setId] = useState<number | null>(null);
+  const [found, setFound] = useState<Discovery | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
+  const [group, setGroup] = useState("");
+  const [logins, setLogins] = useState<ReadonlyMap<string, Login>>(new Map());
+  useEffect(() => {
+    if (id === null) return undefined;
+    const ending = new AbortController();
+    void follow(id, ending.signal, setFound).catch((error: unknown) => {
+      if (!ending.signal.aborted) setProblem(problemText(error));
+    });
+    return () => ending.abort();
+  }, [id]);
+  const addable = useMemo(() => (found?.found ?? []).filter(({ driver, known }) => driver !== null && !known), [found]);
+  // Until somebody chooses, everything that can be added is chosen.
+  const isChosen = (address: string) => chosen?.has(address) ?? true;
+  const toAdd = addable.filter(({ address }) => isChosen(address));
+  const start = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setProblem(null);
+    setFound(null);
+    setChosen(null);
+    try {
+      const named = networks.split(/[\s,;]+/).filter((each) => each !== "");
+      setId((await call("startDiscovery", { yes: false, ...(named.length === 0 ? {} : { networks: named }) })).id);
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+  };
+  const add = () => {
+    const rigs = toAdd.map(({ address, driver }) => ({
+      address,
+      ...(group === "" ? {} : { group }),
+      ...givenLogin(logins.get(driver ?? "") ?? noLogin),
+    }));
+    setId(null);
+    setFound(null);
+    void addRigs(rigs);
+  };
+  const running = found?.state === "running";
+  return (
+    <Card>
+      <form class="add-form" onSubmit={start}>
+        <Field label={t.add.networks} hint={t.add.networksHint}>
+          {(control) => (
+            <input
+              {...control}
+              value={networks}
+              dir="ltr"
+              placeholder="192.168.1.0/24"
+              maxLength={2000}
+              spellcheck={false}
+              onInput={({ currentTarget }) => setNetworks(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+        <div class="row">
+          <button class="button primary" type="submit" disabled={running}>
+            {t.add.search}
+          </button>
+          {running && id !== null ? (
+            <button type="button" class="button" onClick={() => void call("cancelDiscovery", { id }).catch(sayProblem)}>
+              {t.add.stopSearch}
+            </button>
+          ) : null}
+        </div>
+      </form>
+      {found === null ? null : (
+        <>
+          <progress max={found.total} value={found.scanned} aria-label={t.add.search} />
+          <p class="hint" role="status">
+            {t.add.searched(number(found.scanned), number(found.total), counted(found.found.length, t.add.devices))}
+          </p>
+          {found.found.length > 0 ? (
+            <>
+              <FoundRigs
+                found={found.found}
+                isChosen={isChosen}
+                choose={(address, wanted) => {
+                  const next = new Set(toAdd.map((each) => each.address));
+                  if (wanted) next.add(address);
+                  else next.delete(address);
+                  setChosen(next);
+                }}
+                logins={logins}
+                setLogin={(driver, login) => setLogins(new Map(logins).set(driver, login))}
+              />
+              <GroupField group={group} onChange={setGroup} />
+              <button
+                type="button"
+                class="button primary"
+                disabled={toAdd.length === 0 || adding.value?.running === true}
+                onClick={add}
+              >
+                {counted(toAdd.length, t.add.addThem)}
+              </button>
+            </>
+          ) : running ? null : (
+            <EmptyState icon="search" title={t.add.nothing} text={t.add.nothingHint} />
+          )}
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** Asks for the state of the search until it ends. */
+async function follow(id: number, signal: AbortSignal, show: (found: Discovery) => void): Promise<void> {
+  for (;;) {
+    const found = await call("getDiscovery", { id }, { signal });
+    show(found);
+    if (found.state !== "running") return;
+    await new Promise((resolve) => setTimeout(resolve, askMs));
+  }
+}

@@ -1,0 +1,113 @@
+import type { Notification, Severity } from "../../../contract/resources.ts";
+
+export const states = ["open", "closed", "all"] as const;
+export type State = (typeof states)[number];
+const severityRank: Record<Severity, number> = { critical: 0, warning: 1, info: 2 };
+export const severities = ["critical", "warning", "info"] as const satisfies readonly Severity[];
+
+/** What is shown of the notifications; it stands in the page's address. */
+export interface Filters {
+  readonly state: State;
+  readonly severity: Severity | null;
+  readonly source: string | null;
+  /** Id of a miner. */
+  readonly rig: number | null;
+  readonly text: string;
+}
+
+const longestText = 200;
+
+export function filtersIn(query: Readonly<Record<string, string>>): Filters {
+  const rig = Number(query.rig ?? "");
+  return {
+    state: states.find((each) => each === query.state) ?? "open",
+    severity: severities.find((each) => each === query.severity) ?? null,
+    source: query.source ?? null,
+    rig: Number.isSafeInteger(rig) && rig > 0 ? rig : null,
+    text: (query.q ?? "").slice(0, longestText),
+  };
+}
+
+/** The query of the page's address, with its question mark; empty for the usual filters. */
+export function queryOf({ state, severity, source, rig, text }: Filters): string {
+  const query = new URLSearchParams();
+  if (state !== "open") query.set("state", state);
+  if (severity !== null) query.set("severity", severity);
+  if (source !== null) query.set("source", source);
+  if (rig !== null) query.set("rig", String(rig));
+  if (text !== "") query.set("q", text);
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+export function filtered(all: readonly Notification[], filters: Filters): Notification[] {
+  const text = filters.text.trim().toLowerCase();
+  return all.filter(
+    (each) =>
+      (filters.state === "all" || (each.closedUtc === null) === (filters.state === "open")) &&
+      (filters.severity === null || each.severity === filters.severity) &&
+      (filters.source === null || each.source === filters.source) &&
+      (filters.rig === null || each.minerId === filters.rig) &&
+      (text === "" ||
+        [each.message, each.title ?? "", each.minerName, each.source].some((part) =>
+          part.toLowerCase().includes(text),
+        )),
+  );
+}
+
+/** Notifications that say the same of several rigs. */
+export interface Group {
+  readonly key: string;
+  readonly severity: Severity;
+  /** By severity, unacknowledged before others, newest first. */
+  readonly notifications: readonly Notification[];
+}
+
+/** So many make a group; fewer stand by themselves. */
+const leastInGroup = 3;
+
+const lastOf = ({ lastUtc, closedUtc }: Notification): string => closedUtc ?? lastUtc;
+
+const byUrgency = (one: Notification, other: Notification): number =>
+  Number(one.closedUtc !== null) - Number(other.closedUtc !== null) ||
+  (one.closedUtc === null ? severityRank[one.severity] - severityRank[other.severity] : 0) ||
+  (one.closedUtc === null ? Number(one.isAcknowledged) - Number(other.isAcknowledged) : 0) ||
+  lastOf(other).localeCompare(lastOf(one)) ||
+  other.id - one.id;
+
+/** What is the same for the members of a group. */
+const kindOf = ({ closedUtc, severity, source, ruleId, title, message }: Notification): string =>
+  JSON.stringify([closedUtc === null, severity, source, ruleId ?? title ?? message]);
+
+/**
+ * Open ones first, by severity, unacknowledged before acknowledged, then newest first; many of the same kind in a group at
+ * the place of its first.
+ */
+export function grouped(all: readonly Notification[]): Group[] {
+  const sorted = [...all].sort(byUrgency);
+  const groups = Map.groupBy(sorted, kindOf);
+  const single = (each: Notification): Group => ({
+    key: String(each.id),
+    severity: each.severity,
+    notifications: [each],
+  });
+  const made = new Set<string>();
+  return sorted.flatMap((each) => {
+    const key = kindOf(each);
+    const members = groups.get(key) ?? [];
+    if (members.length < leastInGroup) return [single(each)];
+    if (made.has(key)) return [];
+    made.add(key);
+    return [{ key, severity: each.severity, notifications: members }];
+  });
+}
+
+/** When the first of them began, and how often they occurred. */
+export function spanOf(notifications: readonly Notification[]): { readonly first: string; readonly count: number } {
+  let first = notifications[0]?.timeUtc ?? "";
+  let count = 0;
+  for (const each of notifications) {
+    if (each.timeUtc < first) first = each.timeUtc;
+    count += each.count;
+  }
+  return { first, count };
+}

@@ -1,0 +1,170 @@
+import { useState } from "preact/hooks";
+import type { Notification } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { counted, dateTime, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { reloadNotifications, rigs } from "../../live.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { say, sayProblem } from "../../parts/messages.tsx";
+import { Age, SeverityMark } from "../../parts/status.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { type Group, spanOf } from "./list.ts";
+
+/** Members of a group that are rendered. */
+const mostMembers = 200;
+/** Requests at a time, for a group. */
+const parallel = 6;
+
+/** One notification, or many of the same kind that can be opened. */
+export function GroupEntry({ group }: { group: Group }) {
+  const { notifications } = group;
+  const [first] = notifications;
+  if (first === undefined) return null;
+  if (notifications.length === 1)
+    return (
+      <li class={`alarm ${toneOf(first)}`}>
+        <Entry notification={first} />
+      </li>
+    );
+  const { first: began, count } = spanOf(notifications);
+  return (
+    <li class={`alarm ${toneOf(first)}`}>
+      <div class="alarm-main">
+        <p class="alarm-head">
+          <SeverityMark severity={group.severity} />
+          <strong dir="auto">{first.title ?? first.message}</strong>
+          <span class="tag">{counted(notifications.length, t.alarms.rigs)}</span>
+        </p>
+        <p class="alarm-facts">
+          <Times first={began} last={first.lastUtc} count={count} closed={first.closedUtc} />
+          <Source notification={first} />
+        </p>
+      </div>
+      <Actions notifications={notifications} />
+      <details class="alarm-members">
+        <summary>{t.alarms.showAll(number(notifications.length))}</summary>
+        <ul class="alarms">
+          {notifications.slice(0, mostMembers).map((each) => (
+            <li key={each.id} class="alarm">
+              <Entry notification={each} />
+            </li>
+          ))}
+        </ul>
+        {notifications.length > mostMembers ? (
+          <p class="hint">{t.alarms.andMore(number(notifications.length - mostMembers))}</p>
+        ) : null}
+      </details>
+    </li>
+  );
+}
+
+const toneOf = ({ closedUtc, severity, isAcknowledged }: Notification): string =>
+  closedUtc !== null ? "closed" : isAcknowledged ? "seen" : severity;
+
+function Entry({ notification }: { notification: Notification }) {
+  const { minerId, minerName, title, message, severity, timeUtc, lastUtc, count, closedUtc, isAcknowledged } =
+    notification;
+  const isHere = minerId !== null && rigs.value.byId.has(minerId);
+  return (
+    <>
+      <div class="alarm-main">
+        <p class="alarm-head">
+          <SeverityMark severity={severity} />
+          {minerName === "" ? null : isHere ? (
+            <a href={link(`rigs/${minerId}`)}>
+              <bdi>{minerName}</bdi>
+            </a>
+          ) : (
+            <bdi>{minerName}</bdi>
+          )}
+          {title === null ? null : <strong dir="auto">{title}</strong>}
+          {isAcknowledged && closedUtc === null ? <span class="tag">{t.alarms.acknowledged}</span> : null}
+        </p>
+        <p dir="auto" class="alarm-text">
+          {message}
+        </p>
+        <p class="alarm-facts">
+          <Times first={timeUtc} last={lastUtc} count={count} closed={closedUtc} />
+          <Source notification={notification} />
+        </p>
+      </div>
+      <Actions notifications={[notification]} />
+    </>
+  );
+}
+
+function Times({ first, last, count, closed }: { first: string; last: string; count: number; closed: string | null }) {
+  return (
+    <>
+      <span>
+        {t.alarms.since} <Age time={first} />
+      </span>
+      {count > 1 ? (
+        <span>
+          {counted(count, t.alarms.times)}, {t.alarms.last} <Age time={last} />
+        </span>
+      ) : null}
+      {closed === null || closed === first ? null : (
+        <span>
+          {t.alarms.over} <time dateTime={closed}>{dateTime(closed)}</time>
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Where it comes from, and where to go next. */
+const Source = ({ notification: { source, ruleId } }: { notification: Notification }) => (
+  <span>
+    <bdi>{source}</bdi>
+    {ruleId !== null && ruleId !== undefined && may("listRules") ? (
+      <>
+        {" · "}
+        <a href={link(`rules/${ruleId}`)}>{t.alarms.toRule}</a>
+      </>
+    ) : null}
+  </span>
+);
+
+/** Acknowledges or removes these. */
+function Actions({ notifications }: { notifications: readonly Notification[] }) {
+  const [busy, setBusy] = useState(false);
+  if (!may("notificationAction")) return null;
+  const unseen = notifications.filter(({ isAcknowledged }) => !isAcknowledged);
+  const act = async (action: "ack" | "clear", some: readonly Notification[]) => {
+    setBusy(true);
+    const queue = [...some];
+    const work = async () => {
+      for (let next = queue.pop(); next !== undefined; next = queue.pop())
+        await call("notificationAction", { id: next.id, action });
+    };
+    try {
+      await Promise.all(Array.from({ length: parallel }, work));
+      say(counted(some.length, action === "ack" ? t.alarms.didAcknowledge : t.alarms.didClear));
+    } catch (error) {
+      sayProblem(error);
+    }
+    await reloadNotifications().catch(sayProblem);
+    setBusy(false);
+  };
+  const isMany = notifications.length > 1;
+  return (
+    <div class="alarm-actions">
+      {unseen.length === 0 ? null : (
+        <button type="button" class="button small" disabled={busy} onClick={() => act("ack", unseen)}>
+          <Icon name="check" /> {isMany ? t.alarms.acknowledgeThese(number(unseen.length)) : t.alarms.acknowledge}
+        </button>
+      )}
+      <button
+        type="button"
+        class="button small quiet"
+        disabled={busy}
+        title={t.alarms.clearHint}
+        onClick={() => act("clear", notifications)}
+      >
+        <Icon name="trash" /> {isMany ? t.alarms.clearThese(number(notifications.length)) : t.alarms.clear}
+      </button>
+    </div>
+  );
+}

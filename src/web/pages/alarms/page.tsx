@@ -1,0 +1,125 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { call } from "../../api.ts";
+import { byName, counted, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { notifications, reloadNotifications, rigs } from "../../live.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { say, sayProblem } from "../../parts/messages.tsx";
+import { Page } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import "./alarms.css";
+import { FilterBar } from "./filter-bar.tsx";
+import { type Filters, filtered, filtersIn, grouped, queryOf } from "./list.ts";
+import { GroupEntry } from "./notification.tsx";
+
+/** Groups that are rendered at first, and more on demand. */
+const shownAtOnce = 60;
+
+/** What is wrong now, what was, and what to do about it. */
+export default function Alarms() {
+  const { query } = useRoute();
+  const { route } = useLocation();
+  const filters = filtersIn(query);
+  const address = queryOf(filters);
+  const [limit, setLimit] = useState(shownAtOnce);
+  const [asks, setAsks] = useState(false);
+  // Other people acknowledge and clear, too.
+  useEffect(() => void reloadNotifications().catch(sayProblem), []);
+  useEffect(() => setLimit(shownAtOnce), [address]);
+
+  const all = notifications.value;
+  const found = useMemo(() => filtered(all, filters), [all, address]);
+  const groups = useMemo(() => grouped(found), [found]);
+  const open = useMemo(() => all.filter(({ closedUtc }) => closedUtc === null), [all]);
+  const unseen = all.filter(({ isAcknowledged, isWarning }) => !isAcknowledged && isWarning).length;
+  const sources = useMemo(() => [...new Set(all.map(({ source }) => source))].sort(byName), [all]);
+  const change = (next: Partial<Filters>) => route(link(`alarms${queryOf({ ...filters, ...next })}`), true);
+  const mayChange = may("allNotificationsAction");
+
+  const acknowledgeAll = async () => {
+    try {
+      await call("allNotificationsAction", { action: "ack_all" });
+      await reloadNotifications();
+      say(t.alarms.allAcknowledged);
+    } catch (error) {
+      sayProblem(error);
+    }
+  };
+
+  return (
+    <Page
+      title={t.alarms.title}
+      lead={open.length === 0 ? t.alarms.noneOpen : counted(open.length, t.shell.alarms)}
+      actions={
+        mayChange && all.length > 0 ? (
+          <>
+            <button type="button" class="button" disabled={unseen === 0} onClick={acknowledgeAll}>
+              <Icon name="check" /> {t.alarms.acknowledgeAll}
+            </button>
+            <button type="button" class="button" onClick={() => setAsks(true)}>
+              <Icon name="trash" /> {t.alarms.clearAll}
+            </button>
+          </>
+        ) : null
+      }
+    >
+      <FilterBar filters={filters} sources={sources} onChange={change} />
+      <p class="visually-hidden" role="status">
+        {counted(found.length, t.alarms.found)}
+      </p>
+      {groups.length === 0 ? (
+        <Nothing filters={filters} onReset={() => route(link("alarms"), true)} />
+      ) : (
+        <ul class="alarms">
+          {groups.slice(0, limit).map((group) => (
+            <GroupEntry key={group.key} group={group} />
+          ))}
+        </ul>
+      )}
+      {groups.length > limit ? (
+        <button type="button" class="button" onClick={() => setLimit(limit + shownAtOnce)}>
+          {t.alarms.more(number(groups.length - limit))}
+        </button>
+      ) : null}
+      {asks ? (
+        <Confirm
+          title={t.alarms.clearAll}
+          text={counted(all.length, t.alarms.clearAllText)}
+          verb={t.alarms.clearAll}
+          dangerous
+          onConfirm={async () => {
+            await call("allNotificationsAction", { action: "clear_all" });
+            await reloadNotifications();
+            say(t.alarms.allCleared);
+          }}
+          onClose={() => setAsks(false)}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function Nothing({ filters, onReset }: { filters: Filters; onReset: () => void }) {
+  const isFiltered = queryOf({ ...filters, state: "open" }) !== "";
+  if (!isFiltered && filters.state === "open")
+    return (
+      <EmptyState
+        icon="check"
+        title={t.alarms.noneOpen}
+        text={rigs.value.byId.size === 0 ? t.alarms.noRigs : t.alarms.allFine}
+      />
+    );
+  return (
+    <EmptyState icon="search" title={t.alarms.nothingFound}>
+      {isFiltered ? (
+        <button type="button" class="button" onClick={onReset}>
+          {t.alarms.reset}
+        </button>
+      ) : null}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Room } from "../../../contract/resources.ts";
+import { energy, money } from "../../format.ts";
+import { t } from "../../language.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Page } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { session } from "../../session.ts";
+import { Rooms } from "./rooms.tsx";
+import { useRooms } from "./use-rooms.ts";
+
+/** The page for everybody at home: each room with one slider, the sun, and what today has cost. */
+export default function Family() {
+  const rooms = useRooms();
+  const { list } = rooms;
+  return (
+    <Page title={t.family.title} lead={list === undefined ? null : todayOf(list)}>
+      {list === undefined && rooms.problem === null ? <p class="loading">{t.shell.loading}</p> : null}
+      {list?.length === 0 ? (
+        <EmptyState
+          icon="family"
+          title={t.family.none}
+          text={session.value?.user.privilege === "administrator" ? t.family.howTo : t.family.ask}
+        >
+          <a class="button" href={link("rigs")}>
+            {t.menu.rigs}
+          </a>
+        </EmptyState>
+      ) : (
+        <Rooms rooms={rooms} />
+      )}
+    </Page>
+  );
+}
+
+/** A rig that is in a room and follows the sun would count twice: surpluses are left out where there are rooms. */
+function todayOf(list: readonly Room[]): string | null {
+  const rooms = list.filter(({ kind }) => kind !== "surplus");
+  const counted = (rooms.length === 0 ? list : rooms).map(({ today }) => today);
+  const sum = (values: readonly (number | null)[]) => {
+    const known = values.filter((value) => value !== null);
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+  };
+  const currency = counted[0]?.currency;
+  const [used, cost, revenue] = [
+    sum(counted.map((each) => each.energy)),
+    sum(counted.map((each) => each.cost)),
+    sum(counted.map((each) => each.revenue)),
+  ];
+  if (used === null && cost === null && revenue === null) return null;
+  return t.family.todayTogether(energy(used), money(cost, currency), money(revenue, currency));
+}

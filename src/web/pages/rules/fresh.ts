@@ -1,0 +1,30 @@
+import { useEffect } from "preact/hooks";
+import { onEvent } from "../../live.ts";
+
+/** ms after an event until what it has changed is read: rules write their runs once a second. */
+const settleMs = 1_200;
+/** ms between two looks at what no event announces, such as a rule that is held back. */
+const pollMs = 10_000;
+
+/** Reads again what rules do: after commands and notifications, and now and then while the page is visible. */
+export function useFresh(...reloads: readonly (() => void)[]): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      for (const reload of reloads) reload();
+    };
+    const stop = onEvent(({ type }) => {
+      if (type === "command" || type === "notification") timer ??= setTimeout(read, settleMs);
+    });
+    const poll = setInterval(() => {
+      if (document.visibilityState === "visible") read();
+    }, pollMs);
+    return () => {
+      stop();
+      clearTimeout(timer);
+      clearInterval(poll);
+    };
+  }, reloads);
+}

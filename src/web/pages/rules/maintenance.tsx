@@ -1,0 +1,207 @@
+import { useState } from "preact/hooks";
+import type { MaintenanceWindow } from "../../../contract/rules.ts";
+import { call, type Mistake, Problem } from "../../api.ts";
+import { counted, dateTime } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { problemText, say } from "../../parts/messages.tsx";
+import { NumberInput, TextInput, TimeInput, WordsInput } from "../../parts/schema-form/controls.tsx";
+import type { Json } from "../../parts/schema-form/schema.ts";
+import { may } from "../../session.ts";
+import { useFresh } from "./fresh.ts";
+import { Owner } from "./parts.tsx";
+import { labelOf, readNames, ruleWords } from "./words.ts";
+
+/** The maintenance windows, a new one, and the end of one. */
+export function Maintenance() {
+  const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
+  useFresh(list.reload);
+  const [adds, setAdds] = useState(false);
+  const [ends, setEnds] = useState<MaintenanceWindow | null>(null);
+  return (
+    <>
+      {may("addMaintenance") ? (
+        <div>
+          <button type="button" class="button primary" onClick={() => setAdds(true)}>
+            <Icon name="plus" /> {t.rules.newWindow}
+          </button>
+        </div>
+      ) : null}
+      <Loading from={list}>
+        {(windows) =>
+          windows.length === 0 ? (
+            <EmptyState icon="clock" title={t.rules.noWindows} text={t.rules.noWindowsText} />
+          ) : (
+            <ul class="rule-list">
+              {windows.map((window) => (
+                <WindowEntry key={window.id} window={window} onEnd={() => setEnds(window)} />
+              ))}
+            </ul>
+          )
+        }
+      </Loading>
+      {adds ? (
+        <AddWindow
+          onClose={() => {
+            setAdds(false);
+            list.reload();
+          }}
+        />
+      ) : null}
+      {ends === null ? null : (
+        <Confirm
+          title={t.rules.window.endTitle(ends.name)}
+          text={t.rules.window.endText}
+          verb={ends.active ? t.rules.window.end : t.rules.window.cancel}
+          onConfirm={async () => {
+            await call("deleteMaintenance", { id: ends.id });
+            say(t.rules.window.ended);
+            list.reload();
+          }}
+          onClose={() => setEnds(null)}
+        />
+      )}
+    </>
+  );
+}
+
+const places = ["groups", "miners", "racks", "sites"] as const;
+
+function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () => void }) {
+  const { name, owner, from, until, active, miners, definition } = window;
+  const where = places.flatMap((place) => {
+    const names = definition[place];
+    return Array.isArray(names) ? [`${labelOf(place)}: ${names.join(", ")}`] : [];
+  });
+  return (
+    <li class="rule">
+      <div class="rule-main">
+        <p class="rule-head">
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
+          <span class="tag">{counted(miners, t.rules.window.covers)}</span>
+        </p>
+        {where.length === 0 ? null : (
+          <p class="rule-summary" dir="auto">
+            {where.join(" · ")}
+          </p>
+        )}
+        <p class="rule-facts">
+          <span class={active ? "status warning" : "status off"}>
+            <span class="dot" aria-hidden="true" />
+            {active ? t.rules.active : t.rules.planned}
+          </span>
+          <span>
+            {from === null ? null : <time dateTime={from}>{dateTime(from)} </time>}
+            {t.rules.window.until} <time dateTime={until}>{dateTime(until)}</time>
+          </span>
+          <Owner owner={owner} />
+        </p>
+      </div>
+      {owner === "store" && may("deleteMaintenance") ? (
+        <div class="rule-actions">
+          <button type="button" class="button" onClick={onEnd}>
+            {active ? t.rules.window.end : t.rules.window.cancel}
+            <span class="visually-hidden">: {name}</span>
+          </button>
+        </div>
+      ) : null}
+    </li>
+  );
+}
+
+const hourMs = 3_600_000;
+
+type Places = Readonly<Partial<Record<(typeof places)[number], Json>>>;
+
+function AddWindow({ onClose }: { onClose: () => void }) {
+  const names = useLoaded(readNames, []);
+  const [name, setName] = useState("");
+  const [hours, setHours] = useState<Json>(2);
+  const [from, setFrom] = useState<Json>(undefined);
+  const [where, setWhere] = useState<Places>({});
+  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const words = ruleWords(names.value, {});
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setMistakes([]);
+    setProblem(null);
+    const begins = typeof from === "string" ? Date.parse(from) : Date.now();
+    const named = places.flatMap((place) => {
+      const some = where[place];
+      return Array.isArray(some) && some.length > 0 ? [[place, some.map(String)]] : [];
+    });
+    try {
+      await call("addMaintenance", {
+        name,
+        ...(typeof from === "string" ? { from } : {}),
+        until: typeof hours === "number" ? new Date(begins + hours * hourMs).toISOString() : String(hours ?? ""),
+        ...Object.fromEntries(named),
+      });
+      say(t.rules.window.begun);
+      onClose();
+    } catch (error) {
+      const found = error instanceof Problem ? error.mistakes : [];
+      setMistakes(found);
+      if (found.length === 0) setProblem(problemText(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={t.rules.newWindow} onClose={onClose}>
+      <form onSubmit={save} noValidate class="stack">
+        <Field label={t.rules.window.name} problem={mistakeOf(mistakes, "name")}>
+          {(attributes) => <TextInput attributes={attributes} value={name} onValue={(text) => setName(String(text))} />}
+        </Field>
+        <Field label={t.rules.window.hours} hint={t.rules.window.hoursHint} problem={mistakeOf(mistakes, "until")}>
+          {(attributes) => <NumberInput attributes={attributes} value={hours} onValue={setHours} />}
+        </Field>
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={from !== undefined}
+            onChange={({ currentTarget }) => setFrom(currentTarget.checked ? new Date().toISOString() : undefined)}
+          />
+          {t.rules.window.later}
+        </label>
+        {from === undefined ? null : (
+          <Field label={t.rules.window.from} problem={mistakeOf(mistakes, "from")}>
+            {(attributes) => <TimeInput attributes={attributes} value={from} onValue={setFrom} />}
+          </Field>
+        )}
+        <p class="hint">{t.rules.window.all}</p>
+        {places.map((place) => (
+          <Field
+            key={place}
+            label={t.rules.window[place]}
+            problem={mistakes.find(({ path }) => path.startsWith(place))?.message}
+          >
+            {(attributes) => (
+              <WordsInput
+                attributes={attributes}
+                name={t.rules.window[place]}
+                value={where[place]}
+                suggestions={words.suggestions(place, {})}
+                onValue={(next) => setWhere({ ...where, [place]: next })}
+              />
+            )}
+          </Field>
+        ))}
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+        <button type="submit" class="button primary" disabled={busy}>
+          {t.rules.newWindow}
+        </button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,140 @@
+import { useMemo } from "preact/hooks";
+import type { z } from "zod";
+import type { ReadyMadeRule, RuleInfo } from "../../../contract/rules.ts";
+import { t } from "../../language.ts";
+import { Field } from "../../parts/field.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { NumberInput, TextInput } from "../../parts/schema-form/controls.tsx";
+import { Editor } from "../../parts/schema-form/editor.tsx";
+import { changedAt, isObject, type Json, readable, type Schema } from "../../parts/schema-form/schema.ts";
+import { type Definition, forPeople, patchOf } from "./definition.ts";
+import { labelOf, readNames, ruleWords } from "./words.ts";
+
+interface RuleEditorProps {
+  /** null: a new one. */
+  readonly rule: RuleInfo | null;
+  readonly readyMade: z.infer<typeof ReadyMadeRule> | undefined;
+  readonly readOnly: string | null;
+  /** Takes the whole new rule, or what has changed. */
+  readonly onSave: (settings: Definition) => Promise<void>;
+}
+
+/** What a new rule starts with. */
+const firstRule: Definition = {
+  name: "",
+  when: { all: [{ reading: "temperature", above: null }], for: "2m" },
+  do: [{ notify: "all", text: "" }],
+};
+
+/** The schemas of the contract, and the names that rules may refer to; for all editors of this page. */
+export const useEditorData = () =>
+  useLoaded(async (signal) => {
+    const [schemas, names] = await Promise.all([import("virtual:schemas"), readNames(signal)]);
+    return { schemas, words: ruleWords(names, schemas.readingUnits) };
+  }, []);
+
+export function RuleEditor({ rule, readyMade, readOnly, onSave }: RuleEditorProps) {
+  const data = useEditorData();
+  return (
+    <Loading from={data}>
+      {({ schemas, words }) => <Loaded {...{ rule, readyMade, readOnly, onSave, words }} whole={schemas.rule} />}
+    </Loading>
+  );
+}
+
+function Loaded({
+  rule,
+  readyMade,
+  readOnly,
+  onSave,
+  words,
+  whole,
+}: RuleEditorProps & { words: ReturnType<typeof ruleWords>; whole: Schema }) {
+  const isNew = rule === null;
+  // A ready-made rule is chosen before, and a key is given once.
+  const schema = useMemo(() => forPeople(whole, isNew ? ["use", "with"] : ["key", "use", "with"]), [whole, isNew]);
+  const written = JSON.stringify(rule?.definition ?? null);
+  const saved = useMemo((): Definition => {
+    if (rule === null) return readyMade === undefined ? firstRule : { use: readyMade.key, with: valuesOf(readyMade) };
+    const definition = readable(rule.definition, whole, whole);
+    return isObject(definition) ? definition : {};
+  }, [written, readyMade?.key, whole]);
+  return (
+    <Editor
+      schema={schema}
+      saved={saved}
+      words={words}
+      readOnly={readOnly}
+      isNew={isNew}
+      verb={t.rules.save}
+      onSave={(settings) => onSave(isNew ? settings : patchOf(saved, settings))}
+    >
+      {readyMade === undefined
+        ? undefined
+        : (value, onValue) => (
+            <Values readyMade={readyMade} value={value} onValue={onValue} words={words} disabled={readOnly !== null} />
+          )}
+    </Editor>
+  );
+}
+
+/** The values of a ready-made rule that must be given; the others have their usual ones. */
+function valuesOf(readyMade: z.infer<typeof ReadyMadeRule>): Definition {
+  return Object.fromEntries(
+    Object.entries(defaultsOf(readyMade))
+      .filter(([, value]) => value === null)
+      .map(([key]) => [key, ""]),
+  );
+}
+
+const defaultsOf = ({ definition }: z.infer<typeof ReadyMadeRule>): Definition =>
+  isObject(definition.with) ? definition.with : {};
+
+/** The values of a ready-made rule; an empty one is the usual one. */
+function Values({
+  readyMade,
+  value,
+  onValue,
+  words,
+  disabled,
+}: {
+  readyMade: z.infer<typeof ReadyMadeRule>;
+  value: Json;
+  onValue: (value: Json) => void;
+  words: ReturnType<typeof ruleWords>;
+  disabled: boolean;
+}) {
+  const defaults = Object.entries(defaultsOf(readyMade));
+  if (defaults.length === 0 || !isObject(value)) return null;
+  const given = isObject(value.with) ? value.with : {};
+  const set = (key: string, usual: Json, next: Json) => {
+    const isUsual = next === null || (next === "" && usual !== null);
+    const changed = changedAt(given, [key], isUsual ? undefined : next);
+    const isEmpty = isObject(changed) && Object.keys(changed).length === 0;
+    onValue(changedAt(value, ["with"], isEmpty ? undefined : changed));
+  };
+  return (
+    <fieldset class="form-group" disabled={disabled}>
+      <legend>{t.rules.values}</legend>
+      <p class="hint">{t.rules.ofUse}</p>
+      <div class="form-item">
+        {defaults.map(([key, usual]) => (
+          <Field key={key} label={labelOf(key)} hint={usual === null ? t.rules.required : t.rules.usual(String(usual))}>
+            {(attributes) =>
+              typeof usual === "number" ? (
+                <NumberInput attributes={attributes} value={given[key]} onValue={(next) => set(key, usual, next)} />
+              ) : (
+                <TextInput
+                  attributes={attributes}
+                  value={given[key]}
+                  suggestions={words.suggestions(key, given)}
+                  onValue={(next) => set(key, usual, next)}
+                />
+              )
+            }
+          </Field>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

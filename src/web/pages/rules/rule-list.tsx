@@ -1,0 +1,154 @@
+import { useState } from "preact/hooks";
+import type { RuleInfo, RuleList as RuleListReply } from "../../../contract/rules.ts";
+import { call } from "../../api.ts";
+import { counted, dateTime } from "../../format.ts";
+import { t } from "../../language.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Card } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { conditionTexts, stepTexts } from "./definition.ts";
+import { useFresh } from "./fresh.ts";
+import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
+import { RunDialog } from "./run-dialog.tsx";
+import { labelOf, optionText } from "./words.ts";
+
+/** All rules with what they do now, and the ready-made ones to start from. */
+export function RuleList() {
+  const list = useLoaded((signal) => call("listRules", {}, { signal }), []);
+  useFresh(list.reload);
+  const [running, setRunning] = useState<RuleInfo | null>(null);
+  return (
+    <Loading from={list}>
+      {({ rules, readyMade }) => (
+        <>
+          {rules.length === 0 ? (
+            <EmptyState icon="rules" title={t.rules.noRules} text={t.rules.noRulesText} />
+          ) : (
+            <ul class="rule-list">
+              {rules.map((rule) => (
+                <RuleEntry key={rule.id} rule={rule} onRun={() => setRunning(rule)} onChanged={list.reload} />
+              ))}
+            </ul>
+          )}
+          {may("addRule") ? <ReadyMade rules={rules} readyMade={readyMade} /> : null}
+          {running === null ? null : (
+            <RunDialog
+              rule={running}
+              onClose={() => {
+                setRunning(null);
+                list.reload();
+              }}
+            />
+          )}
+        </>
+      )}
+    </Loading>
+  );
+}
+
+const words = { label: labelOf, option: optionText };
+
+function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => void; onChanged: () => void }) {
+  const conditions = conditionTexts(rule.definition, words);
+  const steps = stepTexts(rule.definition, words);
+  return (
+    <li class={rule.enabled ? "rule" : "rule off"}>
+      <div class="rule-main">
+        <p class="rule-head">
+          <a href={link(`rules/${rule.id}`)}>
+            <bdi>{rule.name}</bdi>
+          </a>
+          {rule.manual ? <span class="tag">{t.rules.byHand}</span> : null}
+          {rule.definition.safety === true ? <span class="tag">{t.rules.isSafety}</span> : null}
+          {rule.use === null ? null : <span class="tag">{t.rules.ofReadyMade(rule.use)}</span>}
+        </p>
+        {conditions.length + steps.length === 0 ? null : (
+          <p class="rule-summary" dir="auto">
+            {conditions.join(" · ")}
+            {conditions.length > 0 && steps.length > 0 ? " → " : ""}
+            {steps.join(" · ")}
+          </p>
+        )}
+        <p class="rule-facts">
+          <RuleState rule={rule} />
+          <LastRun run={rule.lastRun} />
+          {rule.nextTime === null || rule.nextTime === undefined ? null : (
+            <span>
+              {t.rules.next}: <time dateTime={rule.nextTime}>{dateTime(rule.nextTime)}</time>
+            </span>
+          )}
+          <Owner owner={rule.owner} />
+        </p>
+      </div>
+      <div class="rule-actions">
+        {rule.manual && rule.enabled && may("startBulkAction") ? (
+          <button type="button" class="button" onClick={onRun}>
+            <Icon name="start" /> {t.rules.runNow}
+          </button>
+        ) : null}
+        <EnabledSwitch
+          name={rule.name}
+          enabled={rule.enabled}
+          mayChange={rule.owner === "store" && may("changeRule")}
+          change={(enabled) => call("changeRule", { id: String(rule.id), enabled })}
+          onChanged={onChanged}
+        />
+      </div>
+    </li>
+  );
+}
+
+/** What a rule does now. */
+export function RuleState({ rule }: { rule: Pick<RuleInfo, "enabled" | "problem" | "firing" | "pending" | "held"> }) {
+  if (!rule.enabled) return <span>{t.rules.isOff}</span>;
+  if (rule.problem !== null)
+    return (
+      <span class="status bad">
+        <Icon name="warning" /> <span dir="auto">{rule.problem}</span>
+      </span>
+    );
+  if (rule.firing === 0 && rule.pending === 0) return <span>{t.rules.quiet}</span>;
+  return (
+    <>
+      {rule.firing === 0 ? null : (
+        <span class="status warning">
+          <span class="dot" aria-hidden="true" />
+          {counted(rule.firing, t.rules.firing)}
+        </span>
+      )}
+      {rule.pending === 0 ? null : <span>{counted(rule.pending, t.rules.pending)}</span>}
+      {rule.held === 0 ? null : <span>{counted(rule.held, t.rules.held)}</span>}
+    </>
+  );
+}
+
+/** Rules to start from. */
+function ReadyMade({ rules, readyMade }: RuleListReply) {
+  const used = new Set(rules.map(({ use }) => use));
+  if (readyMade.length === 0) return null;
+  return (
+    <Card title={t.rules.readyMade}>
+      <p class="hint">{t.rules.readyMadeText}</p>
+      <ul class="ready-made">
+        {readyMade.map(({ key, name, description }) => (
+          <li key={key}>
+            <div lang="en" dir="ltr">
+              <strong>{name}</strong>
+              <p class="hint">{description}</p>
+            </div>
+            <span class="row">
+              {used.has(key) ? <span class="tag">{t.rules.isUsed}</span> : null}
+              <a class="button small" href={link(`rules/new?use=${encodeURIComponent(key)}`)}>
+                {t.rules.use}
+                <span class="visually-hidden">: {name}</span>
+              </a>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,135 @@
+import { useState } from "preact/hooks";
+import type { RuleRun } from "../../../contract/rules.ts";
+import { dateTime, number, unknown } from "../../format.ts";
+import { t } from "../../language.ts";
+import { rigs } from "../../live.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { link } from "../../route.ts";
+import { Outcome } from "./parts.tsx";
+import { stateText } from "./run-dialog.tsx";
+
+const shownAtOnce = 50;
+
+/** What a rule or schedule did, and what held it back, newest first. */
+export function Runs({ runs }: { runs: readonly RuleRun[] }) {
+  const [outcome, setOutcome] = useState("");
+  const [limit, setLimit] = useState(shownAtOnce);
+  if (runs.length === 0) return <EmptyState icon="clock" title={t.rules.noRuns} text={t.rules.noRunsText} />;
+  const present = [...new Set(runs.map((run) => run.outcome))];
+  const found = outcome === "" ? runs : runs.filter((run) => run.outcome === outcome);
+  return (
+    <>
+      {present.length < 2 ? null : (
+        <label class="field runs-filter">
+          <span>{t.rules.outcome}</span>
+          <select value={outcome} onChange={({ currentTarget }) => setOutcome(currentTarget.value)}>
+            <option value="">{t.rules.anyOutcome}</option>
+            {present.map((each) => (
+              <option key={each} value={each}>
+                {t.rules.outcomes[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <ol class="runs">
+        {found.slice(0, limit).map((run) => (
+          <Run key={run.id} run={run} />
+        ))}
+      </ol>
+      {found.length > limit ? (
+        <button type="button" class="button" onClick={() => setLimit(limit + shownAtOnce)}>
+          {t.rules.more(number(found.length - limit))}
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+/** The name of a rig, as a link to it. */
+export function RigName({ id }: { id: number | null }) {
+  const row = id === null ? undefined : rigs.value.byId.get(id);
+  if (id === null) return <span>{t.rules.wholeFarm}</span>;
+  return row === undefined ? (
+    <span>#{id}</span>
+  ) : (
+    <a href={link(`rigs/${id}`)}>
+      <bdi>{row.name}</bdi>
+    </a>
+  );
+}
+
+function Run({ run: { time, minerId, outcome, message, heldBy, conditions, actions } }: { run: RuleRun }) {
+  return (
+    <li class="run">
+      <p class="run-head">
+        <time dateTime={time}>{dateTime(time)}</time>
+        <RigName id={minerId} />
+        <Outcome outcome={outcome} />
+      </p>
+      <p dir="auto" class="run-text">
+        {heldBy === null ? message : t.rules.heldBy(heldBy)}
+      </p>
+      {conditions.length + actions.length === 0 ? null : (
+        <details>
+          <summary>{t.rules.details}</summary>
+          {conditions.length === 0 ? null : (
+            <Scroll name={t.rules.condition}>
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">{t.rules.condition}</th>
+                    <th scope="col">{t.rules.value}</th>
+                    <th scope="col">{t.rules.holds}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {conditions.map(({ condition, value, holds }) => (
+                    <tr key={condition}>
+                      <th scope="row" dir="auto">
+                        {condition}
+                      </th>
+                      <td dir="auto">
+                        {value === null ? unknown : typeof value === "number" ? number(value, 3) : String(value)}
+                      </td>
+                      <td>{holds === null ? t.rules.unknown : holds ? t.rules.yes : t.rules.no}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )}
+          {actions.length === 0 ? null : (
+            <Scroll name={t.rules.step}>
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">{t.rules.step}</th>
+                    <th scope="col">{t.rules.rig}</th>
+                    <th scope="col">{t.rules.result}</th>
+                    <th scope="col">{t.rules.answer}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {actions.map((each, index) => (
+                    <tr key={index}>
+                      <th scope="row" dir="auto">
+                        {each.action}
+                      </th>
+                      <td>
+                        <RigName id={each.minerId} />
+                      </td>
+                      <td>{stateText(each.state)}</td>
+                      <td dir="auto">{each.message}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )}
+        </details>
+      )}
+    </li>
+  );
+}

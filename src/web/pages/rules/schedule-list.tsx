@@ -1,0 +1,132 @@
+import type { ScheduleInfo } from "../../../contract/rules.ts";
+import { call } from "../../api.ts";
+import { clockTime, dateTime, weekdayTime } from "../../format.ts";
+import { t } from "../../language.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Card } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { stepTexts } from "./definition.ts";
+import { useFresh } from "./fresh.ts";
+import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
+import { labelOf, optionText } from "./words.ts";
+
+/** All schedules, and what they begin in the next days. */
+export function ScheduleList() {
+  const list = useLoaded((signal) => call("listSchedules", {}, { signal }), []);
+  useFresh(list.reload);
+  return (
+    <Loading from={list}>
+      {(schedules) =>
+        schedules.length === 0 ? (
+          <EmptyState icon="clock" title={t.rules.noSchedules} text={t.rules.noSchedulesText} />
+        ) : (
+          <>
+            <ul class="rule-list">
+              {schedules.map((schedule) => (
+                <ScheduleEntry key={schedule.id} schedule={schedule} onChanged={list.reload} />
+              ))}
+            </ul>
+            {may("upcomingSchedules") ? <Upcoming keys={schedules.map(({ nextStart }) => nextStart).join()} /> : null}
+          </>
+        )
+      }
+    </Loading>
+  );
+}
+
+const words = { label: labelOf, option: optionText };
+
+function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: () => void }) {
+  const { id, name, enabled, owner, definition } = schedule;
+  return (
+    <li class={enabled ? "rule" : "rule off"}>
+      <div class="rule-main">
+        <p class="rule-head">
+          <a href={link(`rules/schedules/${id}`)}>
+            <bdi>{name}</bdi>
+          </a>
+          <span class="tag">{labelOf(["weekly", "cron", "price"].find((kind) => kind in definition) ?? "weekly")}</span>
+        </p>
+        <p class="rule-summary" dir="auto">
+          {stepTexts(definition, words).join(" · ")}
+        </p>
+        <p class="rule-facts">
+          <ScheduleState schedule={schedule} />
+          <LastRun run={schedule.lastRun} />
+          <Owner owner={owner} />
+        </p>
+      </div>
+      <div class="rule-actions">
+        <EnabledSwitch
+          name={name}
+          enabled={enabled}
+          mayChange={owner === "store" && may("changeSchedule")}
+          change={(next) => call("changeSchedule", { id: String(id), enabled: next })}
+          onChanged={onChanged}
+        />
+      </div>
+    </li>
+  );
+}
+
+/** Whether it has begun, and when it begins or ends next. */
+export function ScheduleState({ schedule }: { schedule: ScheduleInfo }) {
+  const { enabled, problem, active, nextStart, nextEnd } = schedule;
+  if (!enabled) return <span>{t.rules.isOff}</span>;
+  if (problem !== null)
+    return (
+      <span class="status bad">
+        <Icon name="warning" /> <span dir="auto">{problem}</span>
+      </span>
+    );
+  return (
+    <>
+      {active ? (
+        <span class="status good">
+          <span class="dot" aria-hidden="true" />
+          {t.rules.active}
+        </span>
+      ) : null}
+      {active && nextEnd !== null ? (
+        <span>
+          {t.rules.nextEnd}: <time dateTime={nextEnd}>{dateTime(nextEnd)}</time>
+        </span>
+      ) : null}
+      <span>
+        {t.rules.next}: {nextStart === null ? t.rules.unknown : <time dateTime={nextStart}>{dateTime(nextStart)}</time>}
+      </span>
+    </>
+  );
+}
+
+const mostUpcoming = 30;
+
+function Upcoming({ keys }: { keys: string }) {
+  const upcoming = useLoaded((signal) => call("upcomingSchedules", {}, { signal }), [keys]);
+  return (
+    <Card title={t.rules.upcoming}>
+      <Loading from={upcoming}>
+        {(all) =>
+          all.length === 0 ? (
+            <p class="hint">{t.rules.nothingUpcoming}</p>
+          ) : (
+            <ol class="upcoming">
+              {all.slice(0, mostUpcoming).map(({ scheduleId, name, start, end }) => (
+                <li key={`${start} ${scheduleId}`}>
+                  <time dateTime={start}>{weekdayTime(start)}</time>
+                  {end === null ? null : <time dateTime={end}> – {clockTime(end)}</time>}{" "}
+                  <a href={link(`rules/schedules/${scheduleId}`)}>
+                    <bdi>{name}</bdi>
+                  </a>
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Loading>
+    </Card>
+  );
+}

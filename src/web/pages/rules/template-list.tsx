@@ -1,0 +1,44 @@
+import { call } from "../../api.ts";
+import { counted } from "../../format.ts";
+import { t } from "../../language.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { link } from "../../route.ts";
+import { stepTexts } from "./definition.ts";
+import { labelOf, optionText } from "./words.ts";
+
+const words = { label: labelOf, option: optionText };
+
+/** The managed templates. */
+export function TemplateList() {
+  const list = useLoaded((signal) => call("listManagedTemplates", {}, { signal }), []);
+  return (
+    <Loading from={list}>
+      {({ managedTemplateList }) =>
+        managedTemplateList.length === 0 ? (
+          <EmptyState icon="columns" title={t.rules.noTemplates} text={t.rules.noTemplatesText} />
+        ) : (
+          <ul class="rule-list">
+            {managedTemplateList.map(({ id, name, do: steps }) => (
+              <li key={id} class="rule">
+                <div class="rule-main">
+                  <p class="rule-head">
+                    <a href={link(`rules/templates/${id}`)}>
+                      <bdi>{name}</bdi>
+                    </a>
+                    <span class="tag">
+                      {steps === undefined || steps === null ? t.rules.onlyName : counted(steps.length, t.rules.steps)}
+                    </span>
+                  </p>
+                  <p class="rule-summary" dir="auto">
+                    {stepTexts({ do: steps }, words).join(" · ")}
+                  </p>
+                </div>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Loading>
+  );
+}

@@ -1,0 +1,123 @@
+import { useMemo, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import type { ManagedTemplate } from "../../../contract/templates.ts";
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { say } from "../../parts/messages.tsx";
+import { Card, Page } from "../../parts/page.tsx";
+import { Editor } from "../../parts/schema-form/editor.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { type Definition, forPeople, patchOf } from "./definition.ts";
+import { useEditorData } from "./rule-editor.tsx";
+import "./rules.css";
+
+const firstTemplate: Definition = { name: "", do: [{ set: "power_target", value: null }] };
+
+/** One managed template, or a new one. */
+export default function TemplatePage() {
+  const { params } = useRoute();
+  const { route } = useLocation();
+  const id = params.id ?? "";
+  const [asks, setAsks] = useState(false);
+  const list = useLoaded((signal) => call("listManagedTemplates", {}, { signal }), []);
+  return (
+    <Loading from={list}>
+      {({ managedTemplateList }) => {
+        const template = managedTemplateList.find((each) => String(each.id) === id);
+        if (template === undefined && id !== "new")
+          return (
+            <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
+              <a class="button" href={link("rules?tab=templates")}>
+                {t.rules.back}
+              </a>
+            </EmptyState>
+          );
+        return (
+          <Page
+            title={template?.name ?? t.rules.newTemplate}
+            actions={
+              template !== undefined && may("deleteManagedTemplate") ? (
+                <button type="button" class="button" onClick={() => setAsks(true)}>
+                  <Icon name="trash" /> {t.rules.remove}
+                </button>
+              ) : null
+            }
+          >
+            <Card>
+              <TemplateEditor
+                key={id}
+                template={template}
+                onSaved={(savedId) => {
+                  say(template === undefined ? t.rules.added : t.rules.saved);
+                  if (template === undefined) route(link(`rules/templates/${savedId}`));
+                  list.reload();
+                }}
+              />
+            </Card>
+            {asks && template !== undefined ? (
+              <Confirm
+                title={t.rules.removeTemplate(template.name)}
+                text={t.rules.removeTemplateText}
+                verb={t.rules.remove}
+                dangerous
+                onConfirm={async () => {
+                  await call("deleteManagedTemplate", { id: template.id });
+                  say(t.rules.removed);
+                  route(link("rules?tab=templates"));
+                }}
+                onClose={() => setAsks(false)}
+              />
+            ) : null}
+          </Page>
+        );
+      }}
+    </Loading>
+  );
+}
+
+function TemplateEditor({
+  template,
+  onSaved,
+}: {
+  template: ManagedTemplate | undefined;
+  onSaved: (id: number) => void;
+}) {
+  const data = useEditorData();
+  const whole = data.value?.schemas.template;
+  const schema = useMemo(() => (whole === undefined ? {} : forPeople(whole, ["id"])), [whole]);
+  const written = JSON.stringify(template ?? null);
+  const saved = useMemo((): Definition => {
+    if (template === undefined) return firstTemplate;
+    const { id: _, ...definition } = template;
+    return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== null && value !== ""));
+  }, [written]);
+  return (
+    <Loading from={data}>
+      {({ words }) => (
+        <Editor
+          schema={schema}
+          saved={saved}
+          words={words}
+          readOnly={may("saveManagedTemplate") ? null : t.rules.mayNotChange}
+          isNew={template === undefined}
+          verb={t.rules.save}
+          onSave={async (settings) => {
+            // What is absent stays as it is; the service checks the rest.
+            const body = {
+              ...patchOf(template === undefined ? {} : saved, settings),
+              name: settings.name,
+              id: template?.id,
+            };
+            const reply = await call("saveManagedTemplate", body as Parameters<typeof call<"saveManagedTemplate">>[1]);
+            onSaved(reply.id);
+          }}
+        />
+      )}
+    </Loading>
+  );
+}

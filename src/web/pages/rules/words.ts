@@ -1,0 +1,135 @@
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { rigs } from "../../live.ts";
+import type { FormWords } from "../../parts/schema-form/context.ts";
+import { isObject, type Json } from "../../parts/schema-form/schema.ts";
+import { may } from "../../session.ts";
+
+/** The names that rules may refer to. */
+export interface Names {
+  readonly groups: readonly string[];
+  readonly pools: readonly string[];
+  readonly poolGroups: readonly string[];
+  readonly templates: readonly string[];
+  readonly rules: readonly string[];
+  readonly channels: readonly string[];
+}
+
+/** Asks for what this user may see of them. */
+export async function readNames(signal: AbortSignal): Promise<Names> {
+  const [groups, pools, poolGroups, templates, rules, channels] = await Promise.all([
+    may("listGroups") ? call("listGroups", {}, { signal }) : [],
+    may("listPools") ? call("listPools", {}, { signal }) : null,
+    may("listPoolGroups") ? call("listPoolGroups", {}, { signal }) : [],
+    may("listManagedTemplates") ? call("listManagedTemplates", {}, { signal }) : null,
+    may("listRules") ? call("listRules", {}, { signal }) : null,
+    may("listChannels") ? call("listChannels", {}, { signal }) : [],
+  ]);
+  return {
+    groups: groups.map(({ name }) => name),
+    pools: pools?.list.map(({ description }) => description) ?? [],
+    poolGroups: poolGroups.map(({ name }) => name),
+    templates: templates?.managedTemplateList.map(({ name }) => name) ?? [],
+    rules: rules?.rules.map(({ key }) => key) ?? [],
+    channels: ["all", ...channels.map(({ key }) => key)],
+  };
+}
+
+const lookUp = (texts: object, key: string): string | undefined => {
+  const found: unknown = Object.entries(texts).find(([each]) => each === key)?.[1];
+  return typeof found === "string" ? found : undefined;
+};
+
+/** The word of a key of rules. */
+export const labelOf = (key: string): string => lookUp(t.rules.fields, key) ?? key;
+
+const statuses: ReadonlyMap<string, string> = new Map(
+  ["Mining", "Idle", "Stopped", "Starting", "Disconnected", "Disabled", "Error"].map((each) => [
+    each.toLowerCase(),
+    each,
+  ]),
+);
+
+export function optionText(key: string, value: string): string {
+  if (key === "state") return lookUp(t.status, statuses.get(value) ?? "") ?? value;
+  if (key === "reason") return lookUp(t.reason, value) ?? value;
+  if (key === "severity") return lookUp(t.severity, value) ?? value;
+  return lookUp(t.rules.words, value) ?? value;
+}
+
+export const memberText = (name: string, all: readonly string[]): string =>
+  lookUp(
+    all.includes("reading") ? t.rules.conditions : all.includes("set") ? t.rules.actions : t.rules.members,
+    name,
+  ) ?? name;
+
+/** The distinct values of all rigs. */
+function ofRigs(
+  values: (row: Parameters<Parameters<typeof rigs.value.byId.forEach>[0]>[0]) => readonly (string | null | undefined)[],
+) {
+  const found = new Set<string>();
+  for (const row of rigs.value.byId.values())
+    for (const each of values(row)) if (each !== null && each !== undefined && each !== "") found.add(each);
+  return [...found];
+}
+
+/** Suggestions of a browser's list beyond this are of no use. */
+const mostSuggestions = 500;
+
+/** What the forms of rules say and offer. */
+export function ruleWords(names: Names | undefined, readingUnits: Readonly<Record<string, string>>): FormWords {
+  const suggested = (key: string, parent: Json): readonly string[] => {
+    switch (key) {
+      case "groups":
+        return names?.groups ?? [];
+      case "miners":
+        return ofRigs(({ name }) => [name]).slice(0, mostSuggestions);
+      case "tags":
+        return ofRigs(({ tags }) => tags);
+      case "sites":
+        return ofRigs(({ location }) => [location?.site]);
+      case "racks":
+        return ofRigs(({ location }) => [location?.rack]);
+      case "pool":
+      case "wanted":
+        return names?.pools ?? [];
+      case "poolGroup":
+        return names?.poolGroups ?? [];
+      case "template":
+        return names?.templates ?? [];
+      case "rule":
+      case "inhibitedBy":
+        return names?.rules ?? [];
+      case "notify":
+      case "channel":
+        return names?.channels ?? [];
+      case "value":
+        return isObject(parent) && parent.set === "power_target" ? ["best"] : [];
+      default:
+        return [];
+    }
+  };
+  return {
+    exactlyOne: [
+      ["all", "any"],
+      ["above", "below", "equals"],
+      ["above", "below"],
+      ["weekly", "cron", "price"],
+    ],
+    label: labelOf,
+    option: optionText,
+    member: memberText,
+    suggestions: suggested,
+    unit: (key, parent) => {
+      if (!["above", "below", "clear"].includes(key) || !isObject(parent)) return null;
+      const unit = typeof parent.reading === "string" ? readingUnits[parent.reading] : undefined;
+      return unit?.split(",")[0] ?? null;
+    },
+    // "parameter of add_pool and change_pool": only for these actions.
+    isOffered: (_, { description }, parent) => {
+      const isParameter = description?.startsWith("parameter of ") === true;
+      if (!isParameter || !isObject(parent)) return true;
+      return new RegExp(`\\b${String(parent.action)}\\b`).test(description);
+    },
+  };
+}

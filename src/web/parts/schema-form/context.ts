@@ -1,0 +1,47 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Mistake } from "../../api.ts";
+import { dotted, type ExactlyOne, type Json, type Path, type Schema } from "./schema.ts";
+
+/** What a form says and offers beside its schema. */
+export interface FormWords {
+  readonly exactlyOne: ExactlyOne;
+  /** The name of a key. */
+  label(key: string): string;
+  /** The word for an option of the choice of a key. */
+  option(key: string, value: string): string;
+  /** The word for a member of a union, among all its members. */
+  member(name: string, all: readonly string[]): string;
+  /** What may be entered, beside other texts. */
+  suggestions(key: string, parent: Json): readonly string[];
+  /** The unit of a number. */
+  unit(key: string, parent: Json): string | null;
+  /** Whether an optional key makes sense with its neighbours. */
+  isOffered(key: string, schema: Schema, parent: Json): boolean;
+}
+
+export interface FormState {
+  readonly root: Schema;
+  readonly words: FormWords;
+  readonly mistakes: readonly Mistake[];
+  readonly readOnly: boolean;
+  /** Sets the value at a path; undefined removes it. */
+  set(path: Path, value: Json): void;
+}
+
+export const FormContext = createContext<FormState | null>(null);
+
+export function useForm(): FormState {
+  const state = useContext(FormContext);
+  if (state === null) throw new TypeError("outside of a form");
+  return state;
+}
+
+/** The mistakes of the service at this path; with `withInner`, also those below it, for a place without fields of its own. */
+export function mistakesAt(mistakes: readonly Mistake[], path: string, withInner: boolean): string | undefined {
+  const found = mistakes.filter((each) => {
+    const place = dotted(each.path);
+    return place === path || (withInner && place.startsWith(`${path}.`));
+  });
+  return found.length === 0 ? undefined : found.map(({ message }) => message).join("; ");
+}

@@ -1,0 +1,148 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Mistake, Problem } from "../../api.ts";
+import { t } from "../../language.ts";
+import { Icon } from "../icon.tsx";
+import { problemText, say } from "../messages.tsx";
+import { useUnsaved } from "../unsaved.tsx";
+import type { FormWords } from "./context.ts";
+import { MistakeList, SchemaForm } from "./form.tsx";
+import { isObject, type Json, type Schema } from "./schema.ts";
+import { type Masked, masked, unmasked } from "./secrets.ts";
+
+interface EditorProps {
+  readonly schema: Schema;
+  /** What is saved now, or what a new one starts with. */
+  readonly saved: Json;
+  readonly words: FormWords;
+  /** Why it cannot be changed; null if it can. */
+  readonly readOnly: string | null;
+  /** Whether it can be saved without a change. */
+  readonly isNew: boolean;
+  readonly verb: string;
+  /** Rejects with the service's mistakes. */
+  readonly onSave: (value: Readonly<Record<string, Json>>) => Promise<void>;
+  /** Fields above the form, for what the schema does not describe. */
+  readonly children?: ((value: Json, onValue: (value: Json) => void) => ComponentChildren) | undefined;
+}
+
+type Yaml = typeof import("yaml");
+
+/** The same value as a form and as YAML; what is wrong with it stands at its field. */
+export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, children }: EditorProps) {
+  const [value, setValue] = useState(saved);
+  const [text, setText] = useState<string | null>(null);
+  const [broken, setBroken] = useState<string | null>(null);
+  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
+  const [busy, setBusy] = useState(false);
+  const [yaml, setYaml] = useState<Yaml | null>(null);
+  const before = useMemo(() => JSON.stringify(saved), [saved]);
+  // Another save of it, here or elsewhere, is what it starts from now.
+  useEffect(() => setValue(saved), [before]);
+  const dirty = readOnly === null && JSON.stringify(value) !== before;
+  const guard = useUnsaved(dirty && !busy);
+
+  const showText = async () => {
+    const library = yaml ?? (await import("yaml"));
+    setYaml(library);
+    setText(library.stringify(masked(value, schema), { lineWidth: 100 }));
+    setBroken(null);
+  };
+  const onText = (next: string) => {
+    setText(next);
+    const read = yaml === null ? null : readText(yaml, next);
+    if (read === null) return;
+    setBroken(read.problem);
+    if (read.problem === null) setValue(unmasked(read.value, value, schema));
+  };
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!isObject(value) || broken !== null) return;
+    setBusy(true);
+    setMistakes([]);
+    try {
+      await onSave(value);
+    } catch (error) {
+      const found = error instanceof Problem ? error.mistakes : [];
+      if (found.length > 0) setMistakes(found);
+      else say(problemText(error), "bad");
+    }
+    setBusy(false);
+  };
+  return (
+    <form class="editor" onSubmit={save} noValidate>
+      {readOnly === null ? null : (
+        <p class="banner">
+          <Icon name="info" /> <span>{readOnly}</span>
+        </p>
+      )}
+      <div class="row editor-views">
+        <button
+          type="button"
+          class="button small"
+          aria-pressed={text === null}
+          disabled={broken !== null}
+          onClick={() => setText(null)}
+        >
+          {t.form.asForm}
+        </button>
+        <button type="button" class="button small" aria-pressed={text !== null} onClick={() => void showText()}>
+          {t.form.text}
+        </button>
+      </div>
+      {text === null ? (
+        <>
+          {children?.(value, setValue)}
+          <SchemaForm
+            schema={schema}
+            value={value}
+            onValue={setValue}
+            words={words}
+            mistakes={mistakes}
+            readOnly={readOnly !== null}
+          />
+        </>
+      ) : (
+        <div class="field">
+          <textarea
+            class="mono editor-text"
+            aria-label={t.form.text}
+            aria-invalid={broken !== null}
+            aria-describedby="editor-broken"
+            rows={Math.min(40, Math.max(12, text.split("\n").length + 1))}
+            spellcheck={false}
+            dir="ltr"
+            readOnly={readOnly !== null}
+            value={text}
+            onInput={({ currentTarget }) => onText(currentTarget.value)}
+          />
+          <p id="editor-broken" class="field-problem" role="alert">
+            {broken === null ? null : t.form.brokenText(broken)}
+          </p>
+        </div>
+      )}
+      <MistakeList mistakes={mistakes} />
+      {readOnly === null ? (
+        <div class="editor-save">
+          <button type="submit" class="button primary" disabled={busy || broken !== null || (!dirty && !isNew)}>
+            {verb}
+          </button>
+        </div>
+      ) : null}
+      {guard}
+    </form>
+  );
+}
+
+/** Far more than any rule. */
+const longestText = 200_000;
+
+function readText(yaml: Yaml, text: string): { readonly value: Masked; readonly problem: string | null } {
+  if (text.length > longestText) return { value: null, problem: t.form.tooLong };
+  const document = yaml.parseDocument(text, { prettyErrors: true });
+  const [error] = document.errors;
+  if (error !== undefined) return { value: null, problem: error.message.split("\n")[0] ?? "" };
+  // Aliases could make a small text huge.
+  const value: Json = document.toJS({ maxAliasCount: 20 });
+  return isObject(value) ? { value, problem: null } : { value: null, problem: t.form.noObject };
+}

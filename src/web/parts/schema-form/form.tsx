@@ -1,0 +1,56 @@
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Mistake } from "../../api.ts";
+import { t } from "../../language.ts";
+import { FormContext, type FormState, type FormWords } from "./context.ts";
+import { ObjectFields } from "./parts.tsx";
+import { changedAt, isObject, type Json, type Schema, shapeOf } from "./schema.ts";
+import "./schema-form.css";
+
+interface SchemaFormProps {
+  /** Of an object; its definitions are those of all its parts. */
+  readonly schema: Schema;
+  readonly value: Json;
+  readonly onValue: (value: Json) => void;
+  readonly words: FormWords;
+  readonly mistakes: readonly Mistake[];
+  readonly readOnly?: boolean;
+}
+
+/**
+ * A form made of a JSON schema: whatever the schema describes can be entered. What is optional is added on demand, and
+ * what the service refuses is said at its place.
+ */
+export function SchemaForm({ schema, value, onValue, words, mistakes, readOnly = false }: SchemaFormProps) {
+  const state = useMemo<FormState>(
+    () => ({ root: schema, words, mistakes, readOnly, set: (path, next) => onValue(changedAt(value, path, next)) }),
+    [schema, value, onValue, words, mistakes, readOnly],
+  );
+  const shape = shapeOf(schema, schema);
+  if (shape.kind !== "object") throw new TypeError("the schema of a form is that of an object");
+  return (
+    <FormContext.Provider value={state}>
+      <fieldset class="schema-form" disabled={readOnly}>
+        <ObjectFields shape={shape} value={isObject(value) ? value : {}} path={[]} />
+      </fieldset>
+    </FormContext.Provider>
+  );
+}
+
+/** All mistakes, each a link to its field. */
+export function MistakeList({ mistakes, children }: { mistakes: readonly Mistake[]; children?: ComponentChildren }) {
+  if (mistakes.length === 0) return null;
+  return (
+    <div class="banner bad mistakes" role="alert">
+      <p>{t.form.mistakes}</p>
+      <ul>
+        {mistakes.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <code dir="ltr">{path}</code> <span dir="auto">{message}</span>
+          </li>
+        ))}
+      </ul>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { t } from "../language.ts";
+import { Dialog } from "./dialog.tsx";
+
+/**
+ * Asks before a page with unsaved changes is left: by a link, by the browser's back button, or by closing it. Render what
+ * it returns.
+ */
+export function useUnsaved(dirty: boolean) {
+  const { route } = useLocation();
+  const [target, setTarget] = useState<string | null>(null);
+  useEffect(() => {
+    if (!dirty) return undefined;
+    const here = location.href;
+    const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+    const onClick = (event: MouseEvent) => {
+      const anchor = event.target instanceof Element ? event.target.closest("a[href]") : null;
+      if (!(anchor instanceof HTMLAnchorElement) || anchor.target === "_blank" || anchor.origin !== location.origin)
+        return;
+      if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || anchor.download !== "") return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      setTarget(anchor.pathname + anchor.search);
+    };
+    const onBack = (event: PopStateEvent) => {
+      const wanted = location.pathname + location.search;
+      event.stopImmediatePropagation();
+      history.pushState(null, "", here);
+      setTarget(wanted);
+    };
+    addEventListener("beforeunload", onUnload);
+    addEventListener("click", onClick, true);
+    addEventListener("popstate", onBack, true);
+    return () => {
+      removeEventListener("beforeunload", onUnload);
+      removeEventListener("click", onClick, true);
+      removeEventListener("popstate", onBack, true);
+    };
+  }, [dirty]);
+  if (target === null) return null;
+  return (
+    <Dialog
+      title={t.form.unsaved}
+      onClose={() => setTarget(null)}
+      actions={
+        <>
+          <button type="button" class="button primary" onClick={() => setTarget(null)}>
+            {t.form.stay}
+          </button>
+          <button
+            type="button"
+            class="button danger"
+            onClick={() => {
+              setTarget(null);
+              route(target);
+            }}
+          >
+            {t.form.leave}
+          </button>
+        </>
+      }
+    >
+      <p>{t.form.unsavedText}</p>
+    </Dialog>
+  );
+}
