@@ -25,7 +25,8 @@ import { ScheduleState } from "./schedule-list.tsx";
 const firstSchedule: Definition = {
   key: "",
   weekly: { days: ["mon-fri"], from: "22:00", to: "06:00" },
-  do: [{ set: "power_target", value: "100%" }],
+  do: [{ action: "start" }],
+  onEnd: [{ action: "stop" }],
 };
 
 /** One schedule: what it did, and its settings; or a new one. */
