@@ -92,16 +92,16 @@ function ControlInput(props: InputProps) {
   return <RangeInput {...props} />;
 }
 
-/** Two buttons: which of them is pressed is what the rig reports. */
+/** Start or stop, whichever changes something; two buttons for any other switch, of which the reported one is pressed. */
 function SwitchInput({ control, labelledBy, isWaiting, send }: InputProps) {
   const isMining = control.key === "mining";
   const button = (on: boolean, icon: IconName | null, label: string) => (
     <button
       type="button"
       class="button"
-      aria-pressed={control.value === on}
-      disabled={isWaiting || control.value === on}
-      onClick={() => send(on)}
+      aria-pressed={isMining ? undefined : control.value === on}
+      disabled={isWaiting}
+      onClick={() => (control.value === on ? undefined : send(on))}
     >
       {icon === null ? null : <Icon name={icon} />} {label}
     </button>
@@ -109,8 +109,12 @@ function SwitchInput({ control, labelledBy, isWaiting, send }: InputProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend beside the heading
     <div class="row" role="group" aria-labelledby={labelledBy}>
-      {button(true, isMining ? "start" : null, isMining ? t.rig.start : t.rig.switchOn)}
-      {button(false, isMining ? "stop" : null, isMining ? t.rig.stop : t.rig.switchOff)}
+      {isMining && control.value === true
+        ? null
+        : button(true, isMining ? "start" : null, isMining ? t.rig.start : t.rig.switchOn)}
+      {isMining && control.value === false
+        ? null
+        : button(false, isMining ? "stop" : null, isMining ? t.rig.stop : t.rig.switchOff)}
     </div>
   );
 }

@@ -35,9 +35,12 @@ export function curvesOf({ step, points }: History): Curves {
   };
   const before = points.find(([, , , , energy]) => energy !== null)?.[4] ?? null;
   let last: number | undefined;
+  // The newest readings are rounded differently than the history.
+  let used = 0;
   for (const [time, hashrate, power, temperature, energy] of points) {
     if (last !== undefined && time - last > pauseMs) add(last + 1);
-    add(time, hashrate, power, temperature, energy === null || before === null ? null : energy - before);
+    if (energy !== null && before !== null) used = Math.max(used, energy - before);
+    add(time, hashrate, power, temperature, energy === null || before === null ? null : used);
     last = time;
   }
   return { times, ...values };
