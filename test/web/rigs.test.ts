@@ -134,7 +134,7 @@ describe("finding rigs", () => {
     const wanted = ["Name", "Status", "Hash rate", "Power", "Of expected", "Temperature", "Profit per day", "Group"];
     expect((await heads()).slice(1)).toEqual([...wanted, "Address", "Best share"]);
     // The service is asked for what a column needs.
-    await until(async () => /\d [GMTP]$/.test((await row(page, "Rig 1").innerText()).trim()), "best shares");
+    await shows(row(page, "Rig 1").getByRole("gridcell").last(), /^[\d.]+ [kMGT]?$/);
     await page.goto(new URL("rigs", dashboard.url).href);
     await grid(page).waitFor();
     expect((await heads()).at(-1)).toBe("Best share");
@@ -235,7 +235,7 @@ describe("acting on many rigs", () => {
     for (const name of ["Rig 8", "Rig 9", "Rig 11"]) await select(page, name);
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Stop" });
-    await dialog.getByText("Pace").click();
+    await dialog.getByText("Pace", { exact: true }).click();
     await dialog.getByRole("spinbutton", { name: "Rigs at once" }).fill("1");
     await dialog.getByRole("spinbutton", { name: "Seconds between two rigs" }).fill("600");
     await dialog.getByRole("button", { name: "Stop 3 rigs" }).click();
@@ -254,7 +254,7 @@ describe("acting on many rigs", () => {
   });
 
   test("those that failed are tried again, with the service's words", async () => {
-    const { page, close } = await visit("rigs?tag=loud");
+    const { page, close } = await visit("rigs?tag=loud", { expected: /409 \(Conflict\)/ });
     await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("button", { name: "Add tag" }).click();
