@@ -364,6 +364,19 @@ describe("looks", () => {
     await close();
   });
 
+  test("on paper the list is whole", async () => {
+    const { page, close } = await visit("rigs", { height: 500 });
+    await grid(page).waitFor();
+    const rows = () => page.locator("tbody tr[data-id]").count();
+    expect(await rows()).toBeLessThan(count);
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await until(async () => (await rows()) === count, "all rows");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await until(async () => (await rows()) < count, "the visible rows");
+    await close();
+  });
+
   test("from right to left", async () => {
     const { page, close } = await visit("rigs", { locale: "fa-IR", width: 768 });
     await page.getByRole("grid").waitFor();
