@@ -156,7 +156,10 @@ export const MinerPower = z.object({
     })
     .nullable()
     .describe("who controls its power; null if nobody does"),
-  max: z.number().nullable().describe("the highest power that it can be set to, in W; null if unknown"),
+  max: z
+    .number()
+    .nullable()
+    .describe("the highest power that it can be set to now, in W, within the maximum of its room; null if unknown"),
 });
 /** What the pool itself says about a worker; every field is null where it does not say so. */
 export const PoolView = z.object({
