@@ -4,7 +4,6 @@ import {
   observeElementRect,
   observeWindowOffset,
   observeWindowRect,
-  type VirtualItem,
   Virtualizer,
   windowScroll,
 } from "@tanstack/virtual-core";
