@@ -8,8 +8,11 @@ import { follow } from "./web.ts";
 
 const built = new URL("../../dist/web/index.html", import.meta.url);
 
-/** What the dashboard's list of rigs does in a browser, by the browser's own clock, beside a service at work. */
-export async function dashboard(quick: boolean): Promise<Measured[]> {
+/**
+ * What the dashboard's list of rigs does in a browser, by the browser's own clock, beside a service at work. `seconds`:
+ * for which events come.
+ */
+export async function dashboard(quick: boolean, seconds = quick ? 5 : 600): Promise<Measured[]> {
   const missing = chromiumProgram === undefined ? "Chromium" : existsSync(built) ? null : "dist/web (npm run build)";
   if (missing !== null) {
     process.stderr.write(`The dashboard in a browser is left out: ${missing} is missing\n`);
@@ -26,7 +29,7 @@ export async function dashboard(quick: boolean): Promise<Measured[]> {
     const page = await openList(service.url);
     const { letters, slowest } = await lettersOf(page, quick ? 1 : 3);
     const { longest, frames } = await scrolled(page, quick ? 1_000 : 5_000);
-    const kept = await keptFor(page, service.url, quick ? 5 : 600);
+    const kept = await keptFor(page, service.url, seconds);
     return [
       measured("web.paint.ms", paints, `from the request of the page to the first row of ${rigs}, nothing cached`),
       measured("web.letter.ms", letters, `slowest ${slowest} ms; the browser counts in steps of 8 ms`),
