@@ -9,7 +9,8 @@ export function withRequestedFields(name: OperationName, input: object, reply: u
   if (!("fields" in input) || !Array.isArray(input.fields)) return reply;
   const fields = new Set(["id", ...input.fields.map(String)]);
   if (name === "listMiners") return withFields(reply, fields);
-  return name === "listMinerRows" && isRecord(reply) ? { ...reply, miners: cut(reply.miners, fields) } : reply;
+  if (name !== "listMinerRows" || !isRecord(reply) || !Array.isArray(reply.miners)) return reply;
+  return { ...reply, miners: cut(reply.miners, fields) };
 }
 
 function withFields(holder: unknown, fields: ReadonlySet<string>): unknown {

@@ -156,7 +156,10 @@ export const MinerPower = z.object({
     })
     .nullable()
     .describe("who controls its power; null if nobody does"),
-  max: z.number().nullable().describe("the highest power that it can be set to, in W; null if unknown"),
+  max: z
+    .number()
+    .nullable()
+    .describe("the highest power that it can be set to now, in W, within the maximum of its room; null if unknown"),
 });
 /** What the pool itself says about a worker; every field is null where it does not say so. */
 export const PoolView = z.object({
@@ -671,6 +674,9 @@ export const bulkStates = [...commandStates, "cancelled", "possible"] as const;
 export const BulkJob = z.object({
   id: int,
   action: text,
+  parameters: z
+    .record(text, z.union([text, z.number(), z.boolean()]))
+    .describe("parameters of the action, as requested, with `orReboot`"),
   state: z.enum(jobStates),
   dryRun: z.boolean(),
   actor: text.describe("the user or front end that requested it"),

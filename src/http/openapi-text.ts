@@ -25,6 +25,13 @@ nor missed three reads (\`hasValidStatus\` is false), that it is starting up, or
 than an accepted restart may take; it does not count as offline. A rig gets its \`uid\` when it is first identified and keeps it; until then,
 \`uid\` is null. An active pool id belongs to a URL and worker on that miner and is never reused.
 
+**Rows.** \`GET /api/miners?view=list\` answers with rows for tables, about 300 bytes a miner, and with a \`version\`. The
+same request with \`since=\` and that version is answered with what has changed: \`miners\` has the rows whose values differ,
+\`removed\` the ids of miners that are gone, that the caller no longer sees or that no longer match the filters. If \`whole\`
+is true, the rows are all there are, and replace those that the client has; that is so for a version of another request,
+user or run of the service, and for any that is too old. \`GET /api/events?view=list\` with the version as \`after\` continues
+from that list without a gap; its \`miner\` events carry rows, and none comes for a row that has not changed.
+
 **Actions** are answered once the rig, or the store, has accepted them; \`message\` is the rig's response. 202 with a
 \`commandId\` means that the rig has not answered yet; 200 with the state \`sent\` means that it has accepted a restart
 and not confirmed it yet. GET /api/commands and \`command\` events report the result: \`done\`, or \`unknown\` if the rig
@@ -54,7 +61,11 @@ Server-sent events: \`event:\` is the type, \`id:\` counts up, and \`data:\` is 
 - \`summary\`, \`notification\`, \`command\`: as in the replies of their own operations
 - \`reset\`: missed events are no longer available, or the set of visible miners has changed; read the lists again
 
-With \`Last-Event-ID\` (or \`after\`), the stream resumes after that event, up to 10,000 events back. A comment is sent
+With \`types=\`, only events of these types are sent, and \`reset\`. With \`view=list\`, \`miner\` events carry the miner as a
+row (see GET /api/miners), and a change that no row shows is no event.
+
+With \`Last-Event-ID\` (or \`after\`), the stream resumes after that event, up to 10,000 events back, or after the list of rows
+with that \`version\`. After a \`reset\`, read the list again and open the stream anew after its version. A comment is sent
 every 15 s. A client that falls 1,000 events behind is disconnected and may resume. The passage of time alone is no event.
 Each user, key and address may have 64 open streams; all clients together may have 256, of which 16 are reserved for the
 service's own key. Further streams are refused with 429 or 503.`;

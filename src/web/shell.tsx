@@ -95,8 +95,9 @@ function UserMenu() {
   const { user, by } = session.value ?? {};
   return (
     <>
-      <button type="button" class="button quiet" popovertarget="user-menu" aria-label={t.shell.account}>
+      <button type="button" class="button quiet" popovertarget="user-menu">
         <Icon name="person" />
+        <span class="visually-hidden">{t.shell.account}: </span>
         <span class="wide-only">
           <bdi>{user?.name ?? t.shell.owner}</bdi>
         </span>

@@ -34,7 +34,9 @@ describe("the command", () => {
     await expect(node("poll", "speed")).rejects.toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringMatching(/^There is no part speed; the parts are poll, http, .*events, mqtt, rules\.\n/),
+      stderr: expect.stringMatching(
+        /^There is no part speed; the parts are poll, http, .*web, .*events, mqtt, rules\.\n/,
+      ),
     });
   });
 
@@ -73,6 +75,9 @@ describe("the report", () => {
       "list.10000.peer",
       "miner.us",
       "summary.ratio",
+      "web.rows.cpu.ms",
+      "web.rows.bytes",
+      "web.delta.cpu.ms",
       "bodies.worst.ms",
       "bodies.others.p99.ms",
       "memory.perMiner",

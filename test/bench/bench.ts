@@ -9,6 +9,7 @@ import { LeftOut } from "./left-out.ts";
 import { mqtt } from "./mqtt.ts";
 import { httpPoll, poll } from "./polling.ts";
 import { json, machine, markdown, table } from "./report.ts";
+import { rows } from "./rows.ts";
 import { rules } from "./rules.ts";
 import { list, summary } from "./serving.ts";
 import type { Measured } from "./statistics.ts";
@@ -23,6 +24,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   large,
   list,
   summary,
+  web: rows,
   bodies,
   memory,
   start,

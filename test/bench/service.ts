@@ -95,6 +95,12 @@ answering({
     for (const [place, times] of reads.entries())
       if (times === 0) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });
   },
+  /** So many miners once more, evenly spread. */
+  readSome: async (input) => {
+    const step = Math.max(1, Math.floor(reads.length / z.int().parse(input)));
+    for (const place of reads.keys())
+      if (place % step === 0) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });
+  },
   /** Every miner once more. */
   readAgain: async () => {
     for (const place of reads.keys()) await running?.service.pollMiner({ id: firstId + place }, { actor: "bench" });

@@ -3,10 +3,11 @@ import { connect } from "node:net";
 
 const keyHeader = (key: string | null): Record<string, string> => (key === null ? {} : { "x-api-key": key });
 
-/** Bytes of an answer that is read and thrown away. Throws for any status but 200. */
-export function fetchAway(url: string, key: string | null): Promise<number> {
+/** Bytes of an answer that is read, not decoded, and thrown away. Throws for any status but 200. */
+export function fetchAway(url: string, key: string | null, encoding?: string): Promise<number> {
+  const headers = { ...keyHeader(key), ...(encoding === undefined ? {} : { "accept-encoding": encoding }) };
   return new Promise((resolve, reject) => {
-    const request = get(url, { headers: keyHeader(key) }, (response) => {
+    const request = get(url, { headers }, (response) => {
       let bytes = 0;
       response.on("data", (chunk: Buffer) => (bytes += chunk.length));
       response.on("error", reject);

@@ -63,8 +63,10 @@ function* mistakesOf(operation: Operation): Generator<Mistake> {
 test.each(Object.entries<Operation>(operations))("%s reports mistakes in sentences of its own", (_, operation) => {
   const mistakes = [...mistakesOf(operation)];
   for (const { message } of mistakes) {
-    // These begin the sentences of zod.
-    expect(message).not.toMatch(/\b(Invalid|Too (small|big)|Unrecognized|Expected|expected|received)\b/);
+    // These begin the sentences of zod; one of them is a column of rows, too.
+    expect(message.replace(", expected, power,", "")).not.toMatch(
+      /\b(Invalid|Too (small|big)|Unrecognized|Expected|expected|received)\b/,
+    );
     expect(message).not.toBe("");
   }
   const takesNothing = operation.query === undefined && operation.body === undefined && operation.params === undefined;

@@ -19,6 +19,9 @@ function at(...keys: readonly (string | number)[]): Json {
   return value;
 }
 
+/** Those with an entry of their own: a view has one together with the operation whose path it shares. */
+const entryNames = operationNames.filter((name) => !("view" in operations[name]));
+
 const templated = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 const entry = (name: (typeof operationNames)[number]): Json =>
   at("paths", templated(operations[name].path), operations[name].method.toLowerCase());
@@ -44,7 +47,7 @@ describe("the OpenAPI document", () => {
   });
 
   test("has every operation of the table under its name, with what a user needs for it", () => {
-    for (const name of operationNames)
+    for (const name of entryNames)
       expect(entry(name)).toMatchObject({
         operationId: name,
         "x-rigbridge-needs": operations[name].access.privilege,
@@ -52,12 +55,29 @@ describe("the OpenAPI document", () => {
   });
 
   test("marks the Rigbridge extensions and nothing else", () => {
-    for (const name of operationNames) {
+    for (const name of entryNames) {
       const isExtension = "extension" in operations[name];
       const { summary, "x-rigbridge-addition": addition } = entry(name);
       const isMarked = String(summary).endsWith(" (Rigbridge extension)");
       expect([name, addition, isMarked]).toEqual([name, isExtension ? true : undefined, isExtension]);
     }
+  });
+
+  test("has the views of a path at the entry of that path, with their parameters, media types and events", () => {
+    expect(entry("listMiners")).toMatchObject({ "x-rigbridge-views": { list: "listMinerRows" } });
+    expect(entry("watchEvents")).toMatchObject({ "x-rigbridge-views": { list: "watchMinerRows" } });
+    expect(parameter("listMiners", "view")).toMatchObject({ required: false, schema: { enum: ["list"] } });
+    expect(parameter("listMiners", "since")).toMatchObject({ required: false });
+    expect(parameter("listMiners", "fields").description).toMatch(
+      /fields of a miner.*; with `view`: .*fields of a row|of each miner.*; with `view`: .*of each row/,
+    );
+    expect(parameter("watchEvents", "view")).toMatchObject({ required: false });
+    expect(at("paths", "/api/miners", "get", "responses", "200", "content")).toEqual({
+      "application/json": { schema: { $ref: "#/components/schemas/MinerList" } },
+      "application/vnd.rigbridge.rows+json": { schema: { $ref: "#/components/schemas/MinerRowList" } },
+    });
+    const events = at("paths", "/api/events", "get", "responses", "200", "content", "text/event-stream");
+    expect(events["x-rigbridge-event-by-view"]).toEqual({ list: { $ref: "#/components/schemas/RowEvent" } });
   });
 
   test("has user_id on every operation, and the key as query parameter and header", () => {

@@ -34,8 +34,9 @@ const long = "x".repeat(24_000_000);
 
 /** What each operation that is read is asked for with. */
 const targets: readonly (readonly [OperationName, string])[] = operationNames.flatMap((name) => {
-  const { method, path, kind }: Operation = operations[name];
-  return method === "GET" && kind !== "stream" ? [[name, path.replaceAll(/:\w+/g, "1")] as const] : [];
+  const { method, path, kind, view }: Operation = operations[name];
+  const target = `${path.replaceAll(/:\w+/g, "1")}${view === undefined ? "" : `?view=${view}`}`;
+  return method === "GET" && kind !== "stream" ? [[name, target] as const] : [];
 });
 
 describe("answers that are under way", () => {

@@ -167,9 +167,10 @@ function presentAction(job: StoredRun, results: RunResult[]): BulkAction {
   };
 }
 
-const presentJob = ({ id, action, state, dryRun, actor, time, total }: StoredRun): BulkJob => ({
+const presentJob = ({ id, action, parameters, state, dryRun, actor, time, total }: StoredRun): BulkJob => ({
   id,
   action,
+  parameters,
   state,
   dryRun,
   actor,

@@ -74,6 +74,11 @@ export class Events {
     return this.#marks.of(minerId);
   }
 
+  /** The last event with which this miner came to another group. */
+  movedAt(minerId: number): number {
+    return this.#marks.movedAt(minerId);
+  }
+
   /** The miners that have left a group which this access sees; null if that is no longer known. */
   leftSince(version: number, access: Access): number[] | null {
     return this.#marks.leftSince(version, access);

@@ -11,6 +11,8 @@ interface Departure {
 /** Which event was the last that concerns the row of each miner, and which miners have left a group since which event. */
 export class RowMarks {
   readonly #byMiner = new Map<number, number>();
+  /** The last event with which a miner came to another group, of those that ever did. */
+  readonly #movedAt = new Map<number, number>();
   readonly #departuresKept: number;
   #departures: Departure[] = [];
   /** All departures after this event are known. */
@@ -40,6 +42,10 @@ export class RowMarks {
     return this.#byMiner.has(minerId);
   }
 
+  movedAt(minerId: number): number {
+    return this.#movedAt.get(minerId) ?? 0;
+  }
+
   mark(minerId: number, at: number): void {
     this.#byMiner.set(minerId, at);
     this.#newest = at;
@@ -50,18 +56,24 @@ export class RowMarks {
     this.#newest = at;
   }
 
-  /** The miner has left the group, or is removed. */
+  /** The miner is in another group now. */
   left(departure: Departure): void {
+    this.#movedAt.set(departure.minerId, departure.at);
+    this.#note(departure);
+  }
+
+  remove(departure: Departure): void {
+    this.#byMiner.delete(departure.minerId);
+    this.#movedAt.delete(departure.minerId);
+    this.#note(departure);
+  }
+
+  #note(departure: Departure): void {
     this.#departures.push(departure);
     this.#newest = departure.at;
     if (this.#departures.length < 2 * this.#departuresKept) return;
     this.#departures = this.#departures.slice(-this.#departuresKept);
     this.#completeAfter = this.#departures[0]?.at ?? departure.at;
-  }
-
-  remove(departure: Departure): void {
-    this.#byMiner.delete(departure.minerId);
-    this.left(departure);
   }
 
   /** The miners that have left a group which this access sees; null if that is no longer known. */

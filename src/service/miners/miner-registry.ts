@@ -94,6 +94,8 @@ export interface MinerEvents {
   reset(): void;
   /** The last event that concerns the row of this miner. */
   markOf(minerId: number): number;
+  /** The last event with which this miner came to another group. */
+  movedAt(minerId: number): number;
 }
 
 /** Who keeps a rig's power as it is. */
@@ -195,6 +197,7 @@ export class MinerRegistry {
     );
     this.rows = new RowCache({
       markOf: (id) => options.events.markOf(id),
+      movedAt: (id) => options.events.movedAt(id),
       source: (id) => this.#rowSource(this.entry(id)),
       failed: (id) => sourceOf(this.present(id).miner, options.alarmsOf(id)),
     });

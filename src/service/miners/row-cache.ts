@@ -15,6 +15,11 @@ import {
 export interface RowSources {
   /** The last event that concerns the row: until the next one its values stay as they are. */
   markOf(minerId: number): number;
+  /**
+   * The last event with which it came to another group. A user for whom it was gone meanwhile needs its row again, though
+   * it may be the same.
+   */
+  movedAt(minerId: number): number;
   source(minerId: number): RowSource;
   /** Instead, if a column cannot be read. */
   failed(minerId: number): RowSource;
@@ -105,12 +110,13 @@ export class Row {
 
   /** The event with which one of these columns has changed last. */
   changedAt(columns: Columns): number {
+    const moved = this.#sources.movedAt(this.#id);
     if (columns === usual) {
       this.#readUsual();
-      return this.#usualSince;
+      return Math.max(moved, this.#usualSince);
     }
     this.#read(columns);
-    return this.#newestOf(columns);
+    return Math.max(moved, this.#newestOf(columns));
   }
 
   status(): unknown {

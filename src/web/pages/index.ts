@@ -39,6 +39,12 @@ export const pages: readonly PageEntry[] = [
     needs: "listRooms",
     menu: { name: "family", icon: "family" },
   },
+  {
+    path: "rigs",
+    load: () => import("./rigs/page.tsx"),
+    needs: "listMiners",
+    menu: { name: "rigs", icon: "rigs" },
+  },
   { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
   {
     path: "alarms",

@@ -8,6 +8,7 @@ import { money } from "./money.ts";
 import { overview } from "./overview.ts";
 import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
+import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
 import { shared } from "./shared.ts";
 
@@ -24,6 +25,7 @@ export const messages = {
   overview,
   pools,
   rig,
+  rigs,
   rules,
 };
 export type Messages = typeof messages;

@@ -9,6 +9,7 @@ import { money } from "./money.ts";
 import { overview } from "./overview.ts";
 import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
+import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
 import { shared } from "./shared.ts";
 
@@ -24,5 +25,6 @@ export const messages: Messages = {
   overview,
   pools,
   rig,
+  rigs,
   rules,
 };

@@ -1,0 +1,173 @@
+import { useMemo, useState } from "preact/hooks";
+import type { BulkJob } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { counted } from "../../format.ts";
+import { t } from "../../language.ts";
+import { notifications, type Row } from "../../live.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { problemText } from "../../parts/messages.tsx";
+import { may } from "../../session.ts";
+import { GroupForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
+import { type BulkName, kindOf } from "./bulk-kinds.ts";
+import type { GroupTree } from "./groups.ts";
+import { type JobResult, rehearse, startJob, startOwnJob } from "./jobs.ts";
+import { Pace, type PaceValue } from "./pace.tsx";
+import { Results } from "./results-dialog.tsx";
+import { SettingForm } from "./setting-form.tsx";
+
+export type Parameters = BulkJob["parameters"];
+/** null: not filled in yet. */
+export type SetParameters = (parameters: Parameters | null) => void;
+
+interface BulkDialogProps {
+  readonly name: BulkName;
+  readonly selected: readonly Row[];
+  readonly tree: GroupTree;
+  readonly onClose: () => void;
+}
+
+/** Actions that need nothing more. */
+const complete: ReadonlySet<BulkName> = new Set(["restart", "reboot", "stop", "start", "acknowledge"]);
+
+/** Asks for what an action needs, shows what would happen, and starts it. Its button says for how many rigs. */
+export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
+  // The rigs of the moment at which it was opened: what is confirmed is what is done.
+  const [rows] = useState(selected);
+  const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
+  const [parameters, setParameters] = useState<Parameters | null>(complete.has(name) ? {} : null);
+  const [pace, setPace] = useState<PaceValue>({ parallel: 16, delay: 0 });
+  const [busy, setBusy] = useState<"rehearsing" | "starting" | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [rehearsal, setRehearsal] = useState<readonly JobResult[] | null>(null);
+  const { isAction = false, isDangerous = false } = kindOf(name);
+  const alarms = useMemo(() => (name === "acknowledge" ? openAlarms(ids) : null), [ids]);
+  const count = alarms === null ? ids.length : [...alarms.values()].flat().length;
+
+  const fill: SetParameters = (filled) => {
+    setParameters(filled);
+    setRehearsal(null);
+    setProblem(null);
+  };
+  const doing = (what: "rehearsing" | "starting", action: (filled: Parameters) => Promise<void>) => async () => {
+    if (parameters === null) return;
+    setBusy(what);
+    setProblem(null);
+    await action(parameters).catch((error: unknown) => setProblem(problemText(error)));
+    setBusy(null);
+  };
+  const check = doing("rehearsing", async (filled) => {
+    if (isServiceAction(name)) setRehearsal(await rehearse(name, filled, ids));
+  });
+  const start = doing("starting", async (filled) => {
+    if (isServiceAction(name)) await startJob(name, filled, ids, pace);
+    else startOwn(name, filled, rows, alarms, tree);
+    onClose();
+  });
+  return (
+    <Dialog
+      title={t.rigs.action[name]}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" class="button" onClick={onClose}>
+            {t.shell.cancel}
+          </button>
+          {isAction ? (
+            <button type="button" class="button" disabled={parameters === null || busy !== null} onClick={check}>
+              {busy === "rehearsing" ? t.rigs.rehearsing : t.rigs.rehearse}
+            </button>
+          ) : null}
+          <button
+            type="button"
+            class={`button ${isDangerous ? "danger" : "primary"}`}
+            disabled={parameters === null || busy !== null || count === 0}
+            aria-busy={busy === "starting"}
+            onClick={start}
+          >
+            {counted(count, t.rigs.verb[name])}
+          </button>
+        </>
+      }
+    >
+      <p>{t.rigs.about[name]}</p>
+      {name === "restart" ? (
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={parameters?.orReboot === true}
+            onChange={({ currentTarget }) => fill(currentTarget.checked ? { orReboot: true } : {})}
+          />
+          {t.rigs.orReboot}
+        </label>
+      ) : null}
+      {name === "change_pool" ? <PoolForm fill={fill} /> : null}
+      {name === "apply_template" ? <TemplateForm fill={fill} /> : null}
+      {name === "set" ? <SettingForm rows={rows} fill={fill} /> : null}
+      {name === "tag" ? <TagForm fill={fill} /> : null}
+      {name === "group" ? <GroupForm tree={tree} fill={fill} /> : null}
+      {name === "acknowledge" && count === 0 ? <p>{t.rigs.noAlarms}</p> : null}
+      {isAction && ids.length > 1 ? <Pace value={pace} change={setPace} /> : null}
+      {rehearsal === null ? null : <Rehearsal results={rehearsal} />}
+      <p class="field-problem" role="alert">
+        {problem}
+      </p>
+    </Dialog>
+  );
+}
+
+type ServiceAction = Exclude<BulkName, "acknowledge" | "tag" | "group">;
+const isServiceAction = (name: BulkName): name is ServiceAction => kindOf(name).isAction === true;
+
+function Rehearsal({ results }: { results: readonly JobResult[] }) {
+  const possible = results.filter(({ state }) => state === "possible").length;
+  const refused = results.length - possible;
+  return (
+    <section class="rehearsal" role="status">
+      <p>
+        {possible === 0 ? null : <span class="status good">{counted(possible, t.rigs.wouldAccept)}</span>}{" "}
+        {refused === 0 ? null : <span class="status bad">{counted(refused, t.rigs.wouldRefuse)}</span>}
+      </p>
+      <Results results={results} />
+    </section>
+  );
+}
+
+/** Alarms of these rigs that nobody has acknowledged, by rig. */
+function openAlarms(ids: readonly number[]): ReadonlyMap<number, readonly number[]> {
+  const wanted = new Set(ids);
+  const alarms = new Map<number, number[]>();
+  for (const { id, minerId, closedUtc, isAcknowledged } of notifications.value)
+    if (minerId !== null && wanted.has(minerId) && closedUtc === null && !isAcknowledged)
+      alarms.set(minerId, [...(alarms.get(minerId) ?? []), id]);
+  return alarms;
+}
+
+/** What the service does for one rig at a time. */
+function startOwn(
+  name: BulkName,
+  parameters: Parameters,
+  rows: readonly Row[],
+  alarms: ReadonlyMap<number, readonly number[]> | null,
+  tree: GroupTree,
+): void {
+  const ids = alarms === null ? rows.map(({ id }) => id) : [...alarms.keys()];
+  const { tag = "", group = 0 } = parameters;
+  const tags = new Map(rows.map((row) => [row.id, row.tags]));
+  const each = async (id: number): Promise<string> => {
+    if (alarms !== null) {
+      const open = alarms.get(id) ?? [];
+      for (const alarm of open) await call("notificationAction", { id: alarm, action: "ack" });
+      return counted(open.length, t.rigs.acknowledged);
+    }
+    if (name === "tag") {
+      const before = tags.get(id) ?? [];
+      if (!before.includes(String(tag))) await call("changeMiner", { id, tags: [...before, String(tag)] });
+      return t.rigs.tagged(String(tag));
+    }
+    await call("changeMiner", { id, group: Number(group) });
+    return t.rigs.moved(tree.nameOf(Number(group)) ?? t.rigs.noGroup);
+  };
+  // The list of jobs names groups by their name.
+  const shown = name === "group" ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup } : parameters;
+  if (may(kindOf(name).needs)) startOwnJob(name, shown, ids, each, t.rigs.notSent);
+}

@@ -1,0 +1,42 @@
+import type { CallName } from "../../../contract/service.ts";
+import type { IconName } from "../../parts/icon.tsx";
+
+/** What can be done with the selected rigs. */
+export interface BulkKind {
+  readonly icon: IconName;
+  readonly needs: CallName;
+  /** In the bar itself; the others are in its menu. */
+  readonly isFirst?: true;
+  readonly isDangerous?: true;
+  /** The service's own action, with a pace and a dry run. */
+  readonly isAction?: true;
+}
+
+export const bulkKinds = {
+  restart: { icon: "restart", needs: "startBulkAction", isFirst: true, isAction: true },
+  start: { icon: "start", needs: "startBulkAction", isFirst: true, isAction: true },
+  stop: { icon: "stop", needs: "startBulkAction", isFirst: true, isAction: true, isDangerous: true },
+  reboot: { icon: "power", needs: "startBulkAction", isFirst: true, isAction: true, isDangerous: true },
+  change_pool: { icon: "pools", needs: "startBulkAction", isAction: true },
+  set: { icon: "settings", needs: "startBulkAction", isAction: true },
+  apply_template: { icon: "rules", needs: "startBulkAction", isAction: true },
+  acknowledge: { icon: "bell", needs: "notificationAction" },
+  tag: { icon: "bookmark", needs: "changeMiner" },
+  group: { icon: "home", needs: "changeMiner" },
+} as const satisfies Readonly<Record<string, BulkKind>>;
+export type BulkName = keyof typeof bulkKinds;
+
+const kinds: Readonly<Record<BulkName, BulkKind>> = bulkKinds;
+export const kindOf = (name: BulkName): BulkKind => kinds[name];
+export const bulkNames = [
+  "restart",
+  "start",
+  "stop",
+  "reboot",
+  "change_pool",
+  "set",
+  "apply_template",
+  "acknowledge",
+  "tag",
+  "group",
+] as const satisfies readonly BulkName[];

@@ -1,0 +1,85 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { t } from "../../language.ts";
+import { Stale, Status } from "../../parts/status.tsx";
+import { useVirtual } from "../../parts/virtual.ts";
+import { cellOf } from "./columns.tsx";
+import { RigLink } from "./rig-link.tsx";
+import { selection, toggleSelected } from "./selection.ts";
+import { type ListProps, rem } from "./table.tsx";
+
+const cardRem = 20;
+const gapRem = 0.75;
+const mostFigures = 8;
+
+/** The rigs as cards, in as many columns as there is room for. */
+export function RigCards({ rows, keys, tree, selectable }: ListProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [lanes, setLanes] = useState(1);
+  const [margin, setMargin] = useState(0);
+  // Where the list begins depends on what stands above it.
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    setLanes(Math.max(1, Math.floor((element.clientWidth + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
+    setMargin(Math.round(element.getBoundingClientRect().top + scrollY));
+  });
+  useLayoutEffect(() => {
+    const resized = new ResizeObserver(([entry]) => {
+      if (entry !== undefined)
+        setLanes(Math.max(1, Math.floor((entry.contentRect.width + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
+    });
+    if (place.current !== null) resized.observe(place.current);
+    return () => resized.disconnect();
+  }, []);
+  const figures = keys.filter((key) => key !== "name" && key !== "status").slice(0, mostFigures);
+  const size = (4.5 + 2.6 * Math.ceil(figures.length / 2) + gapRem) * rem();
+  const virtual = useVirtual({ count: Math.ceil(rows.length / lanes), size, margin, overscan: 4 });
+  const first = (virtual.items[0]?.index ?? 0) * lanes;
+  const shown = rows.slice(first, ((virtual.items.at(-1)?.index ?? -1) + 1) * lanes);
+  return (
+    <div ref={place}>
+      <div style={{ blockSize: `${virtual.before}px` }} />
+      <ul
+        class="rigs-cards"
+        aria-label={t.rigs.list}
+        style={{ gridTemplateColumns: `repeat(${lanes}, minmax(0, 1fr))` }}
+      >
+        {shown.map((row, index) => (
+          <li
+            key={row.id}
+            class={`card rig-card ${selection.value.has(row.id) ? "selected" : ""}`}
+            aria-setsize={rows.length}
+            aria-posinset={first + index + 1}
+            style={{ blockSize: `${size - gapRem * rem()}px` }}
+          >
+            <header>
+              {selectable ? (
+                <label class="check">
+                  <input
+                    type="checkbox"
+                    checked={selection.value.has(row.id)}
+                    aria-label={t.rigs.select(row.name)}
+                    onClick={(event) => toggleSelected(rows, row.id, event.shiftKey)}
+                  />
+                </label>
+              ) : null}
+              <RigLink row={row} />
+            </header>
+            <p class="rig-card-status">
+              <Status status={row.status} reason={row.reason} /> <Stale readAt={row.readAt} />
+            </p>
+            <dl>
+              {figures.map((key) => (
+                <div key={key}>
+                  <dt>{t.rigs.columns[key]}</dt>
+                  <dd>{cellOf(key, row, tree)}</dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        ))}
+      </ul>
+      <div style={{ blockSize: `${virtual.after}px` }} />
+    </div>
+  );
+}

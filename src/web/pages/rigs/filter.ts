@@ -1,0 +1,147 @@
+import type { MinerStatus } from "../../../contract/resources.ts";
+import type { Row } from "../../live.ts";
+import type { GroupTree } from "./groups.ts";
+import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, type View, without } from "./view.ts";
+
+/** Stands for rigs of which a value is not known, or that have none. */
+export const none = "";
+
+type Reader = (row: Row, tree: GroupTree) => readonly string[];
+const one = (value: string | null | undefined): readonly string[] => [value ?? none];
+
+const readers: Readonly<Record<FacetKey, Reader>> = {
+  status: ({ status }) => [status],
+  reason: ({ reason }) => one(reason),
+  group: ({ group }, tree) => tree.pathOf(group),
+  tag: ({ tags }) => (tags.length === 0 ? [none] : tags),
+  site: ({ location }) => one(location?.site),
+  container: ({ location }) => one(location?.container),
+  rack: ({ location }) => one(location?.rack),
+  model: ({ model }) => one(model),
+  algorithm: ({ algorithm }) => one(algorithm),
+  pool: ({ pool }) => one(pool),
+  coin: ({ coin }) => one(coin),
+};
+
+const figures: Readonly<Record<RangeKey, (row: Row) => number | null>> = {
+  temperature: ({ temperature }) => temperature,
+  performance: (row) => performanceOf(row),
+  power: ({ power }) => power,
+  profit: ({ profit }) => profit,
+  alarms: ({ alarms }) => alarms,
+};
+
+/** Share of the expected hash rate; null if either is unknown. */
+export const performanceOf = ({ hashrate, expected }: Row): number | null =>
+  hashrate === null || expected === null || expected === 0 ? null : hashrate / expected;
+
+/** The texts of a rig that a search looks at, each made once: rows are replaced, never changed. */
+const texts = new WeakMap<Row, string>();
+
+function textOf(row: Row): string {
+  const before = texts.get(row);
+  if (before !== undefined) return before;
+  const { name, address, uid, worker, model, pool, location, tags, id } = row;
+  const { site, container, rack, slot } = location ?? {};
+  const parts = [name, address, uid, worker, model, pool, site, container, rack, slot, ...tags, id];
+  const text = parts
+    .filter((part) => part !== null && part !== undefined)
+    .join("\n")
+    .toLowerCase();
+  texts.set(row, text);
+  return text;
+}
+
+type Test = (row: Row) => boolean;
+
+function testOf(view: View, part: Part, tree: GroupTree): Test {
+  if (part === "text") {
+    const words = view.text
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
+    return (row) => {
+      const text = textOf(row);
+      return words.every((word) => text.includes(word));
+    };
+  }
+  if (isFacet(part)) {
+    const wanted = new Set(view.facets[part]);
+    const read = readers[part];
+    return (row) => read(row, tree).some((value) => wanted.has(value));
+  }
+  const { min, max }: Range = view.ranges[part] ?? { min: null, max: null };
+  const read = figures[part];
+  return (row) => {
+    const value = read(row);
+    return value !== null && (min === null || value >= min) && (max === null || value < max);
+  };
+}
+
+/** Whether a rig is listed. */
+export function matcher(view: View, tree: GroupTree): Test {
+  const tests = partsOf(view).map((part) => testOf(view, part, tree));
+  if (tests.length === 0) return () => true;
+  return (row) => tests.every((test) => test(row));
+}
+
+export const countOf = (rows: Iterable<Row>, view: View, tree: GroupTree): number => {
+  const matches = matcher(view, tree);
+  let count = 0;
+  for (const row of rows) if (matches(row)) count += 1;
+  return count;
+};
+
+/** How many rigs each value of a facet would list, with the other filters as they are. */
+export function facetCounts(rows: Iterable<Row>, view: View, key: FacetKey, tree: GroupTree): Map<string, number> {
+  const matches = matcher(without(view, key), tree);
+  const counts = new Map<string, number>();
+  for (const row of rows)
+    if (matches(row)) for (const value of readers[key](row, tree)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** How many rigs would be listed without one of the filters, most first; those that would not help are left out. */
+export const drops = (rows: readonly Row[], view: View, tree: GroupTree): { part: Part; count: number }[] =>
+  partsOf(view)
+    .map((part) => ({ part, count: countOf(rows, without(view, part), tree) }))
+    .filter(({ count }) => count > 0)
+    .sort((first, second) => second.count - first.count);
+
+export interface Totals {
+  readonly statuses: ReadonlyMap<MinerStatus, number>;
+  /** H/s (or what it is measured in) by algorithm, most rigs first. */
+  readonly hashrates: readonly {
+    readonly algorithm: string | null;
+    readonly hashrate: number;
+    readonly rigs: number;
+  }[];
+  /** W; null if it is not known of any rig. */
+  readonly power: number | null;
+  /** Rigs that answer and whose power is not known. */
+  readonly powerUnknown: number;
+}
+
+/** Sums of rigs. What cannot be reached counts nowhere but in its status. */
+export function totalsOf(rows: readonly Row[]): Totals {
+  const byStatus = new Map<MinerStatus, number>();
+  const rates = new Map<string | null, { hashrate: number; rigs: number }>();
+  let power: number | null = null;
+  let powerUnknown = 0;
+  for (const row of rows) {
+    byStatus.set(row.status, (byStatus.get(row.status) ?? 0) + 1);
+    if (row.status === "Disconnected" || row.status === "Disabled") continue;
+    if (row.power === null) powerUnknown += 1;
+    else power = (power ?? 0) + row.power;
+    if (row.hashrate === null || row.hashrate === 0) continue;
+    const algorithm = row.algorithm ?? null;
+    const rate = rates.get(algorithm) ?? { hashrate: 0, rigs: 0 };
+    rate.hashrate += row.hashrate;
+    rate.rigs += 1;
+    rates.set(algorithm, rate);
+  }
+  const hashrates = [...rates]
+    .map(([algorithm, rate]) => ({ algorithm, ...rate }))
+    .sort((first, second) => second.rigs - first.rigs);
+  return { statuses: byStatus, hashrates, power, powerUnknown };
+}

@@ -1,0 +1,48 @@
+import type { Group } from "../../../contract/resources.ts";
+
+/** The groups of rigs, by id. */
+export interface GroupTree {
+  /** "Hall / Row 1"; undefined for a group that is not known. */
+  nameOf(id: number): string | undefined;
+  /** The group and those around it, as texts: a rig in a row is also in its hall. */
+  pathOf(id: number): readonly string[];
+  readonly all: readonly Group[];
+}
+
+const noGroup = ["0"];
+
+export function groupTree(groups: readonly Group[]): GroupTree {
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const lines = new Map<number, readonly Group[]>();
+  const lineOf = (id: number): readonly Group[] => {
+    const before = lines.get(id);
+    if (before !== undefined) return before;
+    const line: Group[] = [];
+    for (let group = byId.get(id); group !== undefined && !line.includes(group); group = byId.get(group.parentId))
+      line.push(group);
+    lines.set(id, line);
+    return line;
+  };
+  const paths = new Map<number, readonly string[]>();
+  return {
+    all: groups,
+    nameOf: (id) => {
+      const line = lineOf(id);
+      return line.length === 0
+        ? undefined
+        : line
+            .map(({ name }) => name)
+            .toReversed()
+            .join(" / ");
+    },
+    pathOf: (id) => {
+      if (id === 0) return noGroup;
+      const before = paths.get(id);
+      if (before !== undefined) return before;
+      const line = lineOf(id);
+      const path = line.length === 0 ? [String(id)] : line.map((group) => String(group.id));
+      paths.set(id, path);
+      return path;
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { signal } from "@preact/signals";
+import type { BulkAction, BulkJob } from "../../../contract/resources.ts";
+import { call, Problem } from "../../api.ts";
+import { onEvent } from "../../live.ts";
+import { problemText } from "../../parts/messages.tsx";
+import { may } from "../../session.ts";
+
+export type JobResult = BulkAction["results"][number];
+
+/** An action for many rigs: the service's, or calls of this page one after the other. */
+export interface Job {
+  readonly key: string;
+  readonly action: string;
+  readonly parameters: BulkJob["parameters"];
+  readonly state: BulkJob["state"];
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly unknown: number;
+  /** null: not read yet. */
+  readonly results: readonly JobResult[] | null;
+  /** Why its progress is not known now. */
+  readonly problem: string | null;
+  readonly cancel: () => Promise<unknown>;
+  /** The same for some of its rigs. */
+  readonly again: (ids: readonly number[]) => Promise<unknown>;
+}
+
+/** Newest first. */
+export const jobs = signal<readonly Job[]>([]);
+
+const storageKey = "rigbridge.rigs.jobs";
+/** Ids of the service's jobs that this browser started and still shows. */
+const followed = new Set((sessionStorage.getItem(storageKey) ?? "").split(",").filter((id) => /^\d+$/.test(id)));
+const keepFollowed = (): void => sessionStorage.setItem(storageKey, [...followed].slice(-50).join(","));
+
+function put(job: Job): void {
+  const isNew = jobs.value.every(({ key }) => key !== job.key);
+  jobs.value = isNew ? [job, ...jobs.value] : jobs.value.map((each) => (each.key === job.key ? job : each));
+}
+
+const isListed = (key: string): boolean => jobs.value.some((job) => job.key === key);
+
+export function dismiss(job: Job): void {
+  jobs.value = jobs.value.filter(({ key }) => key !== job.key);
+  followed.delete(job.key);
+  keepFollowed();
+}
+
+/** Finds the jobs that are under way, whoever started them, and those of this browser. */
+export async function findJobs(signal: AbortSignal): Promise<void> {
+  if (!may("listBulkActions")) return;
+  const all = await call("listBulkActions", {}, { signal });
+  const wanted = all.filter(({ id, state, dryRun }) => !dryRun && (state === "running" || followed.has(String(id))));
+  for (const job of wanted.toReversed()) follow({ ...job, done: 0, failed: 0, unknown: 0, results: null });
+}
+
+type Pace = { readonly parallel: number; readonly delay: number };
+
+/** Starts an action of the service for these rigs, and follows it. */
+export async function startJob(
+  action: BulkBody["action"],
+  parameters: BulkJob["parameters"],
+  miners: readonly number[],
+  pace: Pace = { parallel: 16, delay: 0 },
+): Promise<void> {
+  const { id } = await call("startBulkAction", { ...bodyOf(action, parameters, miners), ...pace });
+  followed.add(String(id));
+  keepFollowed();
+  const total = miners.length;
+  const counts = { done: 0, failed: 0, unknown: 0, results: null };
+  const dates = { actor: "", time: new Date().toISOString(), dryRun: false };
+  follow({ id, action, parameters, state: "running", total, ...dates, ...counts }, pace);
+}
+
+/** What would happen, by each rig's last reading. */
+export async function rehearse(
+  action: BulkBody["action"],
+  parameters: BulkJob["parameters"],
+  miners: readonly number[],
+): Promise<readonly JobResult[]> {
+  const { id } = await call("startBulkAction", { ...bodyOf(action, parameters, miners), dryRun: true });
+  return (await call("getBulkAction", { id })).results;
+}
+
+type BulkBody = Parameters<typeof call<"startBulkAction">>[1];
+
+/** `orReboot` stands beside the parameters. */
+function bodyOf(
+  action: BulkBody["action"],
+  { orReboot, ...parameters }: BulkJob["parameters"],
+  miners: readonly number[],
+): BulkBody {
+  return {
+    ...{ action, parameters, miners: [...miners], parallel: 16, delay: 0, dryRun: false },
+    ...(orReboot === true ? { orReboot } : {}),
+  };
+}
+
+type Known = Omit<BulkAction, "results"> & { readonly results: readonly JobResult[] | null };
+
+function jobOf(job: Known, problem: string | null, pace?: Pace): Job {
+  const { id, action, parameters, state, total, done, failed, unknown, results } = job;
+  return {
+    ...{ key: String(id), action, parameters, state, total, done, failed, unknown, results, problem },
+    cancel: () => call("cancelBulkAction", { id }),
+    // The service has accepted this action before.
+    again: (ids) => startJob(action as BulkBody["action"], parameters, ids, pace),
+  };
+}
+
+/** ms between two looks at a job, by its size: the answer lists each of its rigs. */
+const shortestMs = 700;
+const longestMs = 3_000;
+const msPerRig = 0.5;
+
+/** Reads a job again and again, sooner after commands, until it has ended or is dismissed. */
+function follow(start: Known, pace?: Pace): void {
+  const { id } = start;
+  const key = String(id);
+  if (isListed(key)) return;
+  let known = start;
+  put(jobOf(known, null, pace));
+  const look = async (): Promise<void> => {
+    while (isListed(key)) {
+      try {
+        known = await call("getBulkAction", { id });
+        if (!isListed(key)) return;
+        put(jobOf(known, null, pace));
+        if (known.state !== "running" && known.results?.every(({ state }) => !isOpen(state)) !== false) return;
+      } catch (error) {
+        if (error instanceof Problem && error.status === 404) return dismiss(jobOf(known, null));
+        put(jobOf(known, problemText(error), pace));
+      }
+      await commandOrTime(Math.max(shortestMs, start.total * msPerRig));
+    }
+  };
+  void look();
+}
+
+export const isOpen = (state: JobResult["state"]): boolean => state === "queued" || state === "sent";
+
+/** After `leastMs` as soon as a command changes, in any case after some seconds. */
+async function commandOrTime(leastMs: number): Promise<void> {
+  let seen = false;
+  let wake = (): void => undefined;
+  const stop = onEvent(({ type }) => {
+    if (type !== "command") return;
+    seen = true;
+    wake();
+  });
+  await pause(leastMs);
+  if (!seen) await Promise.race([pause(longestMs), new Promise<void>((resolve) => (wake = resolve))]);
+  stop();
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+let lastOwn = 0;
+const ownAtOnce = 4;
+
+/** Does something for each of these rigs that the service has no bulk action for. `each` resolves with what it did. */
+export function startOwnJob(
+  action: string,
+  parameters: BulkJob["parameters"],
+  miners: readonly number[],
+  each: (id: number) => Promise<string>,
+  cancelled: string,
+): void {
+  const key = `own-${++lastOwn}`;
+  const results: JobResult[] = miners.map((minerId) => ({ minerId, state: "queued", message: "" }));
+  let isCancelled = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const count = (state: JobResult["state"]) => results.filter((result) => result.state === state).length;
+  const publish = (): void => {
+    timer = undefined;
+    const isEnded = results.every(({ state }) => !isOpen(state));
+    const job: Job = {
+      ...{ key, action, parameters, total: results.length, results: [...results], problem: null, unknown: 0 },
+      ...{ done: count("done"), failed: count("failed") },
+      state: isEnded ? (isCancelled ? "cancelled" : "done") : "running",
+      cancel: async () => {
+        isCancelled = true;
+      },
+      again: async (ids) => startOwnJob(action, parameters, ids, each, cancelled),
+    };
+    if (isEnded || isListed(key) || results.every(({ state }) => state === "queued")) put(job);
+  };
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const index = results.findIndex(({ state }) => state === "queued");
+      const next = results[index];
+      if (next === undefined) return;
+      const { minerId } = next;
+      if (isCancelled) results[index] = { minerId, state: "cancelled", message: cancelled };
+      else {
+        results[index] = { minerId, state: "sent", message: "" };
+        results[index] = await each(minerId).then(
+          (message) => ({ minerId, state: "done", message }) as const,
+          (error: unknown) => ({ minerId, state: "failed", message: problemText(error) }) as const,
+        );
+      }
+      timer ??= setTimeout(publish, 250);
+    }
+  };
+  publish();
+  void Promise.all(Array.from({ length: ownAtOnce }, work)).then(() => {
+    clearTimeout(timer);
+    publish();
+  });
+}

@@ -1,0 +1,140 @@
+import { useEffect, useMemo } from "preact/hooks";
+import { call } from "../../api.ts";
+import { counted, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { rigs, wantColumns } from "../../live.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { useLoaded } from "../../parts/load.tsx";
+import { isNarrow } from "../../parts/narrow.ts";
+import { Page } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { BulkBar } from "./bulk-bar.tsx";
+import { RigCards } from "./cards.tsx";
+import { ownColumns, ownLayout } from "./choices.ts";
+import type { ColumnKey } from "./column-keys.ts";
+import { columns } from "./columns.tsx";
+import { drops } from "./filter.ts";
+import { type GroupTree, groupTree } from "./groups.ts";
+import { JobList } from "./job-list.tsx";
+import { partText } from "./part-text.ts";
+import "./rigs.css";
+import { keepOnly, selection } from "./selection.ts";
+import { RigTable } from "./table.tsx";
+import { Toolbar } from "./toolbar.tsx";
+import { TotalsBar } from "./totals.tsx";
+import { type Listed, useListed } from "./use-listed.ts";
+import { useView } from "./use-view.ts";
+import { allRigs, type View, without } from "./view.ts";
+import { ViewsBar } from "./views-bar.tsx";
+
+const maySelect = (): boolean => may("startBulkAction") || may("notificationAction") || may("changeMiner");
+
+/** All rigs, of two or of ten thousand: found, compared, and acted on. */
+export default function Rigs() {
+  const [view, change] = useView();
+  const groups = useLoaded(
+    (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : Promise.resolve([])),
+    [],
+  );
+  const tree = useMemo(() => groupTree(groups.value ?? []), [groups.value]);
+  const listed = useListed(view, tree);
+  const keys = view.columns ?? ownColumns.value;
+  const layout = view.layout ?? ownLayout.value ?? (isNarrow.value ? "cards" : "table");
+  useEffect(() => wantColumns([...keys, view.sort].flatMap((key) => columns[key].fields ?? [])), [keys, view.sort]);
+  const state = rigs.value;
+  useEffect(() => {
+    if (state.loaded) keepOnly(state.byId);
+  }, [state]);
+
+  if (!state.loaded)
+    return (
+      <Page title={t.rigs.title}>
+        <p class="loading" role="status">
+          {t.shell.loading}
+        </p>
+      </Page>
+    );
+  if (listed.all.length === 0)
+    return (
+      <Page title={t.rigs.title}>
+        <NoRigs />
+      </Page>
+    );
+  const selectable = maySelect();
+  const list = { rows: listed.rows, keys, tree, selectable };
+  const sortBy = (sort: ColumnKey) =>
+    change({ ...view, sort, descending: view.sort === sort ? !view.descending : (columns[sort].isNumber ?? false) });
+  return (
+    <Page
+      title={t.rigs.title}
+      lead={<span role="status">{countText(listed)}</span>}
+      actions={
+        may("addMiner") ? (
+          <a class="button" href={link("add")}>
+            <Icon name="plus" /> {t.rigs.addRigs}
+          </a>
+        ) : undefined
+      }
+    >
+      <ViewsBar view={view} all={listed.all} tree={tree} />
+      <Toolbar view={view} change={change} layout={layout} listed={listed} tree={tree} />
+      <TotalsBar listed={listed} view={view} change={change} />
+      <JobList />
+      {listed.rows.length === 0 ? (
+        <NoneListed view={view} change={change} listed={listed} tree={tree} />
+      ) : layout === "table" ? (
+        <RigTable {...list} sort={view.sort} descending={view.descending} onSort={sortBy} />
+      ) : (
+        <RigCards {...list} />
+      )}
+      <p id="rigs-keys" class="visually-hidden">
+        {t.rigs.keys}
+      </p>
+      {selection.value.size === 0 ? null : <BulkBar listed={listed} tree={tree} />}
+    </Page>
+  );
+}
+
+const countText = ({ rows, all }: Listed): string =>
+  rows.length === all.length
+    ? counted(all.length, t.rigs.count)
+    : t.rigs.countOf(number(rows.length), counted(all.length, t.rigs.count));
+
+const NoRigs = () => (
+  <EmptyState icon="rigs" title={t.rigs.empty} text={may("addMiner") ? t.rigs.emptyText : t.rigs.emptyAsk}>
+    {may("addMiner") ? (
+      <a class="button primary" href={link("add")}>
+        {t.rigs.addRigs}
+      </a>
+    ) : null}
+  </EmptyState>
+);
+
+interface NoneProps {
+  readonly view: View;
+  readonly change: (view: View) => void;
+  readonly listed: Listed;
+  readonly tree: GroupTree;
+}
+
+/** Says which filter to drop. */
+const NoneListed = ({ view, change, listed, tree }: NoneProps) => (
+  <EmptyState icon="filter" title={t.rigs.none} text={t.rigs.noneText}>
+    <div class="drops">
+      {drops(listed.all, view, tree).map(({ part, count }) => (
+        <button key={part} type="button" class="button" onClick={() => change(without(view, part))}>
+          <bdi>{t.rigs.dropFilter(partText(view, part, tree), counted(count, t.rigs.count))}</bdi>
+        </button>
+      ))}
+      <button
+        type="button"
+        class="button quiet"
+        onClick={() => change({ ...view, text: "", facets: allRigs.facets, ranges: allRigs.ranges })}
+      >
+        {t.rigs.clearFilters}
+      </button>
+    </div>
+  </EmptyState>
+);

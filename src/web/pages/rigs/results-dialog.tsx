@@ -1,0 +1,112 @@
+import { useMemo, useRef } from "preact/hooks";
+import { byName, counted } from "../../format.ts";
+import { t } from "../../language.ts";
+import { rigs } from "../../live.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { useVirtual } from "../../parts/virtual.ts";
+import { link } from "../../route.ts";
+import { Gap } from "./gap.tsx";
+import type { Job, JobResult } from "./jobs.ts";
+import { selection } from "./selection.ts";
+
+interface ResultsProps {
+  readonly title: string;
+  readonly job: Job;
+  readonly failed: readonly number[];
+  readonly onClose: () => void;
+}
+
+/** What each rig said, failures first. */
+export const ResultsDialog = ({ title, job, failed, onClose }: ResultsProps) => (
+  <Dialog
+    title={title}
+    wide
+    onClose={onClose}
+    actions={
+      <>
+        {failed.length === 0 ? null : (
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              selection.value = new Set(failed);
+              onClose();
+            }}
+          >
+            {t.rigs.selectFailed}
+          </button>
+        )}
+        <button type="button" class="button primary" onClick={onClose}>
+          {t.shell.close}
+        </button>
+      </>
+    }
+  >
+    <Results results={job.results ?? []} />
+  </Dialog>
+);
+
+const order: readonly JobResult["state"][] = ["failed", "unknown", "sent", "queued", "cancelled", "possible", "done"];
+const tones: Readonly<Record<JobResult["state"], string>> = {
+  failed: "bad",
+  unknown: "warning",
+  sent: "busy",
+  queued: "off",
+  cancelled: "off",
+  possible: "good",
+  done: "good",
+};
+const rowPx = 44;
+
+/** A list of results; long ones are rendered in part. */
+export function Results({ results }: { results: readonly JobResult[] }) {
+  const { byId } = rigs.value;
+  const nameOf = (id: number): string => byId.get(id)?.name ?? String(id);
+  const sorted = useMemo(
+    () =>
+      results.toSorted(
+        (one, other) =>
+          order.indexOf(one.state) - order.indexOf(other.state) || byName(nameOf(one.minerId), nameOf(other.minerId)),
+      ),
+    [results],
+  );
+  const scroller = useRef<HTMLElement>(null);
+  const virtual = useVirtual({ count: sorted.length, size: rowPx, scroller });
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it, people without a mouse could not scroll it
+    <section ref={scroller} class="results" tabIndex={0} aria-label={counted(results.length, t.rigs.count)}>
+      <table aria-rowcount={sorted.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">{t.rigs.rig}</th>
+            <th scope="col">{t.rigs.state}</th>
+            <th scope="col">{t.rigs.answer}</th>
+          </tr>
+        </thead>
+        <tbody>
+          <Gap height={virtual.before} columns={3} />
+          {virtual.items.map(({ index }) => {
+            const result = sorted[index];
+            return result === undefined ? null : (
+              <tr key={result.minerId} data-index={index} ref={virtual.measure} aria-rowindex={index + 2}>
+                <th scope="row">
+                  <a href={link(`rigs/${result.minerId}`)}>
+                    <bdi>{nameOf(result.minerId)}</bdi>
+                  </a>
+                </th>
+                <td>
+                  <span class={`status ${tones[result.state]}`}>
+                    <span class="dot" aria-hidden="true" />
+                    {t.rigs.resultState[result.state]}
+                  </span>
+                </td>
+                <td dir="auto">{result.message}</td>
+              </tr>
+            );
+          })}
+          <Gap height={virtual.after} columns={3} />
+        </tbody>
+      </table>
+    </section>
+  );
+}

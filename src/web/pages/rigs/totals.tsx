@@ -1,0 +1,57 @@
+import { counted, hashrate, number, power } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Status } from "../../parts/status.tsx";
+import type { Listed } from "./use-listed.ts";
+import { statuses, toggled, type View } from "./view.ts";
+
+const mostAlgorithms = 3;
+
+/** Sums of what is listed; a status is a filter, too. */
+export function TotalsBar({ listed, view, change }: { listed: Listed; view: View; change: (view: View) => void }) {
+  const { totals } = listed;
+  const chosen = view.facets.status ?? [];
+  return (
+    <section class="rigs-totals" aria-label={t.rigs.totals}>
+      <div class="statuses">
+        {statuses.map((status) => {
+          const count = listed.statuses.get(status) ?? 0;
+          const isChosen = chosen.includes(status);
+          return count === 0 && !isChosen ? null : (
+            <button
+              key={status}
+              type="button"
+              class="status-count"
+              aria-pressed={isChosen}
+              onClick={() => change(toggled(view, "status", status))}
+            >
+              <Status status={status} /> <strong>{number(count)}</strong>
+            </button>
+          );
+        })}
+      </div>
+      <dl>
+        <div>
+          <dt>{t.rigs.totalHashrate}</dt>
+          <dd>
+            {totals.hashrates.length === 0 ? hashrate(null) : null}
+            {totals.hashrates.slice(0, mostAlgorithms).map((each) => (
+              <span key={each.algorithm}>
+                {hashrate(each.hashrate, each.algorithm)}
+                {totals.hashrates.length === 1 ? null : <small> {each.algorithm ?? t.shell.unknown}</small>}
+              </span>
+            ))}
+          </dd>
+        </div>
+        <div>
+          <dt>{t.rigs.totalPower}</dt>
+          <dd>
+            {power(totals.power)}
+            {totals.powerUnknown === 0 || totals.power === null ? null : (
+              <small> ({counted(totals.powerUnknown, t.rigs.powerUnknown)})</small>
+            )}
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,36 @@
+import { useMemo, useRef } from "preact/hooks";
+import type { MinerStatus } from "../../../contract/resources.ts";
+import { type Rigs, type Row, rigs } from "../../live.ts";
+import { compareBy } from "./columns.tsx";
+import { matcher, type Totals, totalsOf } from "./filter.ts";
+import type { GroupTree } from "./groups.ts";
+import { OrderedRows } from "./ordered.ts";
+import { type View, withFacet } from "./view.ts";
+
+export interface Listed {
+  /** All rigs, in the order of the view. */
+  readonly all: readonly Row[];
+  /** Those that match the filters. */
+  readonly rows: readonly Row[];
+  readonly totals: Totals;
+  /** By status, as many as the other filters list. */
+  readonly statuses: ReadonlyMap<MinerStatus, number>;
+}
+
+/** The rigs that a view lists, kept up to date. */
+export function useListed(view: View, tree: GroupTree): Listed {
+  const state: Rigs = rigs.value;
+  const ordered = useRef<OrderedRows | null>(null);
+  ordered.current ??= new OrderedRows();
+  const compare = useMemo(() => compareBy(view.sort, view.descending, tree), [view.sort, view.descending, tree]);
+  const all = useMemo(() => ordered.current?.update(state.byId, compare) ?? [], [state, compare]);
+  return useMemo(() => {
+    const isStatusFiltered = view.facets.status !== undefined;
+    const rows = all.filter(matcher(view, tree));
+    const totals = totalsOf(rows);
+    const statuses = isStatusFiltered
+      ? totalsOf(all.filter(matcher(withFacet(view, "status", []), tree))).statuses
+      : totals.statuses;
+    return { all, rows, totals, statuses };
+  }, [all, view.text, view.facets, view.ranges, tree]);
+}

@@ -1,0 +1,76 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  observeWindowOffset,
+  observeWindowRect,
+  type VirtualItem,
+  Virtualizer,
+  windowScroll,
+} from "@tanstack/virtual-core";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useReducer, useState } from "preact/hooks";
+
+interface VirtualOptions {
+  readonly count: number;
+  /** px of one item; what is measured may differ. */
+  readonly size: number;
+  /** The element that scrolls; absent: the page does. */
+  readonly scroller?: RefObject<HTMLElement | null>;
+  /** px from the top of the page, or of what scrolls, to the first item. */
+  readonly margin?: number;
+  readonly overscan?: number;
+}
+
+export interface Virtual {
+  /** What is rendered. */
+  readonly items: readonly VirtualItem[];
+  /** px before the first and after the last item that is rendered. */
+  readonly before: number;
+  readonly after: number;
+  /** Makes an item visible. */
+  show(index: number): void;
+  /** Measures an element with its index in data-index. */
+  readonly measure: (element: HTMLElement | null) => void;
+}
+
+/** Of a long list, what is to be rendered now. */
+export function useVirtual({ count, size, scroller, margin = 0, overscan = 8 }: VirtualOptions): Virtual {
+  const [, render] = useReducer((turn: number) => turn + 1, 0);
+  const common = { count, estimateSize: () => size, overscan, scrollMargin: margin, onChange: () => render(undefined) };
+  const ofElement = {
+    ...common,
+    getScrollElement: () => scroller?.current ?? null,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+  };
+  const ofWindow = {
+    ...common,
+    getScrollElement: () => window,
+    initialOffset: () => window.scrollY,
+    observeElementRect: observeWindowRect,
+    observeElementOffset: observeWindowOffset,
+    scrollToFn: windowScroll,
+  };
+  const [{ element, page }] = useState(() => ({
+    element: scroller === undefined ? null : new Virtualizer<HTMLElement, HTMLElement>(ofElement),
+    page: scroller === undefined ? new Virtualizer<Window, HTMLElement>(ofWindow) : null,
+  }));
+  element?.setOptions(ofElement);
+  page?.setOptions(ofWindow);
+  const virtualizer = element ?? page;
+  useLayoutEffect(() => virtualizer?._didMount(), []);
+  useLayoutEffect(() => virtualizer?._willUpdate());
+  const items = virtualizer?.getVirtualItems() ?? [];
+  const total = virtualizer?.getTotalSize() ?? 0;
+  return {
+    items,
+    before: Math.max(0, (items[0]?.start ?? margin) - margin),
+    after: Math.max(0, total - ((items.at(-1)?.end ?? margin) - margin)),
+    show: (index) => virtualizer?.scrollToIndex(index, { align: "auto" }),
+    measure: (node) => {
+      if (node !== null) virtualizer?.measureElement(node);
+    },
+  };
+}
