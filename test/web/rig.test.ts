@@ -63,10 +63,10 @@ describe("controls", () => {
     await fan.getByRole("textbox").fill("60");
     await fan.getByRole("textbox").press("Enter");
     await fan.getByText("Confirmed").waitFor();
-    await fan.getByText("60 %", { exact: true }).waitFor();
+    await fan.getByText("Rig reports 60 %", { exact: true }).waitFor();
     expect(await reported(bitaxe, "fan")).toBe(60);
     await fan.getByRole("button", { name: "automatic" }).click();
-    await fan.locator("strong", { hasText: "automatic" }).waitFor();
+    await fan.getByText("Rig reports automatic", { exact: true }).waitFor();
     expect(await reported(bitaxe, "fan")).toBe("auto");
     await close();
   });
@@ -81,7 +81,7 @@ describe("controls", () => {
     await slider.press("Tab");
     await target.getByText("Confirmed").waitFor();
     expect(await sent("temperature_target")).toEqual([String(before + 3)]);
-    await target.getByText(`${before + 3} °C`, { exact: true }).waitFor();
+    await target.getByText(`Rig reports ${before + 3} °C`, { exact: true }).waitFor();
     await close();
   });
 
@@ -89,17 +89,17 @@ describe("controls", () => {
     const { page, close } = await visit(`rigs/${bitaxe}`, { expected: /409/ });
     const mining = control(page, "Mining");
     await mining.getByRole("button", { name: "Stop" }).click();
-    await mining.locator("strong", { hasText: "stopped" }).waitFor();
+    await mining.getByText("Rig reports stopped", { exact: true }).waitFor();
     await page.getByText("Power is controlled by").waitFor();
     expect(await reported(bitaxe, "mining")).toBe(false);
     const power = control(page, "Power");
     await power.getByRole("slider").press("End");
     await power.getByRole("slider").press("Tab");
     await power.getByText(/has not been stopped for/).waitFor();
-    await power.locator("strong", { hasText: "off" }).waitFor();
+    await power.getByText("Rig reports off", { exact: true }).waitFor();
     expect(await reported(bitaxe, "mining")).toBe(false);
     await mining.getByRole("button", { name: "Start" }).click();
-    await mining.locator("strong", { hasText: "mining" }).waitFor();
+    await mining.getByText("Rig reports mining", { exact: true }).waitFor();
     await close();
   });
 

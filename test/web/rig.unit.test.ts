@@ -4,7 +4,7 @@ import { unknownBoard } from "../../src/contract/readings.ts";
 import type { Command, Miner } from "../../src/contract/resources.ts";
 import { filterFrom, rigNamed } from "../../src/web/pages/activity/filters.ts";
 import { actionFor, choicesOf, controlsOf, latestFor, wantedBy } from "../../src/web/pages/rig/control-command.ts";
-import { curvesOf, periodFrom, withLive } from "../../src/web/pages/rig/curves.ts";
+import { boundsOf, curvesOf, periodFrom, withLive } from "../../src/web/pages/rig/curves.ts";
 import { boardFaults } from "../../src/web/pages/rig/judge.ts";
 import { ownPage } from "../../src/web/pages/rig/own-page.ts";
 
@@ -136,7 +136,10 @@ describe("curves", () => {
     expect(periodFrom("7d", "", "")).toEqual({ key: "7d", from: null, to: null });
     expect(periodFrom("own", "2026-01-02T00:00", "2026-01-01T00:00").key).toBe("24h");
     expect(periodFrom("constructor", "", "").key).toBe("24h");
-    expect(periodFrom("own", "2026-01-01T00:00", "2026-01-02T00:00").key).toBe("own");
+    const own = periodFrom("own", "2026-01-01T00:00", "2026-01-02T00:00");
+    expect(own.key).toBe("own");
+    // Nothing else may reach the query of a request.
+    expect(boundsOf(own)).toEqual({ from: own.from, to: own.to });
   });
 });
 

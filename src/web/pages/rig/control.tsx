@@ -166,7 +166,10 @@ function ChoiceInput({
         value={choices.find(isPresent)?.watts ?? null}
         min={control.min ?? 0}
         max={control.max ?? 0}
-        marks={choices.map(({ watts, value }) => ({ value: watts ?? 0, label: watts === 0 ? t.shell.off : value }))}
+        marks={choices.map((choice) => ({
+          value: choice.watts ?? 0,
+          label: choice.watts === 0 ? t.shell.off : choiceText(choice),
+        }))}
         marksOnly
         disabled={isWaiting}
         onCommit={(watts) => send(choices.find((choice) => choice.watts === watts)?.value ?? watts)}
@@ -252,7 +255,7 @@ const wordText = (word: string): string => Object.entries(t.rig.words).find(([ea
 /** The name of a control: boards by their slot, an unknown one by its key. */
 export function controlName(key: string): string {
   const slot = /^board_(\d+)$/.exec(key)?.[1];
-  if (slot !== undefined) return t.rig.board(Number(slot));
+  if (slot !== undefined) return t.rig.board(number(Number(slot)));
   return Object.entries(t.rig.control).find(([each]) => each === key)?.[1] ?? key;
 }
 

@@ -89,7 +89,7 @@ export function periodFrom(key: string, from: string, to: string): Period {
 
 /** Its first and last moment, epoch ms. */
 export function boundsOf(period: Period): { readonly from: number; readonly to: number } {
-  if (period.key === "own") return period;
+  if (period.key === "own") return { from: period.from, to: period.to };
   const to = Date.now();
   return { from: to - periods[period.key].ms, to };
 }
