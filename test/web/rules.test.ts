@@ -90,8 +90,8 @@ describe("rules in the dashboard", () => {
         caller,
       );
       const { page, close } = await visit(`rules/${id}?part=settings`);
-      await page.getByLabel("For how long").waitFor();
-      expect(await page.getByLabel("For how long").inputValue()).toBe("2");
+      await page.getByRole("textbox", { name: "For how long" }).waitFor();
+      expect(await page.getByRole("textbox", { name: "For how long" }).inputValue()).toBe("2");
       await page.getByRole("button", { name: "Text" }).click();
       const text = page.getByRole("textbox", { name: "Text" });
       expect(await text.inputValue()).toContain("for: 2m");
@@ -103,7 +103,7 @@ describe("rules in the dashboard", () => {
         'key: both\nwhen: { all: [{ offline: true }], for: 3m }\ndo:\n  - webhook: "http://192.0.2.9/"\n    method: POST\n    headers: { authorization: "" }\n    body: on fire\n',
       );
       await page.getByRole("button", { name: "Form" }).click();
-      expect(await page.getByLabel("For how long").inputValue()).toBe("3");
+      expect(await page.getByRole("textbox", { name: "For how long" }).inputValue()).toBe("3");
       // Leaving asks first, by a link and by the back button.
       await page.getByRole("link", { name: "Overview" }).click();
       await page.getByRole("button", { name: "Stay" }).click();
@@ -152,7 +152,7 @@ describe("rules in the dashboard", () => {
   });
 
   testInBrowser("maintenance is begun for a rig, shown, and ended", async () => {
-    const { page, close } = await visit("rules?tab=maintenance");
+    const { page, close } = await visit("rules?tab=maintenance", { expected: /status of 400/ });
     await page.getByRole("button", { name: "New maintenance" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("What is done there").fill("New fans");
@@ -183,7 +183,7 @@ describe("rules in the dashboard", () => {
     await page.getByRole("link", { name: "Templates" }).click();
     await page.getByRole("link", { name: "New template" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Winter");
-    await page.getByLabel("Value").last().fill("900");
+    await page.getByRole("textbox", { name: "Value" }).fill("900");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Winter" }).waitFor();
     const { managedTemplateList } = await dashboard.service.listManagedTemplates({}, caller);
@@ -216,7 +216,7 @@ describe("rules in the dashboard", () => {
     for (const path of paths) {
       await page.goto(new URL(path, `${dashboard.url}/`).href);
       await page.getByRole("heading", { level: 1 }).first().waitFor();
-      await page.waitForLoadState("networkidle");
+      await until(async () => (await page.locator(".loading").count()) === 0, `${path} to load`);
       expect(await axe(page), path).toEqual([]);
       expect(await overflow(page), path).toBeLessThanOrEqual(0);
     }

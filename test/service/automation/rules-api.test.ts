@@ -192,7 +192,7 @@ describe("a rule on a virtual rig", () => {
         await turn();
       }
     };
-    return { bench, runs, ids, pass };
+    return { bench, runs, ids, pass, turn: () => turn() };
   }
 
   test("says what it did last and when its next time comes", async () => {
@@ -210,6 +210,21 @@ describe("a rule on a virtual rig", () => {
       null,
       null,
     ]);
+  });
+
+  test("that is added while its conditions hold fires although no reading changes", async () => {
+    const { bench, runs, ids, turn } = await farmWith([]);
+    await bench.service.addRule(
+      { key: "warm", when: { all: [{ reading: "temperature", above: 1 }] }, guard: false, do: restart },
+      caller,
+    );
+    await turn();
+    expect(runs.told).toEqual([`warm: ${ids[0]}: action restart`]);
+    await bench.service.changeRule({ id: "warm", when: { all: [{ reading: "temperature", above: 2 }] } }, caller);
+    await turn();
+    expect(runs.told).toHaveLength(2);
+    await turn();
+    expect(runs.told).toHaveLength(2);
   });
 
   test("fires when it is too hot, and its trace says why and what was done", async () => {

@@ -139,9 +139,12 @@ function ReadyMade({ rules, readyMade }: RuleListReply) {
             </div>
             <span class="row">
               {used.has(key) ? <span class="tag">{t.rules.isUsed}</span> : null}
-              <a class="button small" href={link(`rules/new?use=${encodeURIComponent(key)}`)}>
+              <a
+                class="button small"
+                href={link(`rules/new?use=${encodeURIComponent(key)}`)}
+                aria-label={`${t.rules.use}: ${name}`}
+              >
                 {t.rules.use}
-                <span class="visually-hidden">: {name}</span>
               </a>
             </span>
           </li>
