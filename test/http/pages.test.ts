@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { closeBrowser, newPage, testInBrowser } from "../chromium.ts";
+import { reverseProxy } from "./reverse-proxy.ts";
 import { type Served, serve } from "./wire.ts";
 
 const key = "key-of-the-service-1";
@@ -178,38 +178,17 @@ test("a checkout that is not built says so on one page, and what to do", async (
   await bare.server.close();
 });
 
-/** A reverse proxy that serves the dashboard below a prefix, and sends what the given headers say. */
-function proxy(prefix: string, headersFor: (request: IncomingMessage) => Record<string, string>): Promise<Server> {
-  const pass = (asked: IncomingMessage, answer: ServerResponse): void => {
-    if (!asked.url?.startsWith(prefix)) {
-      answer.writeHead(404).end();
-      return;
-    }
-    const headers = { ...asked.headers, ...headersFor(asked) };
-    const path = `/${asked.url.slice(prefix.length)}`;
-    const sent = request({ port: at.port, host: "127.0.0.1", method: asked.method, path, headers }, (reply) => {
-      answer.writeHead(reply.statusCode ?? 502, reply.headers);
-      reply.pipe(answer);
-    });
-    asked.pipe(sent);
-  };
-  const server = createServer(pass).listen(0, "127.0.0.1");
-  return new Promise((resolve) => server.once("listening", () => resolve(server)));
-}
-
 describe("in a real browser, a page", () => {
-  testInBrowser.each<[string, string, (request: IncomingMessage) => Record<string, string>]>([
-    ["a proxy that removes a prefix", "/a/b/", () => ({})],
+  testInBrowser.each<[string, string, Record<string, string>]>([
+    ["a proxy that removes a prefix", "/a/b/", {}],
     [
       "Home Assistant's ingress",
       "/api/hassio_ingress/token/",
-      () => ({ "x-ingress-path": "/api/hassio_ingress/token" }),
+      { "x-ingress-path": "/api/hassio_ingress/token" },
     ],
-    ["no proxy at all", "/", () => ({})],
-  ])("behind %s loads, logs in, acts and logs out", async (_how, prefix, headersFor) => {
-    const server = await proxy(prefix, headersFor);
-    const bound = server.address();
-    const port = typeof bound === "object" && bound !== null ? bound.port : 0;
+    ["no proxy at all", "/", {}],
+  ])("behind %s loads, logs in, acts and logs out", async (_how, prefix, headers) => {
+    const proxy = await reverseProxy(at.port, prefix, headers);
     const browser = await newPage(400, 300);
     const troubles: string[] = [];
     browser.on("pageerror", (error) => troubles.push(error.message));
@@ -218,14 +197,13 @@ describe("in a real browser, a page", () => {
       if (message.type() === "error" && !message.text().includes("401")) troubles.push(message.text());
     });
     for (const path of ["", "rigs", "rigs/12"]) {
-      await browser.goto(`http://127.0.0.1:${port}${prefix}${path}`);
+      await browser.goto(proxy.url + path);
       await browser.locator("body", { hasText: /\d/ }).waitFor({ state: "attached" });
       expect(await browser.textContent("body")).toBe("201 session 200 204 401 ");
-      expect(await browser.evaluate("document.baseURI")).toBe(`http://127.0.0.1:${port}${prefix}`);
+      expect(await browser.evaluate("document.baseURI")).toBe(proxy.url);
     }
     expect(troubles).toEqual([]);
     await browser.close();
-    server.closeAllConnections();
-    server.close();
+    proxy.close();
   });
 });

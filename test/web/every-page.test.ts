@@ -1,0 +1,153 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { reverseProxy } from "../http/reverse-proxy.ts";
+import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
+import { everyPage } from "./every-page.ts";
+
+/** Markup that would run, from right to left, and no place to break: 200 characters. */
+const hostile = (max = 200): string =>
+  `<img src=x onerror=window.ran=1>\u200f\u061c"'&lt;${"w".repeat(max)}`.slice(0, max);
+const rig = { kind: "axeos", warm: true } as const;
+
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({
+    rigs: [
+      {
+        name: hostile(),
+        rig,
+        settings: {
+          group: hostile(),
+          tags: [hostile(64), "quiet"],
+          location: { site: hostile(64), rack: hostile(64) },
+        },
+      },
+      // Its own words: model, firmware, worker and pools.
+      { name: "Words", rig: { kind: "cgminer", warm: true, fault: "names" }, settings: { group: "Hall" } },
+      { name: "Long words", rig: { kind: "axeos", warm: true, fault: "long-texts" }, settings: { group: "Hall" } },
+      { name: "Page", rig: { ...rig, fault: "http-page" }, settings: { group: "Hall" } },
+      { name: "Heater", rig: { kind: "whatsminer", warm: true }, settings: { group: "Hall" } },
+    ],
+    config: {
+      display: { currency: "EUR" },
+      electricity: { price: 0.3 },
+      groups: [{ name: hostile(), room: true }, { name: "Hall" }],
+      pools: [{ name: hostile(), url: "stratum+tcp://pool.example.com:3333", worker: hostile() }],
+      rules: [
+        {
+          key: "hostile",
+          name: hostile(),
+          when: { all: [{ offline: true }] },
+          do: [{ notify: "critical", text: hostile() }],
+        },
+      ],
+      schedules: [{ key: "night", name: hostile(), cron: "0 3 * * *", do: [{ action: "start" }] }],
+      templates: [{ name: hostile(), do: [{ set: "fan", value: 60 }] }],
+      channels: [{ key: "desk", type: "webhook", url: "http://127.0.0.1:9/" }],
+      users: [{ name: hostile(), key: "the-key-of-a-user-1", privilege: "view" }],
+    },
+  });
+  for (let read = 0; read < 3; read += 1) await dashboard.readAll();
+  dashboard.service.setWarning?.(hostile(), hostile());
+});
+
+afterAll(async () => {
+  await dashboard?.close();
+  await closeBrowser();
+});
+
+/** Waits until the page has loaded what it shows. */
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
+}
+
+/** Without a reload: the address is opened as by a link. */
+async function follow(page: Page, href: string): Promise<void> {
+  await page.evaluate((to) => {
+    const anchor = document.createElement("a");
+    anchor.href = to;
+    document.body.append(anchor);
+    anchor.click();
+    anchor.remove();
+  }, href);
+  await loaded(page);
+}
+
+const widest = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const wide = [...document.querySelectorAll("main *")].filter((each) => {
+      const { left, right } = each.getBoundingClientRect();
+      return right > innerWidth + 1 || left < -1;
+    });
+    return wide
+      .slice(0, 4)
+      .map(({ outerHTML }) => outerHTML.slice(0, 160))
+      .join("\n");
+  });
+
+describe("every page, with hostile names and hostile rigs,", () => {
+  test("is accessible in light and dark, wide and narrow; nothing of the names runs or widens it", async () => {
+    const { page, close } = await dashboard.visit("");
+    const found: string[] = [];
+    for (const { at } of await everyPage(dashboard.service)) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.goto(`${dashboard.url}/${at}`);
+      await loaded(page);
+      for (const width of [1440, 375, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        const more = await overflow(page);
+        if (more > 0) found.push(`/${at} at ${width} px: ${more} px too wide: ${await widest(page)}`);
+        if (width > 320) found.push(...(await axe(page)).map((each) => `/${at} at ${width} px: ${each}`));
+      }
+      if (await page.evaluate("'ran' in window")) found.push(`/${at}: a name ran`);
+    }
+    expect(found).toEqual([]);
+    await close();
+  });
+
+  test("is in order from right to left", async () => {
+    const { page, close } = await dashboard.visit("", { locale: "fa-IR", width: 375, height: 800 });
+    const found: string[] = [];
+    for (const { at } of await everyPage(dashboard.service)) {
+      await page.goto(`${dashboard.url}/${at}`);
+      await loaded(page);
+      expect(await page.evaluate(() => document.documentElement.dir)).toBe("rtl");
+      // From right to left, what is too wide stands out on the left.
+      const more = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (more > 0) found.push(`/${at}: ${more} px too wide: ${await widest(page)}`);
+    }
+    expect(found).toEqual([]);
+    await close();
+  });
+
+  test("opens below a prefix by its address and by its link, and asks nothing from elsewhere", async () => {
+    const proxy = await reverseProxy(Number(new URL(dashboard.url).port), "/a/b/");
+    const { page, close } = await visitOf(proxy.url, "");
+    const elsewhere: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(proxy.url)) elsewhere.push(request.url());
+    });
+    const all = await everyPage(dashboard.service);
+    for (const { at, menu } of all) {
+      await page.goto(proxy.url + at);
+      await loaded(page);
+      const title = await page.getByRole("heading", { level: 1 }).first().innerText();
+      expect(title, at).not.toContain("does not exist");
+      await follow(page, `${proxy.url}rigs`);
+      if (menu === undefined) await follow(page, proxy.url + at);
+      else {
+        const path = new URL(proxy.url + at).pathname;
+        await page.getByRole("navigation").locator(`a[href="${path}"]`).first().click();
+        await loaded(page);
+      }
+      await page.getByRole("heading", { level: 1, name: title, exact: true }).first().waitFor();
+      expect(page.url()).toBe(proxy.url + at);
+    }
+    expect(elsewhere).toEqual([]);
+    await close();
+    proxy.close();
+  });
+});

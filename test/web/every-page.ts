@@ -1,0 +1,31 @@
+import { expect } from "vitest";
+import { type PageEntry, pages } from "../../src/web/pages/index.ts";
+import type { Dashboard } from "./dashboard.ts";
+
+/** A page of the dashboard, and an address of it. */
+export interface PageAddress extends Pick<PageEntry, "path" | "needs" | "menu"> {
+  readonly at: string;
+}
+
+const caller = { actor: "test" };
+
+/** What stands for `:id` of such a page: the first there is. */
+const examples: Readonly<Record<string, (service: Dashboard["service"]) => Promise<string | number | undefined>>> = {
+  "rigs/:id": async () => 1_000_000_001,
+  "rules/:id": async (service) => (await service.listRules({}, caller)).rules[0]?.id,
+  "rules/schedules/:id": async (service) => (await service.listSchedules({}, caller))[0]?.id,
+  "rules/templates/:id": async (service) => (await service.listManagedTemplates({}, caller))[0]?.id,
+  "hosts/miners/:id": async () => "new",
+  "settings/channels/:id": async (service) => (await service.listChannels({}, caller))[0]?.key,
+};
+
+/** Every page of the table, so that a new page is tested with the others. Fails if it has an id and no example here. */
+export async function everyPage(service: Dashboard["service"]): Promise<PageAddress[]> {
+  return Promise.all(
+    pages.map(async ({ path, needs, menu }) => {
+      const id = path.includes(":") ? await examples[path]?.(service) : "";
+      expect(id, `an example of the page ${path} in test/web/every-page.ts`).toBeDefined();
+      return { path, needs, ...(menu && { menu }), at: path.replace(":id", String(id)) };
+    }),
+  );
+}
