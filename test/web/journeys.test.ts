@@ -1,0 +1,193 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
+import { startTwin } from "../../src/simulator/index.ts";
+import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { freePort, running } from "../cli/command.ts";
+import { until } from "../until.ts";
+import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
+import { everyPage } from "./every-page.ts";
+
+const rows = 24;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({
+    rigs: Array.from({ length: rows }, (_, index) => ({
+      name: `Rig ${index + 1}`,
+      rig: { kind: "axeos", warm: true },
+      settings: { group: index < 20 ? "Hall" : "Study" },
+    })),
+    config: {
+      display: { currency: "EUR" },
+      electricity: { price: 0.3 },
+      groups: [{ name: "Hall" }, { name: "Study", room: true }],
+      rules: [{ key: "light", name: "Light", do: [{ action: "locate", on: true }] }],
+      schedules: [{ key: "night", name: "Night", cron: "0 3 * * *", do: [{ action: "start" }] }],
+      templates: [{ name: "Summer", do: [{ set: "fan", value: 60 }] }],
+      channels: [{ key: "desk", type: "webhook", url: "http://127.0.0.1:9/" }],
+    },
+  });
+});
+
+afterAll(async () => {
+  await dashboard?.close();
+  await closeBrowser();
+});
+
+const isMining = (from: number, to: number): boolean[] =>
+  dashboard.rigs.slice(from, to).map(({ model }) => model.mining);
+
+/** Presses Tab until an element of that role and name has the focus; it must be seen each time. */
+async function tabTo(page: Page, role: "link" | "button" | "row", name: RegExp): Promise<void> {
+  const wanted = page.getByRole(role, { name });
+  for (let press = 0; press < 150; press += 1) {
+    await page.keyboard.press("Tab");
+    const unseen = await page.evaluate(() => {
+      const at = document.activeElement;
+      if (at === null || at === document.body) return null;
+      const { outlineStyle, outlineWidth } = getComputedStyle(at);
+      const { top, bottom, right, left } = at.getBoundingClientRect();
+      const isInView = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+      return isInView && outlineStyle !== "none" && outlineWidth !== "0px" ? null : at.outerHTML.slice(0, 200);
+    });
+    expect(unseen, "has the focus, which nobody can see").toBeNull();
+    const all = await wanted.evaluateAll((found) => found.some((each) => each === document.activeElement));
+    if (all) return;
+  }
+  throw new Error(`no ${role} ${name} within 150 presses of Tab`);
+}
+
+describe("journeys", () => {
+  test("twenty rigs of a group are stopped from the list, and the others mine on", async () => {
+    const { page, close } = await dashboard.visit("");
+    await page.getByRole("row", { name: /^Hall 20 of 20/ }).getByRole("link", { name: "Hall" }).click();
+    await page.getByText("20 of 24 rigs", { exact: true }).waitFor();
+    await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Stop" });
+    expect(isMining(0, rows)).not.toContain(false);
+    await dialog.getByRole("button", { name: "Stop 20 rigs" }).click();
+    const job = page.getByRole("article", { name: "Stop: 20 rigs" });
+    await job.getByText("20 done", { exact: false }).waitFor();
+    expect(isMining(0, 20)).not.toContain(true);
+    expect(isMining(20, rows)).not.toContain(false);
+    await dashboard.readAll();
+    await page.getByRole("link", { name: "Not mining 20" }).waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Overview" }).first().click();
+    await page.getByText("4 of 24 rigs mining", { exact: false }).waitFor();
+    await close();
+  });
+
+  test("from the overview to a rig and its stop button by keyboard alone, the focus always in sight", async () => {
+    const { page, close } = await dashboard.visit("");
+    await page.getByRole("row", { name: /^Study/ }).waitFor();
+    await tabTo(page, "link", /^Rigs$/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Rigs" }).waitFor();
+    await page.getByRole("row", { name: /Rig 1\b/ }).first().waitFor();
+    await tabTo(page, "row", /Rig /);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: /^Rig 9$/ }).waitFor();
+    // A new page takes the focus to its beginning.
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    const number = Number(/(\d+)$/.exec(page.url())?.[1]) - 1_000_000_001;
+    if (dashboard.rigs[number]?.model.mining === false) {
+      await tabTo(page, "button", /^Start/);
+      await page.keyboard.press("Enter");
+      await until(() => dashboard.rigs[number]?.model.mining === true, "the rig to mine");
+      await page.getByRole("button", { name: /^Stop/ }).waitFor();
+      await page.locator("main").focus();
+    }
+    await tabTo(page, "button", /^Stop/);
+    await page.keyboard.press("Enter");
+    await until(() => dashboard.rigs[number]?.model.mining === false, "the rig to stop");
+    await close();
+  });
+});
+
+test("on paper there are no menu and buttons, and black on white, from the dark scheme too", async () => {
+  const { page, close } = await dashboard.visit("", { scheme: "dark" });
+  for (const path of ["", "money"]) {
+    await page.goto(`${dashboard.url}/${path}`);
+    await page.locator("main .card").first().waitFor();
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    for (const gone of [page.getByRole("navigation", { name: "Pages" }), page.getByRole("banner")])
+      expect(await gone.isVisible()).toBe(false);
+    expect(await page.locator("main a.button:visible, main button.button:visible").count(), path).toBe(0);
+    const colours = await page.evaluate(() =>
+      [document.body, ...document.querySelectorAll(".card, .tile, h1, h2, td")].map((each) => {
+        const { color, backgroundColor } = getComputedStyle(each);
+        return [color, backgroundColor].map((text) => (text.match(/[\d.]+/g) ?? []).map(Number));
+      }),
+    );
+    expect(colours.length).toBeGreaterThan(5);
+    for (const [ink = [], ground = []] of colours) {
+      expect(Math.max(...ink.slice(0, 3)), path).toBeLessThan(185);
+      if (ground[3] !== 0) expect(Math.min(...ground.slice(0, 3)), path).toBeGreaterThan(200);
+    }
+    await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+  }
+  await close();
+});
+
+test("a phone can put it on its home screen", async () => {
+  const { page, close } = await dashboard.visit("rigs");
+  const cdp = await page.context().newCDPSession(page);
+  const { url, errors, data } = await cdp.send("Page.getAppManifest");
+  expect([url, errors]).toEqual([`${dashboard.url}/manifest.webmanifest`, []]);
+  const { installabilityErrors } = await cdp.send("Page.getInstallabilityErrors");
+  // A browser of tests has windows without a profile only.
+  const known = ["in-incognito", "no-matching-service-worker"];
+  expect(installabilityErrors.filter(({ errorId }) => !known.includes(errorId))).toEqual([]);
+  const manifest: { icons: { src: string; sizes: string }[] } = JSON.parse(data ?? "");
+  for (const { src, sizes } of manifest.icons) {
+    const size = await page.evaluate(async (from) => {
+      const image = new Image();
+      image.src = from;
+      await image.decode();
+      return `${image.naturalWidth}x${image.naturalHeight}`;
+    }, src);
+    if (sizes !== "any") expect(size).toBe(sizes);
+  }
+  await close();
+});
+
+test("of another product, what it can do works, and what it cannot do is not there", async () => {
+  const key = "invented-key-of-a-test";
+  const twin = await startTwin({ miners: 3, key });
+  onTestFinished(() => twin.close());
+  const port = await freePort();
+  const web = await running(["web", "--service", twin.url, "--port", String(port)], /serves the dashboard/, {
+    env: { RIGBRIDGE_KEY: key },
+  });
+  onTestFinished(async () => {
+    web.signal("SIGTERM");
+    await web.ended;
+  });
+  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "");
+  await page.getByText("of 3 rigs", { exact: false }).waitFor();
+  const session = await page.evaluate(async () => (await fetch("api/session")).json());
+  const operations: readonly string[] = session.operations;
+  expect(operations).toContain("listPools");
+  expect(operations).not.toContain("listRules");
+  const menu = page.getByRole("navigation", { name: "Pages" });
+  for (const { at, needs, path } of await everyPage(dashboard.service)) {
+    const entry = menu.locator(`a[href="/${path}"]`);
+    if (!operations.includes(needs)) {
+      expect(await entry.count(), path).toBe(0);
+      continue;
+    }
+    const first = twin.miners[0]?.id;
+    await page.goto(`http://127.0.0.1:${port}/${path === "rigs/:id" ? `rigs/${first}` : at}`);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
+    expect(await page.getByRole("alert").filter({ hasText: /\S/ }).allInnerTexts(), path).toEqual([]);
+    expect(await axe(page), path).toEqual([]);
+    expect(await overflow(page), path).toBe(0);
+  }
+  await page.goto(`http://127.0.0.1:${port}/rigs/${twin.miners[0]?.id}`);
+  await page.getByRole("button", { name: /^Stop/ }).first().click();
+  await until(() => twin.miners[0]?.status !== "Mining", "the miner to stop");
+  await close();
+});
