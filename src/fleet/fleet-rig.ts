@@ -420,7 +420,8 @@ export class FleetRig {
   #miss(error: RigbridgeError, silence: boolean): void {
     const trouble: Trouble = { code: error.code, message: error.unquoted, quoted: error.message };
     const refused = error.code === "rig.other" || error.code === "in.use";
-    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence));
+    const isAway = this.#rig?.isAway === true;
+    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence, isAway));
     this.#suspect(doubtful.has(error.code) || refused);
   }
 

@@ -7,6 +7,7 @@ import type { AgentConnection, AgentReceiver } from "../contract/agent-connectio
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { pathOf } from "./paths.ts";
+import { type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
 /** ms between two pings; an agent that has not answered the last one is cut off. */
 const pingIntervalMs = 15_000;
@@ -14,6 +15,12 @@ const pingIntervalMs = 15_000;
 const helloTimeoutMs = 10_000;
 /** Bytes that an agent may leave unread. */
 const unreadBytes = 16_000_000;
+/**
+ * What one agent may send: messages, with `bytesPerMessage` of each counted as a further one. An agent with 20 programs
+ * that are read every second sends less than 100 a second; a host reports 12 GPUs in 6 kB.
+ */
+const messageLimits: WriteLimits = { writeBurst: 5_000, writesPerSecond: 1_000 };
+const bytesPerMessage = 10_000;
 /** Codes with which a WebSocket is closed (RFC 6455, 7.4). */
 const closeCodes = { away: 1001, refused: 1008 } as const;
 
@@ -61,6 +68,15 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
     perMessageDeflate: false,
   });
   const open = new Set<AgentSocket>();
+  // By token, so that a new connection does not begin with a new allowance.
+  const rate = writeRateLimit(messageLimits);
+  const limited = new Set<string>();
+  const mayTake = (agent: string, bytes: number): boolean => {
+    if (rate.charge(agent, 1 + bytes / bytesPerMessage) === 0) return true;
+    if (!limited.has(agent)) log.warn(`The agent of a host sends too much: ${tooMuch}; its connection is ended`);
+    limited.add(agent);
+    return false;
+  };
   app.route({
     method: "GET",
     url: agentPath,
@@ -73,7 +89,9 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
       // The response was assigned to the connection only for a refusal.
       Reflect.apply(reply.raw.detachSocket, reply.raw, [upgrade.socket]);
       sockets.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
-        const connection = new AgentSocket(socket, log, () => open.delete(connection));
+        const connection = new AgentSocket(socket, {
+          ...{ log, mayTake: (bytes) => mayTake(agent, bytes), onClose: () => open.delete(connection) },
+        });
         open.add(connection);
         connection.serve(service.takeAgent?.(agent, connection));
       });
@@ -90,17 +108,25 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
   });
 }
 
+const { writesPerSecond } = messageLimits;
+const tooMuch = `more than ${writesPerSecond} messages or ${(writesPerSecond * bytesPerMessage) / 1e6} MB a second`;
+
+interface SocketOptions {
+  readonly log: FastifyBaseLogger;
+  /** Counts a message of so many bytes; false if there were too many. */
+  readonly mayTake: (bytes: number) => boolean;
+  readonly onClose: () => void;
+}
+
 class AgentSocket implements AgentConnection {
   readonly #socket: WebSocket;
-  readonly #log: FastifyBaseLogger;
-  readonly #onClose: () => void;
+  readonly #options: SocketOptions;
   #receiver: AgentReceiver | undefined;
   #answers = true;
 
-  constructor(socket: WebSocket, log: FastifyBaseLogger, onClose: () => void) {
+  constructor(socket: WebSocket, options: SocketOptions) {
     this.#socket = socket;
-    this.#log = log;
-    this.#onClose = onClose;
+    this.#options = options;
   }
 
   /** undefined: the token was revoked meanwhile. */
@@ -110,17 +136,19 @@ class AgentSocket implements AgentConnection {
     const waiting = setTimeout(() => this.close("it did not introduce itself in time"), helloTimeoutMs);
     socket.once("message", () => clearTimeout(waiting));
     socket.on("message", (bytes: Buffer, isBinary) => {
+      if (!this.#mayTake(bytes.length)) return;
       if (isBinary) this.#takeFrame(bytes);
       else this.#takeMessage(bytes);
     });
+    socket.on("ping", () => this.#mayTake(0));
     socket.on("pong", () => {
       this.#answers = true;
     });
     // A message that is too long, or not of the protocol; the socket closes itself then.
-    socket.on("error", (error) => this.#log.info({ reason: error.message }, "an agent's connection failed"));
+    socket.on("error", (error) => this.#options.log.info({ reason: error.message }, "an agent's connection failed"));
     socket.on("close", () => {
       clearTimeout(waiting);
-      this.#onClose();
+      this.#options.onClose();
       this.#receiver?.closed();
       this.#receiver = undefined;
     });
@@ -159,6 +187,14 @@ class AgentSocket implements AgentConnection {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#socket.bufferedAmount > unreadBytes) this.#socket.terminate();
     else this.#socket.send(bytes);
+  }
+
+  /** Whether a message is taken; nothing is of a connection that is being closed. */
+  #mayTake(bytes: number): boolean {
+    if (this.#receiver === undefined) return false;
+    if (this.#options.mayTake(bytes)) return true;
+    this.close(`it sends ${tooMuch}`);
+    return false;
   }
 
   #takeFrame(bytes: Buffer): void {

@@ -90,6 +90,8 @@ export interface Rig {
   readonly pools: PoolControls;
   /** A read is short and may be aborted for a command. */
   readonly quick?: true | undefined;
+  /** It is known to be out of reach for longer than a moment, so that a single missed read shows it as disconnected. */
+  readonly isAway?: boolean;
   /** The next read reads the identity again: another device may have taken over the address. */
   doubt?(): void;
   /** Cancels open exchanges. */

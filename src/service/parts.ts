@@ -68,6 +68,8 @@ export interface ServiceOptions {
    * break, which is how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;
+  /** ms in which a host's agent may connect again before its miners are disconnected; by default 10 s. */
+  readonly agentGraceMs?: number;
 }
 
 /** The groups of a miner by name, the innermost first. */
@@ -120,7 +122,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
-  const agents = new HostAgents(store, log, now);
+  const agents = new HostAgents(store, log, now, options.agentGraceMs);
   const benchmarks = new Benchmarks(store.benchmarks, now);
   await nameHosts(store.hosts);
   const notices = new FarmNotices({

@@ -113,6 +113,23 @@ test("a program that rejects its configuration is not started again until somebo
   expect(await host.untilStatus("running")).toMatchObject({ starts: 2, message: null, lastLines: [] });
 });
 
+test("a program that was given up stays so over a restart of the agent, and a stop ends that", async () => {
+  const first = await startHost();
+  const program = doubleProgram(first.path, { parameters: "--double-end-after 0 --double-code 2" });
+  first.send({ t: "programs", programs: [program] });
+  const { message, starts } = await first.untilStatus("failed");
+  await first.agent.close();
+  const host = await startHost({ folder: first.folder });
+  host.send({ t: "programs", programs: [program] });
+  expect(host.state()).toMatchObject({ status: "failed", message, starts });
+  expect((await host.ask({ t: "stop", id: 1 })).error).toBeUndefined();
+  expect(await host.untilStatus("stopped")).toMatchObject({ message: null, lastLines: [] });
+  await host.agent.close();
+  const last = await startHost({ folder: first.folder });
+  last.send({ t: "programs", programs: [{ ...program, running: false }] });
+  expect(last.state()).toMatchObject({ status: "stopped", starts });
+});
+
 test("a restart that was asked for keeps what the program printed before", async () => {
   const host = await startHost();
   host.send({ t: "programs", programs: [doubleProgram(host.path)] });

@@ -19,6 +19,8 @@ export interface HostProgram {
   /** null while the agent of the host is not connected; `absence` says why. */
   readonly report: ProgramReport | null;
   readonly absence: string;
+  /** Whether the agent has been away for longer than it takes to connect again. */
+  readonly isAway: boolean;
   readonly gpus: readonly HostGpu[];
   /** Whether the agent's own configuration allows it to reboot the host. */
   readonly canReboot: boolean;

@@ -56,6 +56,10 @@ export class ManagedRig implements Rig {
     this.#program = options.program;
   }
 
+  get isAway(): boolean {
+    return this.#program.isAway;
+  }
+
   async read(signal: AbortSignal): Promise<Reading> {
     const { report, gpus } = this.#program;
     if (report === null) throw new RigbridgeError("rig.unreachable", this.#program.absence);
@@ -150,12 +154,14 @@ export class ManagedRig implements Rig {
     { hashrate, on, halt }: { readonly hashrate: number | null; readonly on: boolean; readonly halt?: Halt },
   ): Reading {
     const runs = report.status === "running";
+    // It is still to run, so it can be started and stopped.
+    const isSwitchedOn = report.status === "failed" ? null : on;
     const reading: Reading = {
       identity: unknownIdentity,
       readings: { ...unknownReadings(), hashrate, mining: on, uptime: runs ? this.#uptime(report) : null },
       pools: this.#pools(runs),
       devices: this.#devices,
-      controls: this.#controls(on),
+      controls: this.#controls(isSwitchedOn),
       poolActions: ["add", "use"],
       software: this.#options.software,
       logInterval: null,
@@ -178,11 +184,11 @@ export class ManagedRig implements Rig {
     return startedAt === null ? null : Math.max(0, (this.#options.now() - startedAt) / 1000);
   }
 
-  #controls(on: boolean): Control[] {
+  #controls(on: boolean | null): Control[] {
     const start = { lasting: true, restartsMining: true, seconds: startSeconds } as const;
     return [
       toggle("mining", on, start),
-      ...(on ? [trigger("restart", { ...start, lasting: false })] : []),
+      ...(on === true ? [trigger("restart", { ...start, lasting: false })] : []),
       ...(this.#program.canReboot ? [trigger("reboot", { ...start, lasting: false, seconds: bootSeconds })] : []),
     ];
   }

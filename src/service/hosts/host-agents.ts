@@ -13,9 +13,17 @@ export interface AgentListener {
   /** The agent is connected and knows the present state of its programs. */
   connected(hostId: number): void;
   disconnected(hostId: number): void;
+  /** The agent has not come back in the time that it takes to connect again. */
+  away(hostId: number): void;
   /** A program has changed; `before` is null for one that was not known. */
   program(hostId: number, state: ProgramState, before: ProgramState | null): void;
 }
+
+/**
+ * ms in which an agent may connect again before its host counts as away: its waits between two tries are at most 4 s, and
+ * a restart of the agent takes a second or two.
+ */
+export const agentGraceMs = 10_000;
 
 /** `at`: epoch ms. */
 interface GpuList {
@@ -36,14 +44,21 @@ export class HostAgents {
   readonly #gpus = new Map<number, GpuList>();
   /** Epoch ms of the last message, by host. */
   readonly #heard = new Map<number, number>();
+  /** Of hosts whose agent may still come back in a moment. */
+  readonly #graces = new Map<number, NodeJS.Timeout>();
+  /** Hosts whose agent was connected in this run and has not come back. */
+  readonly #away = new Set<number>();
+  readonly #graceMs: number;
   /** The host that the service runs on, if it is its agent itself. */
   #ownHost: number | null = null;
   #listener: AgentListener | null = null;
+  #isClosed = false;
 
-  constructor(store: Store, log: Logger, now: () => number) {
+  constructor(store: Store, log: Logger, now: () => number, graceMs = agentGraceMs) {
     this.#store = store;
     this.#log = log;
     this.#now = now;
+    this.#graceMs = graceMs;
   }
 
   /** Miners are opened later than the agents that they are read through. */
@@ -83,6 +98,11 @@ export class HostAgents {
 
   hasAgent(hostId: number): boolean {
     return this.#ownHost === hostId || this.#store.agents.all().some((agent) => agent.hostId === hostId);
+  }
+
+  /** Whether its agent was connected in this run, and has been away for longer than it takes to connect again. */
+  isAway(hostId: number): boolean {
+    return this.#away.has(hostId);
   }
 
   /** Whether this is the machine that the service runs on. */
@@ -147,10 +167,32 @@ export class HostAgents {
     for (const agent of this.#store.agents.all()) if (agent.hostId === hostId) await this.remove(agent.id);
     this.#heard.delete(hostId);
     this.#gpus.delete(hostId);
+    this.#isBack(hostId);
   }
 
   close(): void {
+    this.#isClosed = true;
+    for (const grace of this.#graces.values()) clearTimeout(grace);
     for (const session of this.#sessions.values()) session.end("the service stops", "away");
+  }
+
+  #isBack(hostId: number): void {
+    clearTimeout(this.#graces.get(hostId));
+    this.#graces.delete(hostId);
+    this.#away.delete(hostId);
+  }
+
+  #awaitReturn(hostId: number): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#graces.get(hostId));
+    const leave = (): void => {
+      this.#graces.delete(hostId);
+      this.#away.add(hostId);
+      this.#listener?.away(hostId);
+    };
+    // Without a token it cannot come back.
+    if (this.hasAgent(hostId)) this.#graces.set(hostId, setTimeout(leave, this.#graceMs).unref());
+    else this.#away.add(hostId);
   }
 
   #open(hostId: number, connection: AgentConnection): AgentReceiver {
@@ -172,6 +214,7 @@ export class HostAgents {
     introduced: (session) => {
       this.#log.info({ host: session.hostId, version: session.version }, "the agent of a host is connected");
       this.#keepGpus(session);
+      this.#isBack(session.hostId);
       this.#listener?.connected(session.hostId);
     },
     reported: (session) => this.#keepGpus(session),
@@ -181,6 +224,7 @@ export class HostAgents {
       if (this.#sessions.get(hostId) !== session) return;
       this.#sessions.delete(hostId);
       this.#log.info({ host: hostId }, "the agent of a host is no longer connected");
+      this.#awaitReturn(hostId);
       this.#listener?.disconnected(hostId);
     },
   };

@@ -163,6 +163,10 @@ export class ManagedMiners implements AgentListener {
 
   disconnected(hostId: number): void {
     this.#sent.delete(hostId);
+    this.away(hostId);
+  }
+
+  away(hostId: number): void {
     for (const { id } of this.#of(hostId)) this.#poll(id);
   }
 

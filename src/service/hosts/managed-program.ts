@@ -55,6 +55,10 @@ export class ManagedProgram implements HostProgram {
       : noAgent(this.hostname).message;
   }
 
+  get isAway(): boolean {
+    return this.#options.agents.isAway(this.#hostId);
+  }
+
   get gpus(): readonly HostGpu[] {
     return this.#session?.host?.gpus ?? [];
   }

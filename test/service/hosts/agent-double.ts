@@ -36,6 +36,8 @@ export interface DoubleOptions {
   readonly now?: () => number;
   /** Why no program is started. */
   readonly refusesStart?: string;
+  /** A program that was given up is not started by being wanted, as an agent that comes back does not. */
+  readonly keepsFailed?: boolean;
   /** Why a command line is refused. */
   readonly refuses?: (program: Program) => { readonly code: string; readonly message: string } | null;
 }
@@ -172,7 +174,8 @@ export class AgentDouble {
       const { id, running } = program;
       const runs = this.states.get(id)?.status === "running";
       const isOther = before.has(id) && before.get(id) !== JSON.stringify(program);
-      if (running && (!runs || isOther) && this.#options.refusesStart === undefined) this.#run(id);
+      const isKept = this.#options.keepsFailed === true && this.states.get(id)?.status === "failed" && !isOther;
+      if (running && (!runs || isOther) && !isKept && this.#options.refusesStart === undefined) this.#run(id);
       else if (!running && this.states.get(id)?.status !== "stopped") this.change(id, stopped(id));
     }
   }
