@@ -6,6 +6,7 @@ import { programOf } from "../catalogue/mining-software.ts";
 import type { AgentPermissions, FromAgent, Program, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { lock } from "../store/lock.ts";
+import { type ForeignCommands, ForeignPrograms } from "./foreign-programs.ts";
 import type { GpuReader } from "./gpus/gpu-reader.ts";
 import type { GpuTuner } from "./gpus/gpu-tuner.ts";
 import { HostReporter } from "./host-report.ts";
@@ -28,6 +29,8 @@ export interface AgentOptions {
   readonly version: string;
   readonly permissions: AgentPermissions;
   readonly rebootCommand: readonly string[];
+  /** Absent: none. */
+  readonly foreign?: readonly ForeignCommands[];
   readonly own: LauncherOptions["own"];
   readonly downloads: LauncherOptions["downloads"];
   readonly gpuReader: Pick<GpuReader, "read">;
@@ -83,6 +86,7 @@ export class Agent {
   readonly #lock: { release(): void };
   readonly #launcher: Launcher;
   readonly #reporter: HostReporter;
+  readonly #foreign: ForeignPrograms;
   readonly #activity: ActivityReader;
   readonly #supervisors = new Map<number, Supervisor>();
   readonly #occupations = new Map<number, Occupation>();
@@ -107,6 +111,7 @@ export class Agent {
       catalogue: options.catalogue ?? programOf,
       usedPorts: () => new Set([...this.#supervisors.values()].flatMap(({ apiPort }) => apiPort ?? [])),
     });
+    this.#foreign = new ForeignPrograms(options.foreign ?? [], options.log);
     this.#reporter = new HostReporter(options.folder, readGpus);
     this.#activity = new ActivityReader(this.#platform);
   }
@@ -185,7 +190,8 @@ export class Agent {
     });
     const programs = [...this.#supervisors.values()].map(({ state }) => state);
     for (const state of programs) this.#sent.set(state.id, JSON.stringify(state));
-    link.send({ t: "hello", version, permissions, software, host, programs });
+    const foreign = this.#foreign.list;
+    link.send({ t: "hello", version, permissions, software, host, programs, foreign });
   }
 
   #want(programs: readonly Program[]): void {
@@ -276,6 +282,8 @@ export class Agent {
       case "reboot":
         if (!this.#options.permissions.reboot) throw forbidden("a reboot", "allow.reboot");
         return { message: await reboot(this.#options.rebootCommand, this.#options.log) };
+      case "foreign":
+        return { message: await this.#foreign.run(request.port, request.action) };
       case "command": {
         const port = this.#supervisors.get(request.program.id)?.apiPort ?? null;
         return { command: await this.#launcher.shown(request.program, port) };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
-import { AllowSettings, mirror, rebootCommand } from "../config/own-agent.ts";
+import { AllowSettings, ForeignProgramSettings, foreignPrograms, mirror, rebootCommand } from "../config/own-agent.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
 import {
   type DeclaredProgram,
@@ -36,6 +36,7 @@ export const AgentSettings = z.strictObject({
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
+  foreignPrograms,
   software: Software,
   mirror,
 });
@@ -51,6 +52,7 @@ export interface ReadySettings {
   readonly folder: string;
   readonly allow: AgentSettings["allow"];
   readonly rebootCommand: AgentSettings["rebootCommand"];
+  readonly foreignPrograms: AgentSettings["foreignPrograms"];
   readonly mirror: string | null;
   readonly own: readonly DeclaredProgram[];
   readonly warnings: readonly string[];
@@ -93,6 +95,7 @@ export async function readAgentSettings(
     ca: ca === undefined ? null : await certificate(ca),
     allow: { ...allowed, folders: folders?.map((each) => resolve(beside, each)) },
     rebootCommand: written.rebootCommand,
+    foreignPrograms: written.foreignPrograms,
     mirror: written.mirror ?? null,
     own: written.software.map(declaredProgram),
     warnings: isExposed
@@ -112,7 +115,10 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
   const filled = withEnvironment(document.value ?? {}, env);
   const parsed = AgentSettings.safeParse(filled.value, { error: sentence });
   const unknownKey = (at: Finding["path"], key: string): Finding => {
-    const section = { allow: AllowSettings, software: SoftwareSettings }[String(at[0])] ?? AgentSettings;
+    const sections = {
+      ...{ allow: AllowSettings, software: SoftwareSettings, foreignPrograms: ForeignProgramSettings },
+    };
+    const section = Object.entries(sections).find(([name]) => name === at[0])?.[1] ?? AgentSettings;
     const keys = Object.keys(section.shape);
     return { path: [...at, key], message: unknownKeySentence(key, keys) };
   };

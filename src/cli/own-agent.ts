@@ -17,9 +17,9 @@ export async function startOwnAgent(
   if (store.url === ":memory:" && settings.data === undefined)
     throw new RigbridgeError("config.invalid", "agent.data is required where store.url is :memory:");
   const folder = resolve(settings.data ?? join(dirname(store.url), "agent"));
-  const { allow, rebootCommand, mirror = null } = settings;
+  const { allow, rebootCommand, foreignPrograms, mirror = null } = settings;
   const own = software.map(declaredProgram);
-  const agent = openAgent({ folder, version, log, own, mirror, allow, rebootCommand });
+  const agent = openAgent({ folder, version, log, own, mirror, allow, rebootCommand, foreignPrograms });
   await agent.start();
   const end = pair(agent, (connection) => service.takeOwnAgent?.(connection));
   return {

@@ -14,12 +14,29 @@ export const AllowSettings = z.strictObject({
   gpuSettings: z.boolean().default(false).describe("the service may set power limits, clocks and fans of GPUs"),
 });
 
-export const rebootCommand = z
-  .array(path)
-  .min(1)
-  .max(20)
+const command = z.array(path).min(1).max(20);
+
+export const rebootCommand = command
   .optional()
   .describe("program and arguments that reboot this host; by default that of the system");
+
+export const ForeignProgramSettings = z.strictObject({
+  port: z.int().min(1).max(65_535).describe("port of its API, as in the address of its miner"),
+  start: command.optional().describe("program and arguments that start it, without a shell"),
+  stop: command.optional(),
+  restart: command.optional(),
+});
+
+export const foreignPrograms = z
+  .array(ForeignProgramSettings)
+  .max(50)
+  .default([])
+  .superRefine((all, context) => {
+    for (const [index, { port }] of all.entries())
+      if (all.findIndex((each) => each.port === port) < index)
+        context.addIssue({ code: "custom", path: [index, "port"], message: "is declared twice" });
+  })
+  .describe("mining programs on this host that the agent does not run itself, and what the service may do with them");
 
 export const mirror = z
   .url({ protocol: /^https$/, error: "must be an address that begins with https://" })
@@ -33,6 +50,7 @@ export const OwnAgentSettings = z.strictObject({
   data: path.optional().describe("the agent's own folder: state, logs, programs; by default `agent` beside the store"),
   allow: AllowSettings.prefault({}).describe("what users of the service may ask of this machine"),
   rebootCommand,
+  foreignPrograms,
   mirror,
 });
 export type OwnAgentSettings = z.infer<typeof OwnAgentSettings>;

@@ -171,6 +171,17 @@ export const OwnSoftware = z.object({
 });
 export type OwnSoftware = z.infer<typeof OwnSoftware>;
 
+/** What may be done with a mining program that the agent does not run itself. */
+export const foreignActions = ["start", "stop", "restart"] as const;
+export type ForeignAction = (typeof foreignActions)[number];
+
+/** Such a program, of the agent's own configuration. */
+export const ForeignProgram = z.object({
+  port: z.int().min(1).max(65_535).describe("of its API"),
+  actions: z.array(z.enum(foreignActions)).max(3),
+});
+export type ForeignProgram = z.infer<typeof ForeignProgram>;
+
 export const FromAgent = z.discriminatedUnion("t", [
   /** The first message. */
   z.object({
@@ -180,6 +191,8 @@ export const FromAgent = z.discriminatedUnion("t", [
     software: z.array(OwnSoftware).max(100),
     host: HostReport,
     programs: z.array(ProgramState).max(100),
+    /** Absent from agents of earlier releases. */
+    foreign: z.array(ForeignProgram).max(50).default([]),
   }),
   z.object({ t: z.literal("host"), host: HostReport }),
   z.object({ t: z.literal("program"), program: ProgramState }),
@@ -205,6 +218,7 @@ export const ToAgent = z.discriminatedUnion("t", [
   z.object({ t: z.literal("stop"), n: z.int(), id }),
   z.object({ t: z.literal("restart"), n: z.int(), id }),
   z.object({ t: z.literal("reboot"), n: z.int() }),
+  z.object({ t: z.literal("foreign"), n: z.int(), port: z.int(), action: z.enum(foreignActions) }),
   /** The command line that this program would be started with. */
   z.object({ t: z.literal("command"), n: z.int(), program: Program }),
   /** Confirms a download by its sum. */

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Program } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
 import { doubleProgram, installDouble, ownFolder, pool, processesIn, startHost, type TestHost } from "./host.ts";
@@ -131,6 +131,36 @@ test("a reboot runs the configured command, and says when that fails", async () 
   expect((await failing.ask({ t: "reboot" })).error?.message).toBe(
     "The host cannot be rebooted (/bin/sh: not root); see docs/agent.md",
   );
+});
+
+test("a program that the agent does not run itself has the commands of the configuration only", async () => {
+  const folder = await ownFolder();
+  const script = join(folder, "unit");
+  await writeFile(
+    script,
+    `#!/bin/sh\n[ "$1" = fails ] && { echo no such unit >&2; exit 5; }\nenv > ${folder}/env; echo "$@" >> ${folder}/asked\n(sleep 3 >&2) &\n`,
+  );
+  await chmod(script, 0o755);
+  process.env.RIGBRIDGE_AGENT_TOKEN = "token-of-this-host-123";
+  onTestFinished(() => void delete process.env.RIGBRIDGE_AGENT_TOKEN);
+  const foreign = [{ port: 4067, start: [script, "start", "t-rex; ls $HOME"], stop: [script, "fails"] }];
+  const host = await startHost({ options: { foreign } });
+  expect(host.messages[0]).toMatchObject({ t: "hello", foreign: [{ port: 4067, actions: ["start", "stop"] }] });
+  expect(await host.ask({ t: "foreign", port: 4067, action: "start" })).toMatchObject({
+    message: "The host has run its command to start the program at port 4067",
+  });
+  expect(await readFile(join(folder, "asked"), "utf8")).toBe("start t-rex; ls $HOME\n");
+  expect(await readFile(join(folder, "env"), "utf8")).not.toContain("token-of-this-host");
+  const errors = [
+    await host.ask({ t: "foreign", port: 4067, action: "stop" }),
+    await host.ask({ t: "foreign", port: 4067, action: "restart" }),
+    await host.ask({ t: "foreign", port: 4068, action: "start" }),
+  ].map(({ error }) => [error?.code, error?.message]);
+  expect(errors).toEqual([
+    ["not.possible", `The command on the host has failed (${script}: no such unit)`],
+    ["agent.forbidden", expect.stringContaining("no command to restart a program at port 4067")],
+    ["agent.forbidden", expect.stringContaining("no command to start a program at port 4068")],
+  ]);
 });
 
 test("all mistakes of a program are named at once, and nothing is started", async () => {

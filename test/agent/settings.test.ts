@@ -63,6 +63,21 @@ test("all mistakes of the file are named, each with its line, and none quotes th
   ]);
 });
 
+test("programs that the agent does not run itself are declared by port, each once", async () => {
+  const written = "foreignPrograms:\n  - { port: 4067, start: [systemctl, start, t-rex] }\n";
+  const { foreignPrograms } = await readAgentSettings(await fileWith(written), given, {});
+  expect(foreignPrograms).toEqual([{ port: 4067, start: ["systemctl", "start", "t-rex"] }]);
+  const wrong = `${written}  - { port: 4067, begin: [x] }\n  - { port: 0, stop: systemctl stop t-rex }\n`;
+  expect(await mistakesIn(readAgentSettings(await fileWith(wrong), given, {}))).toEqual([
+    expect.stringContaining("agent.yaml:3: foreignPrograms.1.begin: is not a known key"),
+    expect.stringMatching(/agent.yaml:4: foreignPrograms.2.port: /),
+    expect.stringMatching(/agent.yaml:4: foreignPrograms.2.stop: must be a list/),
+  ]);
+  expect(await mistakesIn(readAgentSettings(await fileWith(`${written}  - port: 4067\n`), given, {}))).toEqual([
+    "agent.yaml:3: foreignPrograms.1.port: is declared twice",
+  ]);
+});
+
 test("what is missing or wrong on the command line is named", async () => {
   expect(await mistakesIn(readAgentSettings(null, {}, {}))).toEqual([
     "service: is missing; give it with --service",

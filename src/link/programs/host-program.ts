@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { HostGpu, ProgramStatus } from "../../contract/agent.ts";
+import type { ForeignAction, HostGpu, ProgramStatus } from "../../contract/agent.ts";
 
 /** What a host's agent reports of a program. */
 export interface ProgramReport {
@@ -47,3 +47,17 @@ export interface DeclaredProgram {
   /** The driver that reads its API; null for a program without one. */
   readonly driver: string | null;
 }
+
+/** A host with an agent, as a program uses it whose miner was declared by the host's name and a port. */
+export interface ProgramHost {
+  readonly hostname: string;
+  /** What the agent can do with the program. */
+  readonly actions: readonly ForeignAction[];
+  readonly canReboot: boolean;
+  /** Each resolves with what the agent did; throws its refusal, `host.away`, or `rig.unreachable` if it goes away. */
+  run(action: ForeignAction, signal: AbortSignal): Promise<string>;
+  reboot(signal: AbortSignal): Promise<string>;
+}
+
+/** The host with an agent that is connected, for a program's API at this port; null if there is none. */
+export type ProgramHosts = (hostId: number, port: number) => ProgramHost | null;

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type {
   AgentPermissions,
+  ForeignAction,
   FromAgent,
   HostReport,
   OwnSoftware,
@@ -71,6 +72,11 @@ export class AgentSession implements AgentReceiver {
   /** Programs of the agent's own configuration. */
   get software(): readonly OwnSoftware[] {
     return this.#hello?.software ?? [];
+  }
+
+  /** What may be done with the program whose API is at this port, and that the agent does not run itself. */
+  foreignActions(port: number): readonly ForeignAction[] {
+    return this.#hello?.foreign.find((program) => program.port === port)?.actions ?? [];
   }
 
   program(id: number): ProgramState | undefined {

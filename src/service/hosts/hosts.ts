@@ -59,6 +59,7 @@ export function hostOperations(context: HostContext): HostOperations {
           ? await hosts.add({ ...fields, uid: uidFor(hostname, hosts), gpus: null })
           : await hosts.change(id, fields);
       for (const miner of minersOn(saved.id)) managed.put(miner);
+      managed.hostsChanged();
       return present(saved);
     },
     deleteHost: async ({ id }) => {
@@ -69,6 +70,7 @@ export function hostOperations(context: HostContext): HostOperations {
       );
       await agents.forget(id);
       await hosts.remove(id);
+      managed.hostsChanged();
       return done(`Host ${host.hostname} removed`);
     },
     getHostSystemInfo: async ({ id }, caller) => {

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { GpuSettingsOfModel } from "../../config/gpu-settings.ts";
 import type { Program, ProgramState } from "../../contract/agent.ts";
-import type { HostProgram } from "../../link/programs/host-program.ts";
+import { storedAddress } from "../../link/address.ts";
+import type { HostProgram, ProgramHosts } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { blankMiner, type ManagedRow, type MinerRegistry } from "../miners/miner-registry.ts";
@@ -10,6 +11,7 @@ import type { FarmNotices } from "../notifications/notices.ts";
 import type { Benchmarks } from "./benchmarks.ts";
 import type { AgentListener, HostAgents } from "./host-agents.ts";
 import { ManagedProgram } from "./managed-program.ts";
+import { programHosts } from "./program-hosts.ts";
 import { type Lack, programOf } from "./program-of.ts";
 import { type Software, softwareOf } from "./software.ts";
 import { minerUid } from "./uids.ts";
@@ -36,6 +38,8 @@ export class ManagedMiners implements AgentListener {
   /** What each host was sent last, as JSON. */
   readonly #sent = new Map<number, string>();
   readonly #polled = new Set<number>();
+  /** Ids of hosts by name and group; null until it is needed. */
+  #hostNames: ReadonlyMap<string, number> | null = null;
 
   constructor(options: ManagedMinersOptions) {
     this.#options = options;
@@ -76,6 +80,7 @@ export class ManagedMiners implements AgentListener {
 
   /** Groups have changed. */
   refresh(): void {
+    this.hostsChanged();
     for (const row of this.rows()) this.#registry?.put(row);
   }
 
@@ -144,6 +149,32 @@ export class ManagedMiners implements AgentListener {
     })?.id;
   }
 
+  /** The host with this name and group, or the service's own machine. */
+  hostOf(name: string, groupId: number): number | undefined {
+    this.#hostNames ??= new Map(
+      enabled(this.#options.store.hosts).flatMap(({ id, owner, hostname, groupId: group }) => [
+        [hostKey(hostname, group), id] as const,
+        ...(owner === "file" ? [[hostKey("localhost", group), id] as const] : []),
+      ]),
+    );
+    const local = isThisMachine.test(name) ? this.#hostNames.get(hostKey("localhost", groupId)) : undefined;
+    return this.#hostNames.get(hostKey(name, groupId)) ?? local;
+  }
+
+  /** Hosts were added, changed or removed: the programs at their names gain or lose what their agents can do. */
+  hostsChanged(): void {
+    this.#hostNames = null;
+    const registry = this.#registry;
+    if (registry === null) return;
+    for (const miner of enabled(this.#options.store.miners)) {
+      const hostId = registry.find(miner.id)?.rig.declared.hostId;
+      if (this.hostOf(storedAddress(miner.address).host, miner.groupId) !== hostId) registry.put(miner);
+    }
+  }
+
+  readonly hosts: ProgramHosts = (hostId, port) =>
+    programHosts(this.#options.agents, this.#options.store)(hostId, port);
+
   /** As its rig sees it. */
   readonly programs = (minerId: number): HostProgram => new ManagedProgram(minerId, this, this.#options);
 
@@ -158,6 +189,8 @@ export class ManagedMiners implements AgentListener {
       if (state !== undefined) this.#notify(state, null);
       this.#poll(miner.id);
     }
+    // What the agent can do with declared programs is known only now, too.
+    for (const { rig } of this.#registry?.all() ?? []) if (rig.declared.hostId === hostId) this.#poll(rig.id);
     this.#registry?.arrange();
   }
 
@@ -219,5 +252,6 @@ export class ManagedMiners implements AgentListener {
   }
 }
 
+const hostKey = (name: string, groupId: number): string => `${groupId} ${name.toLowerCase()}`;
 const ofSystem = { source: "System" } as const;
 const isThisMachine = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
