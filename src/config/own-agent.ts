@@ -23,8 +23,8 @@ export const rebootCommand = command
 export const ForeignProgramSettings = z.strictObject({
   port: z.int().min(1).max(65_535).describe("port of its API, as in the address of its miner"),
   start: command.optional().describe("program and arguments that start it, without a shell"),
-  stop: command.optional(),
-  restart: command.optional(),
+  stop: command.optional().describe("the same to stop it"),
+  restart: command.optional().describe("the same to restart it"),
 });
 
 export const foreignPrograms = z
