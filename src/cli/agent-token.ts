@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { connectService } from "../client/index.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Host } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -28,6 +27,8 @@ const caller = { actor: "command line" };
 
 async function token(wanted: string, { service: url, key, locale, add, revoke }: TokenOptions): Promise<void> {
   if (add && revoke) throw new RigbridgeError("input.invalid", "Only one of --add and --revoke may be given");
+  // An agent, which is the same command, needs no client and its memory.
+  const { connectService } = await import("../client/index.ts");
   const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
   try {
     const host = await findHost(service, wanted, add === true);

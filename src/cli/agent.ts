@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { tokenCommand } from "./agent-token.ts";
-import { defaultAgentFile } from "./config.ts";
+import { defaultAgentFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import type { RunAgentOptions } from "./run-agent.ts";
 
