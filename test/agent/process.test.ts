@@ -132,6 +132,18 @@ test("a program that is killed while the service is away is started again", asyn
   await until(async () => (await processesIn(host.folder)).length === 1, "the second start");
 });
 
+test("an agent loads no part of the service, of the client, or of the drivers: its memory is for mining", async () => {
+  const list = `import { registerHooks } from "node:module";
+    const urls = [];
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    process.on("exit", () => console.log(urls.join("\\n")));`;
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(list)}` };
+  const { stdout } = await rigbridge(["agent"], { cwd: await ownFolder(), env });
+  expect(stdout).toContain("/src/agent/agent.ts");
+  const others = /\/src\/(client|discovery|fleet|http|link|mqtt|service|simulator)\/|node_modules\/axios\//;
+  expect(stdout.split("\n").filter((url) => others.test(url))).toEqual([]);
+});
+
 test("mistakes of the command line are named, and the exit code is 1", async () => {
   const folder = await ownFolder();
   const none = await rigbridge(["agent"], { cwd: folder });
