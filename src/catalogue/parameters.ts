@@ -1,6 +1,6 @@
 import type { MiningProgram } from "./mining-program.ts";
 
-/** What a text of parameters may not set, as one sentence each; empty if all of it may be passed on. */
+/** Mistakes in a user's parameters, one sentence each; empty if the program may get them. */
 export function parameterMistakes(program: MiningProgram, text: string): string[] {
   const split = splitWords(text);
   if ("mistake" in split) return [split.mistake];
@@ -24,7 +24,7 @@ export function splitWords(text: string): { readonly words: readonly string[] } 
     while (rest !== "" && !/^[ \t\r\n]/.test(rest)) {
       const [piece = "", plain, escaped, single, double] = /^(?:([^ \t\r\n'"\\]+)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)")/.exec(rest) ?? [];
       if (piece === "") {
-        return { mistake: rest.startsWith("\\") ? "ends with a backslash" : `has a ${rest.charAt(0)} without its end` };
+        return { mistake: rest.startsWith("\\") ? "ends with a backslash" : `has an unclosed ${rest.charAt(0)}` };
       }
       // A backslash before a line end joins the lines.
       word += plain ?? single ?? escaped?.replace("\n", "") ?? double?.replace(/\\(["\\$`\n])/g, (_, each) => (each === "\n" ? "" : each));
@@ -34,7 +34,7 @@ export function splitWords(text: string): { readonly words: readonly string[] } 
   }
 }
 
-/** Names of options that set a program's API, run or load something, or leave the process, whatever the program. */
+/** Options that are refused for every program: they set its API, run or load something, or detach it. */
 const suspicious = /(^|-)(api\d*|http|telemetry|exec|execute|cmd|background|daemon(ized?)?|syslog|loader|reboot|autoupdate)(-|$)|script|log-?file|log-?path/;
 
 interface Rules {
@@ -81,7 +81,7 @@ function refusal(word: string, { style, ordinary, long, short }: Rules): string 
   if (letter !== undefined) {
     return letters === letter
       ? `-${letter} is set by the agent, or not allowed`
-      : `a word that begins with ${word.slice(0, 2)} could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
+      : `a word that begins with ${word.slice(0, 2)} could be read as -${letter}, which is set by the agent, or not allowed; separate values by a space`;
   }
   const name = longName(word);
   if (long.has(name) || suspicious.test(name)) return `${nameIn(word)} is set by the agent, or not allowed`;

@@ -28,7 +28,7 @@ const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];
 
-/** Two rates of one name would be the same metric twice. */
+/** Both rates under one name would be a duplicate metric. */
 const secondRate = ({ dual, algorithm }: Readings): Part[] =>
   dual === null || dual.algorithm === null || dual.algorithm === algorithm
     ? []

@@ -28,7 +28,7 @@ async function libdrmName(device: string, revision: string, root: string): Promi
 
 const vendorIds = { amd: "1002", intel: "8086" };
 
-/** A maker's line starts with its id, those of its devices with a tab; "Navi 21 [Radeon RX 6800]" is called by its brackets. */
+/** A maker's line starts with its id, a device's with a tab; of "Navi 21 [Radeon RX 6800]" the name is the part in brackets. */
 async function pciName(vendor: "amd" | "intel", device: string, root: string): Promise<string | null> {
   for (const file of ["usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids"]) {
     let isMaker = false;

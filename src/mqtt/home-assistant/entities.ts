@@ -309,7 +309,7 @@ export const entities = {
   hashrate_average: hashrate(() => diagnostic),
   hashrate_expected: hashrate(() => diagnostic),
   algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
-  // Its own unit: that of the first may not fit, and one that changes would break statistics.
+  // A fixed unit of its own: the first algorithm's may not fit, and a changing unit would break statistics.
   dual_hashrate: reading({ ...hashrateIn("MH/s"), ...diagnostic }, "dual_hashrate_mh"),
   dual_algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
   power: reading({ ...power, ...measurement }),

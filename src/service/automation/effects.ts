@@ -8,7 +8,7 @@ export interface StepNotice {
   readonly key: string | null;
   /** The trouble of that key is over. */
   readonly isEnd: boolean;
-  /** It says no more than that the rig is off, which the service reports, too. */
+  /** It only reports that the rig is offline, which the service does, too. */
   readonly reportsAbsence: boolean;
   /** Null where no miner is concerned. */
   readonly minerId: number | null;

@@ -10,7 +10,7 @@ import {
   recognisePage,
 } from "../shared/program.ts";
 
-/** GMiner's HTTP API (--api), which can only be read. Source: GMiner's documents, 3.44. */
+/** GMiner's HTTP API (--api), which is read only. Source: GMiner's documents, 3.44. */
 export const gminer: Driver = {
   id: "gminer",
   name: "GMiner",

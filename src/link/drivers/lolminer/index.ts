@@ -67,7 +67,7 @@ function workOf(algorithm: TolerantReader) {
   };
 }
 
-/** Figures of cards stand in lists of the algorithm, in the order of the cards. */
+/** Each algorithm has lists of figures, in the order of the cards. */
 function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
   const cards = reply.list("Workers");
   const times = factorOf(algorithm);
@@ -104,7 +104,7 @@ function factorOfUnit(unit: string | null): number {
   return { k: 1e3, m: 1e6, g: 1e9, t: 1e12, p: 1e15 }[prefix.toLowerCase()] ?? 1;
 }
 
-/** "10:0": bus and device, in decimal digits; in hexadecimal ones where any card's bus has a letter. */
+/** "10:0": bus and device, decimal; hexadecimal if any card's bus contains a letter. */
 function busesOf(cards: readonly TolerantReader[]): (number | null)[] {
   const isHexadecimal = cards.some((card) => /[a-f]|[:.].*[:.]/i.test(card.text("PCIE_Address", 32) ?? ""));
   if (isHexadecimal) return cards.map((card) => busOf(card, "PCIE_Address"));

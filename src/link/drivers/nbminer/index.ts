@@ -10,7 +10,7 @@ import {
   recognisePage,
 } from "../shared/program.ts";
 
-/** NBMiner's HTTP API (--api), which can only be read. Source: NBMiner's documents, 42.3. */
+/** NBMiner's HTTP API (--api), which is read only. Source: NBMiner's documents, 42.3. */
 export const nbminer: Driver = {
   id: "nbminer",
   name: "NBMiner",
@@ -24,14 +24,14 @@ export const nbminer: Driver = {
   connect: (link) => new ReadOnlyProgram(link, pageWith(link.now)),
 };
 
-/** `now`: epoch ms, since it reports only when it was started. */
+/** `now`: epoch ms, since it reports its start time instead of its uptime. */
 const pageWith = (now: () => number): ProgramPage => ({
   path: "/api/v1/status",
   isIts: (status) => status.object("miner").has("total_hashrate_raw"),
   report: (status) => report(status, now()),
 });
 
-/** Texts such as "61.02 M" stand beside each raw rate; -1 is a figure that is not known. */
+/** Each raw rate has a text beside it, such as "61.02 M"; -1 is an unknown figure. */
 function report(status: TolerantReader, now: number): ProgramReport {
   const miner = status.object("miner");
   const stratum = status.object("stratum");

@@ -53,7 +53,7 @@ const workOf = (algorithm: TolerantReader) => ({
   },
 });
 
-/** Rates and shares of cards stand in lists of the algorithm, in the order of the cards. */
+/** Each algorithm has lists of its cards' rates and shares, in the order of the cards. */
 function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
   const rates = algorithm.row("hashrates");
   const accepted = algorithm.row("devices_accepted_shares");

@@ -10,7 +10,7 @@ import {
   recognisePage,
 } from "../shared/program.ts";
 
-/** Rigel's HTTP API (--api-bind), which can only be read. Source: Rigel's documents, 1.23. */
+/** Rigel's HTTP API (--api-bind), which is read only. Source: Rigel's documents, 1.23. */
 export const rigel: Driver = {
   id: "rigel",
   name: "Rigel",
@@ -28,7 +28,7 @@ const page: ProgramPage = {
   isSecret: true,
 };
 
-/** Figures stand under the name of their algorithm; `algorithm` joins the names: "autolykos2+sha512256d". */
+/** Figures are grouped by the name of their algorithm; `algorithm` joins the names: "autolykos2+sha512256d". */
 function report(stat: TolerantReader): ProgramReport {
   const [first, second] = (stat.text("algorithm") ?? "").split("+").filter((each) => each !== "");
   return {
@@ -64,7 +64,7 @@ function sharesOf(stat: TolerantReader, algorithm: string) {
   };
 }
 
-/** The first pool of an algorithm that is connected is in use; the passwords are never read. */
+/** The first connected pool of an algorithm is in use; the passwords are never read. */
 function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: boolean): PoolReading[] {
   if (algorithm === undefined) return [];
   const { accepted, rejected } = sharesOf(stat, algorithm);

@@ -21,7 +21,7 @@ import { garbled } from "../../transports/limits.ts";
 import { total } from "./figures.ts";
 import { modelOfCards, readingsOfCards } from "./gpu-device.ts";
 
-/** What a mining program reports in one read; what is left out is unknown. */
+/** What a mining program reports in one read; absent fields are unknown. */
 export interface ProgramReport {
   /** Id in GET /api/miningsoftware. */
   readonly software: string;
@@ -39,7 +39,7 @@ export interface ProgramReport {
   readonly starting?: boolean;
 }
 
-/** The report as a reading that offers nothing; sums of the devices where the program gives none. */
+/** The report as a reading without controls. Totals that the program does not report are summed over its devices. */
 export function readingOf(report: ProgramReport, notes: Notes): Reading {
   const { devices, readings, pools } = report;
   const cards = readingsOfCards(devices);
@@ -63,7 +63,7 @@ export function readingOf(report: ProgramReport, notes: Notes): Reading {
     devices,
     controls: [],
     poolActions: [],
-    // Programs that list only the pool in use list none while none answers.
+    // Programs that list only the pool in use list none while no pool answers.
     halt: report.halt ?? (hashrate === 0 && pools?.every(({ active }) => !active) ? noPoolAnswers : undefined),
     software: report.software,
     logInterval: report.logInterval ?? null,
@@ -88,7 +88,7 @@ const sharesOf = (shares: RigReadings["shares"] | undefined, devices: readonly D
   hardwareErrors: shares?.hardwareErrors ?? total(devices.map(({ hardwareErrors }) => hardwareErrors)),
 });
 
-/** A pool in use: none where its URL is unknown. */
+/** The pool in use; empty if its URL is unknown. */
 export function programPool({
   url,
   tls = null,
@@ -100,7 +100,7 @@ export function programPool({
   readonly url: string | null;
   readonly worker: string | null;
   readonly tls?: boolean | null;
-  /** It serves the second algorithm. */
+  /** Whether it is for the second algorithm. */
   readonly second?: boolean;
 }): PoolReading[] {
   if (url === null) return [];
@@ -129,14 +129,14 @@ export function loginOf(user: string | null, worker: string | null): string | nu
 /** The page of a program that is read. */
 export interface ProgramPage {
   readonly path: string;
-  /** Whether it is this program's: by what other programs do not have. */
+  /** Whether it is this program's, by fields that other programs do not have. */
   readonly isIts: (page: TolerantReader) => boolean;
   readonly report: (page: TolerantReader) => ProgramReport;
   /** It contains passwords, so errors never quote it. */
   readonly isSecret?: true;
 }
 
-/** Recognises a program by its page. Programs have no usual port of rigs, so only a port in the address is asked. */
+/** Recognises a program by its page. Programs do not use the ports of rigs, so the page is requested only if the address has a port. */
 export function recognisePage(
   { root, pages, port }: Signs,
   { path, isIts, report }: ProgramPage,
@@ -147,14 +147,14 @@ export function recognisePage(
   return page !== undefined && isIts(page) ? identityOf(report(page)) : undefined;
 }
 
-/** The object in an answer; undefined where there is none. */
+/** The object in an answer; undefined for anything else. */
 function pageIn(sign: HttpSign | null | undefined): TolerantReader | undefined {
   if (sign === null || sign === undefined || sign.status >= 400) return undefined;
   const parsed = parseReply(sign.body);
   return "problem" in parsed ? undefined : new TolerantReader(parsed.value, new Notes(), "");
 }
 
-/** Reads a page. Throws `rig.garbled` for that of something else. */
+/** Reads a page. Throws `rig.garbled` if it is not this program's. */
 export async function readPage(
   { http }: Pick<Link, "http">,
   { path, isIts, report, isSecret }: ProgramPage,
@@ -172,7 +172,7 @@ export async function readPage(
 
 const unquoted = (error: RigbridgeError): RigbridgeError => new RigbridgeError(error.code, error.unquoted);
 
-/** A program with one page that can only be read. */
+/** A read-only program with a single page. */
 export class ReadOnlyProgram implements Rig {
   readonly quick = true;
   readonly pools: PoolControls = {};
@@ -190,7 +190,7 @@ export class ReadOnlyProgram implements Rig {
   }
 
   async set(key: ControlKey): Promise<string> {
-    throw new RigbridgeError("control.absent", `This program can only be read; it does not offer "${key}"`);
+    throw new RigbridgeError("control.absent", `This program is read only; it does not offer "${key}"`);
   }
 
   close(): void {

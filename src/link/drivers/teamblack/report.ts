@@ -3,7 +3,7 @@ import type { TolerantReader } from "../../tolerant-reader.ts";
 import { dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
 import { type ProgramReport, programPool } from "../shared/program.ts";
 
-/** From what the program says of itself, of its pools, one for each algorithm, and of its threads on the cards. */
+/** From the program's own record, its pools (one for each algorithm) and its threads on the cards. */
 export function report(
   miner: TolerantReader,
   [first, second, ...more]: readonly TolerantReader[],

@@ -10,7 +10,7 @@ import {
   recognisePage,
 } from "../shared/program.ts";
 
-/** Its page has the shape of those of old XMRigs, which give their own name. */
+/** Its page has the form of old XMRigs', which contain their own name. */
 const page: ProgramPage = {
   path: "/",
   isIts: (reply) => {
@@ -57,7 +57,7 @@ function report(reply: TolerantReader): ProgramReport {
   };
 }
 
-/** Newer versions list the shares of each card, older ones give the sums. */
+/** Newer versions list the shares of each card, older ones only the totals. */
 function sharesOf(results: TolerantReader) {
   const good = results.integer("shares_good");
   const all = results.integer("shares_total");
@@ -73,7 +73,7 @@ function sumOf(results: TolerantReader, key: string): number | null {
   return total(row.keys().map((position) => row.integer(position)));
 }
 
-/** Cards have no names here; their figures stand in lists, in the order of the cards. */
+/** Figures are in lists, in the order of the cards. Cards have no names here. */
 function cardsOf(reply: TolerantReader): DeviceReading[] {
   const sensors = reply.object("hwmon");
   const results = reply.object("results");

@@ -2,7 +2,7 @@ import type { Driver } from "../../driver.ts";
 import { type ProgramPage, ReadOnlyProgram, recognisePage } from "../shared/program.ts";
 import { isNamed, summaryReport } from "../trex/summary.ts";
 
-/** z-enemy's HTTP API (--api-bind-http), in the form that T-Rex had first. */
+/** z-enemy's HTTP API (--api-bind-http), in the form of T-Rex's first versions. */
 export const zenemy: Driver = {
   id: "zenemy",
   name: "z-enemy",
