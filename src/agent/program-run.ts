@@ -29,7 +29,10 @@ export interface Launch extends SavedLaunch {
 
 export interface RunLimits {
   readonly stop: StopLimits;
-  /** How long a program may take until its API answers. A program without an API counts as started after running that long. */
+  /**
+   * How long a program may take until its API answers. A program without an API counts as started after running that
+   * long.
+   */
   readonly startMs: number;
   readonly settleMs: number;
   /** Interval of checks of a process that an earlier agent started. */
@@ -128,7 +131,10 @@ export async function startRun(
   }
 }
 
-/** A program that an earlier agent started; null if it has ended. `isWhole` is false if only its child processes are left. */
+/**
+ * A program that an earlier agent started; null if it has ended. `isWhole` is false if only its child processes are
+ * left.
+ */
 export async function adoptRun(
   saved: SavedRun,
   place: Pick<Place, "platform" | "limits">,

@@ -2,7 +2,9 @@ const hidden = "***";
 /** Shorter ones are hidden only as whole words. */
 const distinctLength = 6;
 
-/** Redacts these secrets in a text, the longest first, since one may contain another. "x" stands for an empty password. */
+/**
+ * Redacts these secrets in a text, the longest first, since one may contain another. "x" stands for an empty password.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== "" && secret !== "x")

@@ -18,7 +18,9 @@ export interface SupervisorParts {
   /** The agent's folder. */
   readonly folder: string;
   readonly log: Logger;
-  /** Throws a `RigbridgeError` with the reason if the program cannot be started; reports long steps, such as downloads. */
+  /**
+   * Throws a `RigbridgeError` with the reason if the program cannot be started; reports long steps, such as downloads.
+   */
   readonly prepare: (
     program: Program,
     report: (step: Preparing) => void,

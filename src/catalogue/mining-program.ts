@@ -37,10 +37,10 @@ export type DownloadTarget = "linux-x64" | "linux-arm64" | "windows-x64" | "maco
 export type Platform = "linux" | "windows" | "macos";
 
 /**
- * Its argv, built in the order `api`, `supervised`, `start`, `pool`, `spare`, `dual`. Placeholders: `{algorithm}`, `{algorithm2}` (the second one), `{apiPort}`,
- * `{apiToken}`; in the groups of a pool also `{scheme}` (with `://`), `{host}`, `{port}`, `{user}` (wallet, or the
- * worker's name where no wallet is set), `{worker}`, `{login}` (`wallet.worker`), `{password}` (`x` if empty),
- * `{n}` (1 for the second pool, 2 for the third one), and `{loginUrl}`, `{passwordUrl}` (percent-encoded).
+ * Its argv, built in the order `api`, `supervised`, `start`, `pool`, `spare`, `dual`. Placeholders: `{algorithm}`,
+ * `{algorithm2}` (the second one), `{apiPort}`, `{apiToken}`; in the groups of a pool also `{scheme}` (with `://`), `{host}`,
+ * `{port}`, `{user}` (wallet, or the worker if no wallet is set), `{worker}`, `{login}` (`wallet.worker`), `{password}` (`x`
+ * if empty), `{n}` (1 for the second pool, 2 for the third), and `{loginUrl}`, `{passwordUrl}` (percent-encoded).
  */
 export interface Command {
   readonly start: readonly Group[];
@@ -125,7 +125,8 @@ export const always = (...args: string[]): Group => ({ args, when: [] });
 export const when = (condition: Condition, ...args: string[]): Group => ({ args, when: [condition] });
 
 /** "kawpow autolykos2=ergo" → each id with its name, which is the id itself where none is given. */
-export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> => Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
+export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> =>
+  Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
 
 /** An algorithm that is chosen by arguments instead of its name. */
 export const byArguments = (id: string, ...args: string[]): Record<string, AlgorithmName> => ({
@@ -133,7 +134,8 @@ export const byArguments = (id: string, ...args: string[]): Record<string, Algor
 });
 
 /** The same second algorithms for each of several first ones. */
-export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> => Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
+export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> =>
+  Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
 
 export const pairs = (list: string): [id: string, name: string][] =>
   list

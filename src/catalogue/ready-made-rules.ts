@@ -66,7 +66,8 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-program-is-silent",
     name: "Watchdog: restart a silent program",
-    description: "Restarts a mining program whose API does not answer; after some restarts it gives up and notifies you.",
+    description:
+      "Restarts a mining program whose API does not answer; after some restarts it gives up and notifies you.",
     values: { silent: "2m", times: 5, channel: "all" },
     rule: {
       when: { all: [{ reason: ["program"] }], for: "$silent", clearFor: "10m" },
@@ -78,11 +79,16 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-hashrate-is-low",
     name: "Watchdog: restart below the expected hash rate",
-    description: "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; after some restarts it gives up and notifies you.",
+    description:
+      "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; after some restarts it gives up and notifies you.",
     values: { share: "80%", warmUp: 300, low: "5m", times: 5, channel: "all" },
     rule: {
       when: {
-        all: [on, { reading: "hashrate", below: "$share", of: "hashrateExpected" }, { reading: "uptime", above: "$warmUp" }],
+        all: [
+          on,
+          { reading: "hashrate", below: "$share", of: "hashrateExpected" },
+          { reading: "uptime", above: "$warmUp" },
+        ],
         for: "$low",
         clearFor: "15m",
       },
@@ -94,7 +100,8 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-gpu-is-lost",
     name: "Watchdog: restart when a graphics card is lost",
-    description: "Restarts mining if a graphics card no longer answers; after some restarts it gives up and notifies you.",
+    description:
+      "Restarts mining if a graphics card no longer answers; after some restarts it gives up and notifies you.",
     values: { lost: "1m", times: 3, channel: "all" },
     rule: {
       when: { all: [{ device: "dead" }], for: "$lost", clearFor: "10m" },
@@ -183,7 +190,14 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
       when: { all: [{ pool: "wrong", wanted: "$pool" }], for: "5m", clearFor: "5m" },
       limit: { repeat: "1h", perDay: 4 },
       guard: { share: "50%", within: "10m" },
-      do: [{ pool: "$pool" }, { notify: "$channel", severity: "warning", text: "{{ miner.name }} mined at another pool and was brought back" }],
+      do: [
+        { pool: "$pool" },
+        {
+          notify: "$channel",
+          severity: "warning",
+          text: "{{ miner.name }} mined at another pool and was brought back",
+        },
+      ],
     },
   },
   {
@@ -222,7 +236,13 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
     rule: {
       when: { all: [{ event: "best_share" }] },
       limit: { repeat: "1m" },
-      do: [{ notify: "$channel", severity: "info", text: "{{ miner.name }} has a new best share: {{ reading.bestShare }}" }],
+      do: [
+        {
+          notify: "$channel",
+          severity: "info",
+          text: "{{ miner.name }} has a new best share: {{ reading.bestShare }}",
+        },
+      ],
     },
   },
 ];

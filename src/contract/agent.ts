@@ -162,7 +162,10 @@ export const AgentPermissions = z.object({
 });
 export type AgentPermissions = z.infer<typeof AgentPermissions>;
 
-/** A program of the agent's own configuration, for GET /api/miningsoftware; or one of the catalogue with files of its own. */
+/**
+ * A program of the agent's own configuration, for GET /api/miningsoftware; or one of the catalogue with files of its
+ * own.
+ */
 export const OwnSoftware = z.object({
   id: text,
   name: text,

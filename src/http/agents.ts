@@ -20,7 +20,10 @@ const closeCodes = { away: 1001, refused: 1008 } as const;
 /** Requests whose connection is to become a WebSocket, with the bytes that followed the head. */
 const upgrades = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
 
-/** Whether a request asks for the WebSocket of an agent. Other upgrade requests, such as to h2c, are answered as plain HTTP. */
+/**
+ * Whether a request asks for the WebSocket of an agent. Other upgrade requests, such as to h2c, are answered as plain
+ * HTTP.
+ */
 export const wantsAgentSocket = ({ url = "", headers }: IncomingMessage): boolean =>
   pathOf(url).toLowerCase().replace(/\/$/, "") === agentPath && headers.upgrade?.toLowerCase() === "websocket";
 

@@ -28,7 +28,9 @@ import { PowerHolds, powerGuard } from "./power/power-holds.ts";
 export type Commands = ReturnType<typeof openCommands>;
 export type Rules = ReturnType<typeof openAutomation>;
 
-/** The parts that write to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
+/**
+ * The parts that write to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions.
+ */
 export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics }: Miners) {
   const { repeat = byTimer, messages } = options;
   const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;

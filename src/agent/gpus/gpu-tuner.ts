@@ -62,7 +62,10 @@ export class GpuTuner {
     this.#options = options;
   }
 
-  /** Restores settings that earlier runs of the agent left, except those of running programs. Call it at the agent's start. */
+  /**
+   * Restores settings that earlier runs of the agent left, except those of running programs. Call it at the agent's
+   * start.
+   */
   recover(running: ReadonlySet<number>): Promise<void> {
     return this.#mutex.run(() => this.#undo(({ program }) => !running.has(program)));
   }
@@ -72,7 +75,10 @@ export class GpuTuner {
     return this.#mutex.run(() => this.#undo((entry) => entry.program === program));
   }
 
-  /** Sets the cards for a program. Resolves with one sentence for each setting that failed; after a failure none is kept. */
+  /**
+   * Sets the cards for a program. Resolves with one sentence for each setting that failed; after a failure none is
+   * kept.
+   */
   apply(program: number, settings: readonly GpuSettings[]): Promise<string[]> {
     return this.#mutex.run(async () => {
       const wanted = wantedOf(settings, await this.#options.reader.cards());

@@ -146,7 +146,9 @@ const unknownField = /Field "([^"]+)" is not a valid field to query/;
 const noDevices = /No devices were found/i;
 const noDriver = /couldn't communicate with the NVIDIA driver/i;
 
-/** "Unable to determine the device handle for GPU 0000:0A:00.0: GPU is lost." and similar lines, one for each lost card. */
+/**
+ * "Unable to determine the device handle for GPU 0000:0A:00.0: GPU is lost." and similar lines, one for each lost card.
+ */
 const lostSlots = (text: string): string[] =>
   [...text.matchAll(/device handle for GPU\d*:? *([0-9a-f:]+\.[0-7])/gi)].flatMap(
     ([, address = ""]) => slotOf(address) ?? [],

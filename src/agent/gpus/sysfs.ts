@@ -1,7 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The file is missing or not readable for this user: the card lacks this figure. Other errors mean a card that does not answer. */
+/**
+ * The file is missing or not readable for this user: the card lacks this figure. Other errors mean a card that does not
+ * answer.
+ */
 const absent = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EOPNOTSUPP"];
 
 /** The files of one card below /sys/class/drm/cardN/device. */

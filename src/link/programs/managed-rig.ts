@@ -27,7 +27,10 @@ export interface ManagedRigOptions {
 const startSeconds = 300;
 const bootSeconds = 600;
 
-/** Whether mining counts as on, and why it does not hash, by the state that the agent reports. States that hash are absent. */
+/**
+ * Whether mining counts as on, and why it does not hash, by the state that the agent reports. States that hash are
+ * absent.
+ */
 const halts: Partial<Record<ProgramReport["status"], { readonly on: boolean; readonly halt: Halt }>> = {
   stopped: { on: false, halt: stopped },
   downloading: { on: true, halt: { code: "updating", text: "Its software is being downloaded" } },

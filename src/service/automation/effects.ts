@@ -45,7 +45,10 @@ export interface EffectTurn {
   readonly rule: { readonly id: number; readonly isEnd: boolean; readonly reportsAbsence: boolean } | null;
 }
 
-/** Key of the notification that a rule opens with a channel for a miner, 0 for the whole farm; stored, so it never changes. */
+/**
+ * Key of the notification that a rule opens with a channel for a miner, 0 for the whole farm; stored, so it never
+ * changes.
+ */
 export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string): string =>
   `rule:${ruleId}:${minerId}:${channel}`;
 

@@ -67,7 +67,10 @@ export class Outages {
     return this.#open.size > 0 && this.#placesOf(entry).some((place) => this.#open.has(place));
   }
 
-  /** A rig has stopped answering. Reports the largest place of which half does not answer; the farm only if no other place qualifies. */
+  /**
+   * A rig has stopped answering. Reports the largest place of which half does not answer; the farm only if no other
+   * place qualifies.
+   */
   gone(entry: Placed): void {
     if (this.covers(entry)) return;
     const { now, notices } = this.#options;

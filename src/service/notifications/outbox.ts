@@ -280,7 +280,10 @@ const afterStop = (channel: Channel | undefined, now: number) =>
 
 const rank = (severity: Severity): number => severities.indexOf(severity);
 
-/** Whether a channel accepts it: by severity, unless the notice names the channel; never if its miner is outside the channel's groups. */
+/**
+ * Whether a channel accepts it: by severity, unless the notice names the channel; never if its miner is outside the
+ * channel's groups.
+ */
 function takes(
   { key, from, groups }: ChannelSettings,
   { minerId, severity }: StoredNotification,

@@ -58,7 +58,10 @@ class MinizRig implements Rig {
   }
 }
 
-/** Equihash is named by its parameters: "144,5". Rates are in Sol/s, or in H/s where that is the algorithm's unit. `now`: epoch ms. */
+/**
+ * Equihash is named by its parameters: "144,5". Rates are in Sol/s, or in H/s where that is the algorithm's unit.
+ * `now`: epoch ms.
+ */
 function report(reply: TolerantReader, now: number): ProgramReport {
   const devices = reply.list("result").map(cardOf);
   return {

@@ -3,6 +3,7 @@ import type { ControlKey, Identity, RigReadings } from "../../../contract/readin
 import { unknownReadings } from "../../../contract/readings.ts";
 import type {
   DeviceReading,
+  Driver,
   Halt,
   HttpSign,
   PoolControls,
@@ -126,17 +127,28 @@ export function loginOf(user: string | null, worker: string | null): string | nu
   return `${user}.${worker}`;
 }
 
+/** The first two entries of a program's algorithms; a note says that there are more. */
+export function firstTwo<T>(algorithms: readonly T[], notes: Notes): [T | undefined, T | undefined] {
+  const [first, second] = algorithms;
+  if (algorithms.length > 2) notes.add(`it mines ${algorithms.length} algorithms; the first two are shown`);
+  return [first, second];
+}
+
 /** The page of a program that is read. */
 export interface ProgramPage {
   readonly path: string;
   /** Whether it is this program's, by fields that other programs do not have. */
   readonly isIts: (page: TolerantReader) => boolean;
-  readonly report: (page: TolerantReader) => ProgramReport;
+  /** `now`: epoch ms. */
+  readonly report: (page: TolerantReader, now: number) => ProgramReport;
   /** It contains passwords, so errors never quote it. */
   readonly isSecret?: true;
 }
 
-/** Recognises a program by its page. Programs do not use the ports of rigs, so the page is requested only if the address has a port. */
+/**
+ * Recognises a program by its page. Programs do not use the ports of rigs, so the page is requested only if the address
+ * has a port.
+ */
 export function recognisePage(
   { root, pages, port }: Signs,
   { path, isIts, report }: ProgramPage,
@@ -144,7 +156,7 @@ export function recognisePage(
   if (root === null || port === undefined) return undefined;
   if (path !== "/" && !Object.hasOwn(pages, path)) return { page: path };
   const page = pageIn(path === "/" ? root : pages[path]);
-  return page !== undefined && isIts(page) ? identityOf(report(page)) : undefined;
+  return page !== undefined && isIts(page) ? identityOf(report(page, Date.now())) : undefined;
 }
 
 /** The object in an answer; undefined for anything else. */
@@ -156,7 +168,7 @@ function pageIn(sign: HttpSign | null | undefined): TolerantReader | undefined {
 
 /** Reads a page. Throws `rig.garbled` if it is not this program's. */
 export async function readPage(
-  { http }: Pick<Link, "http">,
+  { http, now }: Pick<Link, "http" | "now">,
   { path, isIts, report, isSecret }: ProgramPage,
   signal: AbortSignal,
 ): Promise<{ readonly report: ProgramReport; readonly notes: Notes; readonly page: TolerantReader }> {
@@ -167,10 +179,28 @@ export async function readPage(
   notes.addAll(repairs);
   const page = new TolerantReader(value, notes, "");
   if (!isIts(page)) throw garbled(http.at, `GET ${path}: the reply is not that of this program`);
-  return { report: report(page), notes, page };
+  return { report: report(page, now()), notes, page };
 }
 
 const unquoted = (error: RigbridgeError): RigbridgeError => new RigbridgeError(error.code, error.unquoted);
+
+/** The driver of a read-only program with a single page. */
+export function readOnlyProgram({
+  id,
+  name,
+  evidence,
+  ports,
+  ...page
+}: Pick<Driver, "id" | "name" | "evidence" | "ports"> & ProgramPage): Driver {
+  return {
+    id,
+    name,
+    evidence,
+    ports,
+    recognise: (signs) => recognisePage(signs, page),
+    connect: (link) => new ReadOnlyProgram(link, page),
+  };
+}
 
 /** A read-only program with a single page. */
 export class ReadOnlyProgram implements Rig {

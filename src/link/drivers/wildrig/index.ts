@@ -1,34 +1,23 @@
-import type { DeviceReading, Driver } from "../../driver.ts";
+import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { total } from "../shared/figures.ts";
 import { busOf, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
-
-/** Its page has the form of old XMRigs', which contain their own name. */
-const page: ProgramPage = {
-  path: "/",
-  isIts: (reply) => {
-    const isXmrig = /^xmrig/i.test(reply.text("ua") ?? "") || reply.text("kind") === "proxy";
-    return reply.object("hashrate").isList("threads") && !isXmrig;
-  },
-  report: (reply) => report(reply),
-};
+import { type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /** WildRig Multi. Its API is off without --api-port and controls nothing. Source: readers in other managers. */
-export const wildrig: Driver = {
+export const wildrig = readOnlyProgram({
   id: "wildrig",
   name: "WildRig Multi",
   evidence: { readings: "other source", controls: "other source" },
   ports: [],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
+  path: "/",
+  // Old XMRigs have such a page, with their own name.
+  isIts: (reply) => {
+    const isXmrig = /^xmrig/i.test(reply.text("ua") ?? "") || reply.text("kind") === "proxy";
+    return reply.object("hashrate").isList("threads") && !isXmrig;
+  },
+  report,
+});
 
 function report(reply: TolerantReader): ProgramReport {
   const [now, minute, quarter] = reply.object("hashrate").numbers("total");

@@ -30,7 +30,10 @@ export class XmrigApi {
   readonly #pages: XmrigPages;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #config: Memo<{ readonly value: unknown; readonly allowed: boolean }>;
-  /** When the last change is certainly applied, by the monotonic clock. A configuration that was read earlier is not cached. */
+  /**
+   * When the last change is certainly applied, by the monotonic clock. A configuration that was read earlier is not
+   * cached.
+   */
   #settledAt = Number.NEGATIVE_INFINITY;
 
   constructor(link: Link, pages: XmrigPages) {
