@@ -6,7 +6,6 @@ import { severities } from "./resources.ts";
 import { holdsSecrets, secret, withoutSecrets } from "./secrets.ts";
 import { Key } from "./steps.ts";
 import { TimeZone } from "./time-zone.ts";
-import { wording } from "./wording.ts";
 
 /** A channel that notifications are sent to, as in the configuration file and the API. */
 const text = Line(500).min(1);
@@ -47,8 +46,8 @@ const common = {
 };
 
 /** Mistakes in the settings that every type has. A discriminated union does not check them if the type is unknown. */
-export const commonIssues = (fields: unknown): readonly z.core.$ZodIssue[] =>
-  z.object(common).safeParse(fields, { error: wording }).error?.issues ?? [];
+export const commonIssues = (fields: unknown, error: z.core.$ZodErrorMap): readonly z.core.$ZodIssue[] =>
+  z.object(common).safeParse(fields, { error }).error?.issues ?? [];
 
 export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({

@@ -52,7 +52,7 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
     const groups = new Set(enabled(store.groups).map(({ name }) => name));
     const issues = parsed.error?.issues ?? [];
     const isTypeWrong = issues.some(({ path }) => path[0] === "type");
-    const all = isTypeWrong ? [...issues, ...commonIssues(fields)] : issues;
+    const all = isTypeWrong ? [...issues, ...commonIssues(fields, wording)] : issues;
     const mistakes: Mistake[] = [...all, ...channelFindings({ path: [], fields }, groups)].map(({ path, message }) => ({
       path: pathText(path),
       message,
