@@ -89,10 +89,11 @@ export function entitiesOf(subject: Subject): Components {
 }
 
 /** Fans are numbered from 1, boards and cards as the rig numbers them. */
-function nameOf({ name, of }: Property, part: Part, { readings: { boards } }: Miner): string {
+function nameOf({ name, of }: Property, part: Part, { hasGpu, readings: { boards } }: Miner): string {
   if (of === "miner") return name;
   if (of === "fan") return name.replace("Fan", `Fan ${part + 1}`);
-  return name.replace("Board", `${boards.some(({ slot }) => slot === part) ? "Board" : "Card"} ${part}`);
+  const isBoard = !hasGpu && boards.some(({ slot }) => slot === part);
+  return name.replace("Board", `${isBoard ? "Board" : "Card"} ${part}`);
 }
 
 const config = { entity_category: "config" } as const;
