@@ -1,4 +1,4 @@
-/** Variables that mining programs and GPU drivers read. Everything else of the agent's own stays with it. */
+/** Variables that mining programs and GPU drivers read. Programs get no others of the agent's environment. */
 const passed = new Set([
   ...["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY"],
   ...["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"],

@@ -548,7 +548,7 @@ export const operations = {
     extension,
   }),
   addChannel: post("/api/channels", closed, {
-    summary: "Adds a channel; its settings are those of the configuration file, and no answer contains its secrets",
+    summary: "Adds a channel, with the settings of the configuration file; no answer contains its secrets",
     body: ChannelBody,
     reply: ChannelState,
     status: 201,
@@ -562,7 +562,7 @@ export const operations = {
     extension,
   }),
   deleteChannel: remove("/api/channels/:key", closed, {
-    summary: "Removes a channel that no rule or schedule uses; what it has not sent yet is not sent",
+    summary: "Removes a channel that no rule or schedule uses; messages that wait for it are not sent",
     params: channel,
     reply: ActionReply,
     extension,
@@ -574,7 +574,7 @@ export const operations = {
     extension,
   }),
   addAgent: post("/api/agents", closed, {
-    summary: "Makes the token with which the agent of a host connects; it is shown only in this reply",
+    summary: "Creates the token with which the agent of a host connects; only this reply shows it",
     body: AgentBody,
     reply: AgentToken,
     status: 201,
@@ -587,19 +587,19 @@ export const operations = {
     extension,
   }),
   getManagedMinerCommand: get("/api/managedminers/:id/command", closed, {
-    summary: "The command line of a managed miner, as its host would start it; secrets are redacted",
+    summary: "The command line that a managed miner's host would run; secrets are redacted",
     params: byIdOf("managed miner"),
     reply: CommandLineReply,
     extension,
   }),
   getManagedMinerDownload: get("/api/managedminers/:id/download", closed, {
-    summary: "The download of a managed miner's software: its address, size and sum",
+    summary: "The download of a managed miner's software: its address, size and checksum",
     params: byIdOf("managed miner"),
     reply: DownloadReply,
     extension,
   }),
   confirmManagedMinerDownload: post("/api/managedminers/:id/download", closed, {
-    summary: "Confirms a download by its sum, which then holds for every host",
+    summary: "Confirms a download by its checksum, which is then valid for every host",
     params: byIdOf("managed miner"),
     body: DownloadBody,
     reply: ActionReply,
@@ -607,18 +607,18 @@ export const operations = {
   }),
 
   listBenchmarks: get("/api/benchmarks", viewers, {
-    summary: "What each model of graphics card or processor does with each program and algorithm, measured once",
+    summary: "Measured hash rate and power of each model of graphics card or processor, by program and algorithm",
     reply: z.array(BenchmarkEntry),
     extension,
   }),
   deleteBenchmark: remove("/api/benchmarks/:id", closed, {
-    summary: "Forgets a benchmark, which is then measured anew while a managed miner mines that",
+    summary: "Removes a benchmark, which is measured again when a managed miner mines with it",
     params: byIdOf("benchmark"),
     reply: ActionReply,
     extension,
   }),
   getManagedMinerSwitching: get("/api/managedminers/:id/switching", viewers, {
-    summary: "What a managed miner chooses among, what each choice would earn, and why it mines what it does",
+    summary: "The choices of a managed miner, what each would earn, and the reason for the present one",
     params: byIdOf("managed miner"),
     reply: SwitchingState,
     extension,

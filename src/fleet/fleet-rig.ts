@@ -47,7 +47,7 @@ export interface Declared {
   readonly powerNameplate: number | null;
   /** The plug that powers it. */
   readonly supply?: PlugSettings | null;
-  /** Of a managed miner: the program on a host that it is, through whose agent it is read. */
+  /** The program of a managed miner, which is read through its host's agent. */
   readonly program?: DeclaredProgram;
   /** The host with this name, whose agent may start and stop the program at the address. */
   readonly hostId?: number;
@@ -69,7 +69,7 @@ export interface RigContext {
   readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
-  /** The programs of managed miners; null where there are none. */
+  /** The programs of managed miners; null if there are none. */
   readonly programs: HostPrograms | null;
   /** The hosts of declared programs; null where there are none. */
   readonly hosts: ProgramHosts | null;
@@ -307,7 +307,7 @@ export class FleetRig {
     }
   }
 
-  /** The program that it is; undefined for any other rig. */
+  /** The program of a managed miner; undefined for any other rig. */
   #managed(): Rig | undefined {
     const { id, program } = this.declared;
     const { programs, now } = this.#context;
@@ -374,7 +374,7 @@ export class FleetRig {
 
   /** DHCP may have given the address to another device: the data of one rig is never shown for another. */
   #checkIdentity(read: Identity): void {
-    // The host's agent says which program it is, whatever software it becomes.
+    // The host's agent identifies the program, even after its software has changed.
     if (this.declared.program !== undefined) return;
     const address = formatAddress(this.declared.address);
     const known = this.#state.uid === null ? null : this.#state.identity;

@@ -195,7 +195,7 @@ function admitHook(
   throw new RigbridgeError("key.wrong", "There is no web hook with this name and secret");
 }
 
-/** An agent has a token instead of a key. Throws as a wrong API key does. */
+/** An agent has a token instead of a key. A wrong token throws the same error as a wrong API key. */
 function admitAgent(
   request: FastifyRequest,
   users: KeyHolders,

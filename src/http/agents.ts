@@ -24,16 +24,19 @@ const bytesPerMessage = 10_000;
 /** Codes with which a WebSocket is closed (RFC 6455, 7.4). */
 const closeCodes = { away: 1001, refused: 1008 } as const;
 
-/** Requests whose connection waits to become a WebSocket, with the bytes that came after the head. */
+/** Requests whose connection is to become a WebSocket, with the bytes that followed the head. */
 const upgrades = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
 
-/** Whether a request is to become the WebSocket of an agent. Other requests to upgrade, such as to h2c, are answered. */
+/**
+ * Whether a request asks for the WebSocket of an agent. Other upgrade requests, such as to h2c, are answered as plain
+ * HTTP.
+ */
 export const wantsAgentSocket = ({ url = "", headers }: IncomingMessage): boolean =>
   pathOf(url).toLowerCase().replace(/\/$/, "") === agentPath && headers.upgrade?.toLowerCase() === "websocket";
 
 /**
- * Hands requests to upgrade to the app, so that they pass the same checks and are refused with the same documents as
- * others. `release`: called with a connection that no longer carries HTTP.
+ * Passes upgrade requests to the app, so that the same checks apply and refusals have the same form. `release`: called with
+ * a connection that no longer carries HTTP.
  */
 export function routeUpgrades(server: Server, app: () => FastifyInstance, release: (socket: Duplex) => void): void {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -41,10 +44,10 @@ export function routeUpgrades(server: Server, app: () => FastifyInstance, releas
     socket.on("error", () => socket.destroy());
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Its types know only the sockets of the server's own requests.
+    // The types allow only sockets of the server's own requests.
     Reflect.apply(response.assignSocket, response, [socket]);
     response.on("finish", () => socket.end());
-    // Before Node 24.9 other requests to upgrade arrive here too; their body cannot be read any more.
+    // Before Node 24.9 other upgrade requests arrive here too; their bodies can no longer be read.
     if (wantsAgentSocket(request)) upgrades.set(request, { socket, head });
     else if (request.method !== "GET" && request.method !== "HEAD") {
       socket.destroy();
@@ -84,7 +87,7 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
       const upgrade = upgrades.get(request.raw);
       const { agent } = request.admitted;
       if (upgrade === undefined || agent === undefined)
-        throw new RigbridgeError("input.invalid", "This path takes the WebSocket of a host's agent");
+        throw new RigbridgeError("input.invalid", "This path accepts only the WebSocket of a host's agent");
       reply.hijack();
       // The response was assigned to the connection only for a refusal.
       Reflect.apply(reply.raw.detachSocket, reply.raw, [upgrade.socket]);
@@ -166,9 +169,9 @@ class AgentSocket implements AgentConnection {
   close(reason: string, why: keyof typeof closeCodes = "refused"): void {
     const socket = this.#socket;
     socket.close(closeCodes[why], reason);
-    // An agent that does not close its side, or does not read, is not waited for.
+    // Do not wait for an agent that does not close its side or does not read.
     setTimeout(() => socket.terminate(), 1_000).unref();
-    // What it still sends is not taken.
+    // Messages that still arrive are ignored.
     const receiver = this.#receiver;
     this.#receiver = undefined;
     receiver?.closed();
@@ -199,13 +202,13 @@ class AgentSocket implements AgentConnection {
 
   #takeFrame(bytes: Buffer): void {
     const frame = parseFrame(bytes);
-    if (frame === null) this.close("a frame without a channel came");
+    if (frame === null) this.close("a frame without a channel arrived");
     else this.#receiver?.frame(frame.channel, frame.bytes);
   }
 
   #takeMessage(bytes: Buffer): void {
     const message = readMessage(bytes);
-    if (message === undefined) this.close("a message came that is not of the protocol");
+    if (message === undefined) this.close("a message did not follow the protocol");
     else this.#receiver?.message(message);
   }
 }

@@ -78,7 +78,7 @@ const groupNames =
   (minerId: number): readonly string[] => {
     const names: string[] = [];
     let group = groups.get(groupOf(minerId) ?? 0);
-    // A group is above another at most as often as there are groups.
+    // No chain of groups is longer than the number of groups, which ends cycles.
     for (let depth = 0; group !== undefined && depth < 100; depth += 1) {
       names.push(group.name);
       group = groups.get(group.parentId);

@@ -185,7 +185,7 @@ async function endAllIn(folder: string): Promise<void> {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has just ended.
+      // It has just exited.
     }
 }
 

@@ -39,7 +39,7 @@ test("a program is not taken for another one, whose parameters have other rules"
   const other = await installDouble(join(host.folder, "programs"), "lolMiner");
   expect(await refusal(host, at(other))).toEqual({
     code: "agent.forbidden",
-    message: `${other} is not taken for XMRig, which is called xmrig; rename it`,
+    message: `${other} is refused as XMRig, which is called xmrig; rename the file`,
   });
 });
 
@@ -78,7 +78,7 @@ test("a path that is missing, no file, or not executable is named with what to d
     ["program.missing", "The path xmrig must be absolute"],
     ["program.not-executable", `${inside}/folder is not a file`],
     ["program.not-executable", `${inside}/text is not executable by the agent's user; run chmod +x on it`],
-    ["program.missing", `There is no file ${inside}/missing on this host, or the agent may not see it`],
+    ["program.missing", `${inside}/missing does not exist on this host, or the agent may not read it`],
   ]);
 });
 
@@ -98,7 +98,7 @@ test("a file that is no program is refused: the system would run it by a shell",
   await chmod(path, 0o755);
   expect(await refusal(host, at(path))).toEqual({
     code: "program.not-executable",
-    message: `${path} is neither a program of this system nor a script that begins with #!`,
+    message: `${path} is neither an executable for this system nor a script that begins with #!`,
   });
 });
 
@@ -170,7 +170,7 @@ test("all mistakes of a program are named at once, and nothing is started", asyn
   for (const part of ["algorithm", "pools", "parameters"]) expect(error?.message).toContain(part);
   expect(await refusal(host, { software: "Nothing" })).toMatchObject({
     code: "software.unknown",
-    message: expect.stringContaining("knows no mining software Nothing"),
+    message: expect.stringContaining("does not know the mining software Nothing"),
   });
 });
 

@@ -55,7 +55,7 @@ test("all mistakes of the file are named, each with its line, and none quotes th
   const mistakes = await mistakesIn(readAgentSettings(file, {}, {}));
   expect(mistakes).toEqual([
     "agent.yaml:1: service: must be an address like https://rigs.example:17790",
-    "agent.yaml:2: token: must be a token that `rigbridge agent token` has made",
+    "agent.yaml:2: token: must be a token from `rigbridge agent token`",
     'agent.yaml:4: allow.reboots: is not a known key; did you mean "reboot"?',
     "agent.yaml:5: allow.folders: must be a list, is text",
     "agent.yaml:6: rebootCommand: needs at least 1 of them",
@@ -85,7 +85,7 @@ test("what is missing or wrong on the command line is named", async () => {
   ]);
   expect(await mistakesIn(readAgentSettings(null, { service: "rigs", token: "short" }, {}))).toEqual([
     "--service: must be an address like https://rigs.example:17790",
-    "--token: must be a token that `rigbridge agent token` has made",
+    "--token: must be a token from `rigbridge agent token`",
   ]);
   expect(await mistakesIn(readAgentSettings("/no/such/file.yaml", {}, {}))).toEqual([
     "/no/such/file.yaml does not exist",

@@ -3,6 +3,7 @@ import { readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { platformOf } from "../../src/agent/platform/index.ts";
 import { FromAgent } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
 import { doubleProgram, isRunning, logOf, pool, processesIn, startHost } from "./host.ts";
@@ -80,6 +81,27 @@ test("a program that ignores SIGINT and SIGTERM is killed with all that it start
   const log = await logOf(host.folder);
   expect(log.indexOf("got SIGINT")).toBeGreaterThan(0);
   expect(log.indexOf("got SIGTERM")).toBeGreaterThan(log.indexOf("got SIGINT"));
+});
+
+test("a program that no signal ends is reported, and no second one is started beside it until it is gone", async () => {
+  // Only a hanging driver survives SIGKILL, so the ladder ends one step earlier here.
+  const platform = { ...platformOf(), stopSignals: ["SIGINT", "SIGTERM"] } as const;
+  const limits = { stop: { patienceMs: 200, killMs: 200 } };
+  const host = await startHost({ options: { platform }, limits });
+  host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters: "--double-stubborn" })] });
+  const { pid } = await host.untilStatus("running");
+  const stopped = await host.ask({ t: "stop", id: 1 });
+  expect(stopped.error).toMatchObject({
+    code: "program.hangs",
+    message: expect.stringContaining("Double (XmrigMiner) does not end, even after SIGKILL"),
+  });
+  expect((await host.ask({ t: "start", id: 1 })).error).toMatchObject({ code: "program.hangs" });
+  expect(host.state()).toMatchObject({ status: "stopping", pid });
+  expect(await processesIn(host.folder)).toEqual([pid]);
+  process.kill(pid ?? 0, "SIGKILL");
+  const again = await host.untilStatus("running");
+  expect(again.pid).not.toBe(pid);
+  expect(await processesIn(host.folder)).toEqual([again.pid]);
 });
 
 test("a program that ends at once answers the start with its last line; the agent gives up after five times", async () => {

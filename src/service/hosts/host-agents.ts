@@ -13,9 +13,9 @@ export interface AgentListener {
   /** The agent is connected and knows the present state of its programs. */
   connected(hostId: number): void;
   disconnected(hostId: number): void;
-  /** The agent has not come back in the time that it takes to connect again. */
+  /** The agent has not reconnected within the grace period. */
   away(hostId: number): void;
-  /** A program has changed; `before` is null for one that was not known. */
+  /** The state of a program has changed; `before` is null for a new program. */
   program(hostId: number, state: ProgramState, before: ProgramState | null): void;
 }
 
@@ -31,7 +31,7 @@ interface GpuList {
   readonly list: readonly HostGpu[];
 }
 
-/** Tokens are 32 random bytes, so a plain digest cannot be reversed. */
+/** Tokens are 32 random bytes, so a plain digest is enough. */
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** The tokens of host agents, and the agents that are connected. */
@@ -44,12 +44,12 @@ export class HostAgents {
   readonly #gpus = new Map<number, GpuList>();
   /** Epoch ms of the last message, by host. */
   readonly #heard = new Map<number, number>();
-  /** Of hosts whose agent may still come back in a moment. */
+  /** By host: the grace period of an agent that may still reconnect. */
   readonly #graces = new Map<number, NodeJS.Timeout>();
-  /** Hosts whose agent was connected in this run and has not come back. */
+  /** Hosts whose agent was connected in this run and has not reconnected. */
   readonly #away = new Set<number>();
   readonly #graceMs: number;
-  /** The host that the service runs on, if it is its agent itself. */
+  /** The service's own machine as a host, if the service is its agent. */
   #ownHost: number | null = null;
   #listener: AgentListener | null = null;
   #isClosed = false;
@@ -61,7 +61,7 @@ export class HostAgents {
     this.#graceMs = graceMs;
   }
 
-  /** Miners are opened later than the agents that they are read through. */
+  /** Set later, since miners are opened after the agents through which they are read. */
   watch(listener: AgentListener): void {
     this.#listener = listener;
   }
@@ -147,7 +147,7 @@ export class HostAgents {
     if (existing !== undefined)
       throw new RigbridgeError(
         "in.use",
-        `Host ${hostId} has a token already; revoke it with DELETE /api/agents/${existing.id} before you make another`,
+        `Host ${hostId} already has a token; revoke it with DELETE /api/agents/${existing.id} before you create another`,
       );
     const token = randomBytes(32).toString("base64url");
     const { id } = await this.#store.agents.add({ hostId, digest: digestOf(token) });
@@ -162,7 +162,7 @@ export class HostAgents {
     return hostId;
   }
 
-  /** Of a host that is removed. */
+  /** Removes the token of a host that is removed. */
   async forget(hostId: number): Promise<void> {
     for (const agent of this.#store.agents.all()) if (agent.hostId === hostId) await this.remove(agent.id);
     this.#heard.delete(hostId);
@@ -196,7 +196,7 @@ export class HostAgents {
   }
 
   #open(hostId: number, connection: AgentConnection): AgentReceiver {
-    // An agent that lost its connection unnoticed comes back before the old one is found dead.
+    // An agent may reconnect before the service notices that its old connection is dead.
     this.#sessions.get(hostId)?.end("a newer connection with the same token has replaced this one");
     const session = new AgentSession(hostId, connection, this.#events);
     this.#sessions.set(hostId, session);
@@ -229,7 +229,7 @@ export class HostAgents {
     },
   };
 
-  /** Stored when the cards are others, so that they are known while the agent is away; their figures are not stored. */
+  /** Stored when the cards change, so that they are listed while the agent is away; their readings are not stored. */
   #keepGpus({ hostId, host }: AgentSession): void {
     const stored = this.#store.hosts.get(hostId);
     if (host === null || stored === undefined) return;
@@ -252,11 +252,11 @@ const withoutFigures = ({ id, name, vendor, vendorId, pciBusId, memory }: HostGp
 export const neverConnected = (hostname: string): RigbridgeError =>
   new RigbridgeError(
     "host.no.agent",
-    `The agent of the host ${hostname} has not connected yet; run "rigbridge agent" there with its token`,
+    `The agent of the host ${hostname} has never connected; run "rigbridge agent" there with its token`,
   );
 
 export const noAgent = (hostname: string): RigbridgeError =>
   new RigbridgeError(
     "host.no.agent",
-    `The host ${hostname} has no agent; make a token with POST /api/agents and run "rigbridge agent" there`,
+    `The host ${hostname} has no agent; create a token with POST /api/agents and run "rigbridge agent" there`,
   );

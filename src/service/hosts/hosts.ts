@@ -87,7 +87,7 @@ export function hostOperations(context: HostContext): HostOperations {
     listAgents: async () => agents.list(),
     addAgent: async ({ hostId }) => {
       if (hosts.get(hostId)?.disabled !== false) throw invalid("hostId", `there is no host ${hostId}`);
-      // The service's own machine needs no token, and nobody else may pass for it.
+      // The service's own machine needs no token, and no other agent may connect as it.
       findOwn(hosts, hostId, "host");
       return agents.add(hostId);
     },

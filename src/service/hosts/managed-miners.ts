@@ -70,7 +70,7 @@ export class ManagedMiners implements AgentListener {
     };
   }
 
-  /** The managed miner has been added or changed, or its host has. */
+  /** A managed miner or its host has been added or changed. */
   put(miner: Stored<StoredManagedMiner>): void {
     const row = this.row(miner);
     if (row !== undefined) this.#registry?.put(row);
@@ -84,7 +84,7 @@ export class ManagedMiners implements AgentListener {
     for (const row of this.rows()) this.#registry?.put(row);
   }
 
-  /** Sends a host its programs if they are others than it was sent before. */
+  /** Sends a host its programs if they have changed since they were last sent. */
   sync(hostId: number): void {
     const session = this.#options.agents.session(hostId);
     if (session === undefined) return;
@@ -107,11 +107,11 @@ export class ManagedMiners implements AgentListener {
     return softwareOf(softwareType, this.#options.agents.session(hostId)?.software ?? []);
   }
 
-  /** The program that a managed miner is, or why it cannot run. */
+  /** The program of a managed miner, or why it cannot run. */
   programOf(miner: Stored<StoredManagedMiner>): Program | Lack {
     const { store, coins, agents, gpuSettings } = this.#options;
     const session = agents.session(miner.hostId);
-    // Where its agent does not allow it, what the file says of all hosts would keep programs from being started.
+    // If its agent does not allow GPU settings, those of the file are left out: otherwise no program would start.
     const settings = session?.permissions?.gpuSettings === true ? gpuSettings : [];
     return programOf(miner, {
       ...{ store, coins, software: this.softwareOf(miner), name: miner.description || this.nameOf(miner) },
@@ -128,7 +128,7 @@ export class ManagedMiners implements AgentListener {
     return this.#options.agents.session(hostId)?.program(id);
   }
 
-  /** What its program printed before it was given up or restarted last; null if that is not known. */
+  /** Last output of its program before it was given up or restarted; null if unknown. */
   lastOutputOf(minerId: number): string | null {
     const miner = this.#options.store.managedMiners.get(minerId);
     const lines = miner === undefined ? [] : (this.stateOf(miner)?.lastLines ?? []);
@@ -161,7 +161,7 @@ export class ManagedMiners implements AgentListener {
     return this.#hostNames.get(hostKey(name, groupId)) ?? local;
   }
 
-  /** Hosts were added, changed or removed: the programs at their names gain or lose what their agents can do. */
+  /** After hosts were added, changed or removed: programs at their names gain or lose what their agents can do. */
   hostsChanged(): void {
     this.#hostNames = null;
     const registry = this.#registry;
@@ -175,13 +175,13 @@ export class ManagedMiners implements AgentListener {
   readonly hosts: ProgramHosts = (hostId, port) =>
     programHosts(this.#options.agents, this.#options.store)(hostId, port);
 
-  /** As its rig sees it. */
+  /** The program as its rig sees it. */
   readonly programs = (minerId: number): HostProgram => new ManagedProgram(minerId, this, this.#options);
 
   connected(hostId: number): void {
     this.#sent.delete(hostId);
     this.sync(hostId);
-    // Its own software, and whether it may reboot its host, are known only now.
+    // Its custom software, and whether it may reboot its host, are known only now.
     for (const miner of this.#of(hostId)) {
       const row = this.row(miner);
       if (row !== undefined) this.#registry?.put(row);
@@ -224,12 +224,12 @@ export class ManagedMiners implements AgentListener {
     const [failed, confirming] = [`program:${id}`, `download:${id}`];
     if (status === "failed") {
       const output = lastLines.length === 0 ? "" : ` Its last output:\n${lastLines.join("\n")}`;
-      const text = `${message ?? "It ended too often and is no longer started."}${output}`.slice(0, 4_000);
+      const text = `${message ?? "It ended too often and is no longer restarted."}${output}`.slice(0, 4_000);
       notices.raise({ ...ofSystem, key: failed, minerId: id, title: "Given up", message: text, severity: "critical" });
-    } else if (status === "running" || status === "stopped") notices.close(failed, "It was started or stopped by hand");
+    } else if (status === "running" || status === "stopped") notices.close(failed, "A user started or stopped it");
     if (status === "confirming" && download !== null) {
       const text =
-        `Its software was downloaded from ${download.url} and is not run before you confirm it: check that the SHA-256 ` +
+        `Its software was downloaded from ${download.url} and will not run until you confirm it: check that the SHA-256 ` +
         `${download.sha256} is the maker's, and send it to POST /api/managedminers/${id}/download`;
       const title = "Download to confirm";
       notices.raise({ ...ofSystem, key: confirming, minerId: id, title, message: text, severity: "warning" });

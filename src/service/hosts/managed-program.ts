@@ -125,7 +125,7 @@ export class ManagedProgram implements HostProgram {
     return miner;
   }
 
-  /** Stored first, so that the agent is told the same again after the service has died. */
+  /** Stored first, so that the service sends the same again after a crash. */
   async #run(running: boolean, signal: AbortSignal): Promise<string> {
     const session = this.#required;
     const before = this.#miner();
@@ -159,5 +159,5 @@ const notRun = {
   ...{ startedAt: null, apiPort: null, apiToken: null },
 };
 
-/** The agent may have done what it was asked for. */
+/** The agent may have carried out the request. */
 const unanswered: ReadonlySet<string> = new Set(["rig.timeout", "rig.unreachable"]);

@@ -55,7 +55,7 @@ export interface DemoMiner {
   readonly token?: string;
 }
 
-/** A managed miner as a miner: its address is the name of its host. */
+/** A managed miner as a miner. Its address is the name of its host. */
 export type ManagedRow = Stored<StoredMiner> & { readonly program: DeclaredProgram };
 type Row = Stored<StoredMiner> & { readonly program?: DeclaredProgram };
 

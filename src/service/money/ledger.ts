@@ -18,7 +18,7 @@ export interface MoneyRead extends Revenue {
   /** Wh, a counter. */
   readonly energy: number | null;
   readonly groupId: number;
-  /** What it mines at the same time; time and energy are counted with the first. */
+  /** The second algorithm; time and energy count toward the first. */
   readonly second?: Revenue | null;
   /** ms between two reads as declared. */
   readonly readEveryMs: number;

@@ -25,8 +25,8 @@ export const presentNotification =
 const iso = (time: number): string => new Date(time).toISOString();
 
 /**
- * Users see the notifications of their miners, and of the sites and groups of these; others without a miner are for callers
- * with access to all miners.
+ * Users see the notifications of their miners, and of the sites and groups of these. Other notifications without a miner
+ * require access to all miners.
  */
 export function notificationOperations(
   { notifications }: Store,
