@@ -142,18 +142,21 @@ const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } 
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
+/** A reply under the name of its interface, so that declarations do not repeat its fields for each operation. */
+const named = <T>(reply: z.ZodType<T>): z.ZodType<T> => reply;
+
 /** The table of operations: the 28 of the API document in its order, then the Rigbridge extensions. */
 export const operations = {
   listMiners: get("/api/miners", viewers, {
     summary: "All miners, by group",
     alias: "/webapi/miners",
     query: MinerListQuery,
-    reply: MinerList,
+    reply: named<MinerList>(MinerList),
   }),
   getMiner: get("/api/miners/:id", viewers, {
     summary: "One miner, with its pools and devices",
     params: byIdOf("miner"),
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
   }),
   minerAction: post("/api/miners/:id", operators, {
     summary: "Reboots, stops, starts, restarts a miner, changes its pool, or sets one of its controls",
@@ -257,7 +260,7 @@ export const operations = {
   addMiner: post("/api/miners", administrators, {
     summary: "Adds a miner by its address and identifies it in the background",
     body: AddMinerBody,
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
     status: 201,
     extension,
   }),
@@ -265,7 +268,7 @@ export const operations = {
     summary: "Changes the settings of a miner",
     params: byIdOf("miner"),
     body: ChangeMinerBody,
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
     extension,
   }),
   deleteMiner: remove("/api/miners/:id", administrators, {
@@ -277,7 +280,7 @@ export const operations = {
   pollMiner: post("/api/miners/:id/poll", operators, {
     summary: "Reads a miner now",
     params: byIdOf("miner"),
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
     extension,
   }),
   listGroups: get("/api/groups", viewers, { summary: "All groups of miners", reply: z.array(Group), extension }),
@@ -410,7 +413,7 @@ export const operations = {
   watchEvents: stream("/api/events", viewers, {
     summary: "Changes as they happen, as server-sent events",
     query: EventsQuery,
-    reply: ServiceEvent,
+    reply: named<ServiceEvent>(ServiceEvent),
     extension,
   }),
   getHistory: get("/api/miners/:id/history", viewers, {

@@ -225,7 +225,7 @@ export const Miner = z.object({
 export type Miner = z.infer<typeof Miner>;
 
 export const MinerDetail = Miner.extend({ metaData: MetaData });
-export type MinerDetail = z.infer<typeof MinerDetail>;
+export interface MinerDetail extends z.infer<typeof MinerDetail> {}
 
 export const ManualAction = z.object({ id: int, name: text });
 export type ManualAction = z.infer<typeof ManualAction>;
@@ -249,7 +249,7 @@ export const MinerList = z.object({
   groupList: z.array(MinerGroup),
   metaData: MetaData,
 });
-export type MinerList = z.infer<typeof MinerList>;
+export interface MinerList extends z.infer<typeof MinerList> {}
 
 export const coinClasses = ["PreDefined", "UserDefined"] as const;
 
