@@ -714,6 +714,7 @@ export const MarketCoin = z.object({
   shortName: text,
   name: text,
   algorithm: text,
+  coinClass: z.enum(coinClasses).optional().describe("`UserDefined`: DELETE /api/coins removes it"),
   profit: figure.describe("BTC per MH/s per day, as it counts now"),
   profitUsd: figure.describe("USD per MH/s per day, where only a price in USD is known"),
   setBy: z

@@ -1,3 +1,4 @@
+import { activity } from "./activity.ts";
 import { add } from "./add.ts";
 import { alarms } from "./alarms.ts";
 import { commands } from "./commands.ts";
@@ -5,11 +6,26 @@ import { family } from "./family.ts";
 import { form } from "./form.ts";
 import { money } from "./money.ts";
 import { overview } from "./overview.ts";
+import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
 import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
 import { shared } from "./shared.ts";
 
 /** English, the source of all other languages: their types are made of it. */
-export const messages = { ...shared, add, alarms, commands, family, form, money, overview, rig, rigs, rules };
+export const messages = {
+  ...shared,
+  activity,
+  add,
+  alarms,
+  commands,
+  family,
+  form,
+  money,
+  overview,
+  pools,
+  rig,
+  rigs,
+  rules,
+};
 export type Messages = typeof messages;
