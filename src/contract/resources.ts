@@ -492,11 +492,17 @@ export const Summary = z.object({
 });
 export type Summary = z.infer<typeof Summary>;
 
+const ofFile = z
+  .literal("file")
+  .optional()
+  .describe("file = declared by the configuration file, and changed only there; absent = it can be changed here");
+
 export const Group = z.object({
   id: int,
   name: text,
   parentId: int.describe("0 = at the top level, or inside a group that the user cannot see"),
   room: z.boolean().optional().describe("true for a room, which Home Assistant shows as an area"),
+  owner: ofFile,
 });
 export type Group = z.infer<typeof Group>;
 
@@ -556,6 +562,7 @@ export const User = z.object({
   groups: z.array(int).nullable().describe("ids of the groups that the user sees; null = all"),
   pools: z.array(int).nullable().describe("Static IDs of the pools that the user sees; null = all"),
   hasKey: z.boolean().describe("whether the user has an API key"),
+  owner: ofFile,
 });
 export type User = z.infer<typeof User>;
 

@@ -74,5 +74,14 @@ export const pages: readonly PageEntry[] = [
     needs: "listCommands",
     menu: { name: "activity", icon: "activity" },
   },
+  { path: "hosts", load: () => import("./hosts/page.tsx"), needs: "listHosts", menu: { name: "hosts", icon: "hosts" } },
+  { path: "hosts/miners/:id", load: () => import("./hosts/miner-page.tsx"), needs: "listManagedMiners" },
   { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
+  {
+    path: "settings",
+    load: () => import("./settings/page.tsx"),
+    needs: "listMiners",
+    menu: { name: "settings", icon: "settings" },
+  },
+  { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "listChannels" },
 ];

@@ -4,12 +4,14 @@ import { alarms } from "./alarms.ts";
 import { commands } from "./commands.ts";
 import { family } from "./family.ts";
 import { form } from "./form.ts";
+import { hosts } from "./hosts.ts";
 import { money } from "./money.ts";
 import { overview } from "./overview.ts";
 import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
 import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
+import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
 
 /** English, the source of all other languages: their types are made of it. */
@@ -21,11 +23,13 @@ export const messages = {
   commands,
   family,
   form,
+  hosts,
   money,
   overview,
   pools,
   rig,
   rigs,
   rules,
+  settings,
 };
 export type Messages = typeof messages;
