@@ -181,11 +181,7 @@ test("a checkout that is not built says so on one page, and what to do", async (
 describe("in a real browser, a page", () => {
   testInBrowser.each<[string, string, Record<string, string>]>([
     ["a proxy that removes a prefix", "/a/b/", {}],
-    [
-      "Home Assistant's ingress",
-      "/api/hassio_ingress/token/",
-      { "x-ingress-path": "/api/hassio_ingress/token" },
-    ],
+    ["Home Assistant's ingress", "/api/hassio_ingress/token/", { "x-ingress-path": "/api/hassio_ingress/token" }],
     ["no proxy at all", "/", {}],
   ])("behind %s loads, logs in, acts and logs out", async (_how, prefix, headers) => {
     const proxy = await reverseProxy(at.port, prefix, headers);

@@ -61,8 +61,8 @@ afterAll(async () => {
   await closeBrowser();
 });
 
-const statusOf = (page: Page, path: string, init: RequestInit = {}): Promise<number> =>
-  page.evaluate(async ([to, with_]) => (await fetch(to, with_)).status, [path, init] as const);
+const statusOf = (page: Page, path: string, method = "GET"): Promise<number> =>
+  page.evaluate(async ([to, by]) => (await fetch(to, { method: by })).status, [path, method] as const);
 
 test.for(["localhost", "127.0.0.1"])("a page of another origin on %s does and reads nothing", async (host) => {
   const { page, close } = await dashboard.visit("rigs", { key });
@@ -80,7 +80,7 @@ test.for(["localhost", "127.0.0.1"])("a page of another origin on %s does and re
   expect(dashboard.rigs[0]?.model.mining).toBe(true);
   // The session is whole, and what the other page tried works from the dashboard's own.
   expect(await statusOf(page, "api/session")).toBe(200);
-  expect(await statusOf(page, `api/miners/${rig}?action=locate&on=true`, { method: "POST" })).toBeLessThan(500);
+  expect(await statusOf(page, `api/miners/${rig}?action=locate&on=true`, "POST")).toBeLessThan(500);
   await evil.close();
   await close();
 });
@@ -91,9 +91,16 @@ test("a forged or altered session shows the sign-in and nothing else", async () 
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
   await close();
   const last = cookie?.value.at(-1) === "A" ? "B" : "A";
-  for (const value of [`${cookie?.value.slice(0, -1)}${last}`, "x".repeat(64), '"><script>window.ran=1</script>', "%00"]) {
+  for (const value of [
+    `${cookie?.value.slice(0, -1)}${last}`,
+    "x".repeat(64),
+    '"><script>window.ran=1</script>',
+    "%00",
+  ]) {
     const forged = await newPage(800, 600);
-    await forged.context().addCookies([{ name: cookie?.name ?? "", value: encodeURIComponent(value), url: dashboard.url }]);
+    await forged
+      .context()
+      .addCookies([{ name: cookie?.name ?? "", value: encodeURIComponent(value), url: dashboard.url }]);
     await forged.goto(`${dashboard.url}/rigs/${rig}`);
     await forged.getByRole("textbox", { name: "API key" }).waitFor();
     expect(await statusOf(forged, "api/miners")).toBe(401);
@@ -106,7 +113,9 @@ test("markup that got into a page would not run, and could load nothing from els
   const { page, close } = await dashboard.visit("", { key, expected: /Content.Security.Policy/i });
   const refused = await page.evaluate(async (elsewhere) => {
     const directives: string[] = [];
-    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => directives.push(effectiveDirective));
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) =>
+      directives.push(effectiveDirective),
+    );
     const script = document.createElement("script");
     script.textContent = "window.ran = 1";
     const image = document.createElement("div");

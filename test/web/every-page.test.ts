@@ -116,7 +116,9 @@ describe("every page, with hostile names and hostile rigs,", () => {
       await loaded(page);
       expect(await page.evaluate(() => document.documentElement.dir)).toBe("rtl");
       // From right to left, what is too wide stands out on the left.
-      const more = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      const more = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
       if (more > 0) found.push(`/${at}: ${more} px too wide: ${await widest(page)}`);
     }
     expect(found).toEqual([]);

@@ -14,7 +14,7 @@ const examples: Readonly<Record<string, (service: Dashboard["service"]) => Promi
   "rigs/:id": async () => 1_000_000_001,
   "rules/:id": async (service) => (await service.listRules({}, caller)).rules[0]?.id,
   "rules/schedules/:id": async (service) => (await service.listSchedules({}, caller))[0]?.id,
-  "rules/templates/:id": async (service) => (await service.listManagedTemplates({}, caller))[0]?.id,
+  "rules/templates/:id": async (service) => (await service.listManagedTemplates({}, caller)).managedTemplateList[0]?.id,
   "hosts/miners/:id": async () => "new",
   "settings/channels/:id": async (service) => (await service.listChannels({}, caller))[0]?.key,
 };

@@ -60,7 +60,10 @@ async function tabTo(page: Page, role: "link" | "button" | "row", name: RegExp):
 describe("journeys", () => {
   test("twenty rigs of a group are stopped from the list, and the others mine on", async () => {
     const { page, close } = await dashboard.visit("");
-    await page.getByRole("row", { name: /^Hall 20 of 20/ }).getByRole("link", { name: "Hall" }).click();
+    await page
+      .getByRole("row", { name: /^Hall 20 of 20/ })
+      .getByRole("link", { name: "Hall" })
+      .click();
     await page.getByText("20 of 24 rigs", { exact: true }).waitFor();
     await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
     await page.getByRole("button", { name: "Stop", exact: true }).click();
@@ -84,7 +87,10 @@ describe("journeys", () => {
     await tabTo(page, "link", /^Rigs$/);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Rigs" }).waitFor();
-    await page.getByRole("row", { name: /Rig 1\b/ }).first().waitFor();
+    await page
+      .getByRole("row", { name: /Rig 1\b/ })
+      .first()
+      .waitFor();
     await tabTo(page, "row", /Rig /);
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");

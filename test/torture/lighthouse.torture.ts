@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { chromiumProgram } from "../chromium.ts";
+import type { Dashboard } from "../web/dashboard.ts";
+import { startShowcase } from "../web/showcase.ts";
+import { Verdict } from "./measure.ts";
+import { say } from "./say.ts";
+
+/**
+ * Lighthouse on the built dashboard over a real service, as it rates a phone in a slow mobile network. Lighthouse is
+ * fetched from npm into a cache folder once, since it weighs 176 MB.
+ */
+const version = "13.5.0";
+const least = { performance: 95, accessibility: 100 } as const;
+/** Of JavaScript until a page is loaded, gzipped. */
+const mostScript = 120_000;
+const paths = ["", "rigs", "rigs/1000000001", "family"];
+
+const run = promisify(execFile);
+const web = new URL("../../dist/web/", import.meta.url);
+
+const Report = z.object({
+  categories: z.record(z.string(), z.object({ score: z.number().nullable() })),
+  audits: z.record(
+    z.string(),
+    z.object({
+      title: z.string(),
+      score: z.number().nullish(),
+      displayValue: z.string().optional(),
+      details: z.unknown(),
+    }),
+  ),
+});
+const Requests = z.object({ items: z.array(z.object({ url: z.string(), resourceType: z.string().optional() })) });
+
+/** The program of Lighthouse. */
+async function installed(): Promise<string> {
+  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "rigbridge", `lighthouse-${version}`);
+  const program = join(folder, "node_modules", "lighthouse", "cli", "index.js");
+  const stamp = join(folder, "complete");
+  if (existsSync(stamp)) return program;
+  say(`Installing Lighthouse ${version} in ${folder}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), "{}");
+  await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", `lighthouse@${version}`], {
+    cwd: folder,
+  });
+  writeFileSync(stamp, "");
+  return program;
+}
+
+async function rate(program: string, chromium: string, url: string, folder: string): Promise<z.infer<typeof Report>> {
+  const file = join(folder, "report.json");
+  const sandbox = process.getuid?.() === 0 ? " --no-sandbox" : "";
+  const options = [
+    ...[`--chrome-flags=--headless=new${sandbox}`, "--only-categories=performance,accessibility", "--quiet"],
+    // The stream of events never ends, so there is no end of loading to wait for.
+    ...["--max-wait-for-load=15000", "--no-enable-error-reporting", "--output=json", `--output-path=${file}`],
+  ];
+  await run(process.execPath, [program, url, ...options], {
+    env: { ...process.env, CHROME_PATH: chromium },
+    maxBuffer: 1e8,
+  });
+  return Report.parse(JSON.parse(readFileSync(file, "utf8")));
+}
+
+/** Bytes of what the browser fetched, as gzipped by the build. */
+function scriptBytes({ audits }: z.infer<typeof Report>, base: string): number {
+  const { items } = Requests.parse(audits["network-requests"]?.details);
+  return items
+    .filter(({ resourceType }) => resourceType === "Script")
+    .reduce((sum, { url }) => sum + statSync(new URL(`${url.slice(base.length + 1)}.gz`, web)).size, 0);
+}
+
+async function measure(dashboard: Dashboard, chromium: string): Promise<Verdict> {
+  const program = await installed();
+  const verdict = new Verdict();
+  const folder = mkdtempSync(join(tmpdir(), "rigbridge-lighthouse-"));
+  for (const path of paths) {
+    const report = await rate(program, chromium, `${dashboard.url}/${path}`, folder);
+    const scoreOf = (name: string): number => Math.round(100 * (report.categories[name]?.score ?? 0));
+    const { performance, accessibility } = {
+      performance: scoreOf("performance"),
+      accessibility: scoreOf("accessibility"),
+    };
+    const script = scriptBytes(report, dashboard.url);
+    const paint = report.audits["largest-contentful-paint"]?.displayValue ?? "unknown";
+    verdict.check(
+      `/${path}: performance ${performance} (at least ${least.performance}; largest paint ${paint}), accessibility ` +
+        `${accessibility} (at least ${least.accessibility}), ${(script / 1000).toFixed(1)} kB of JavaScript (at most ${mostScript / 1000})`,
+      performance >= least.performance && accessibility >= least.accessibility && script > 0 && script <= mostScript,
+    );
+    for (const { title, score, displayValue = "" } of Object.values(report.audits))
+      if (score != null && score < 0.9) say(`        ${title} ${displayValue}`);
+  }
+  rmSync(folder, { recursive: true });
+  return verdict;
+}
+
+if (chromiumProgram === undefined) say("skipped: there is no Chromium");
+else {
+  const dashboard = await startShowcase();
+  const verdict = await measure(dashboard, chromiumProgram.replace("chromium-headless-shell", "chromium"));
+  await dashboard.close();
+  verdict.end();
+}
