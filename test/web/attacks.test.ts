@@ -67,7 +67,8 @@ const statusOf = (page: Page, path: string, method = "GET"): Promise<number> =>
 test.for(["localhost", "127.0.0.1"])("a page of another origin on %s does and reads nothing", async (host) => {
   const { page, close } = await dashboard.visit("rigs", { key });
   await page.getByText("Attic").first().waitFor();
-  const evil = await page.context().newPage();
+  const evil = await newPage(800, 600);
+  await evil.context().addCookies(await page.context().cookies());
   const sent: string[] = [];
   evil.on("request", (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
   await evil.goto(`http://${host}:${port}/`);
@@ -81,7 +82,7 @@ test.for(["localhost", "127.0.0.1"])("a page of another origin on %s does and re
   // The session is whole, and what the other page tried works from the dashboard's own.
   expect(await statusOf(page, "api/session")).toBe(200);
   expect(await statusOf(page, `api/miners/${rig}?action=locate&on=true`, "POST")).toBeLessThan(500);
-  await evil.close();
+  await evil.context().close();
   await close();
 });
 

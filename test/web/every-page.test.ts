@@ -45,7 +45,7 @@ beforeAll(async () => {
       ],
       schedules: [{ key: "night", name: hostile(), cron: "0 3 * * *", do: [{ action: "start" }] }],
       templates: [{ name: hostile(), do: [{ set: "fan", value: 60 }] }],
-      channels: [{ key: "desk", type: "webhook", url: "http://127.0.0.1:9/" }],
+      channels: [{ key: "desk", type: "webhook", url: "http://127.0.0.1:9/", secret: "a-secret-of-a-web-hook" }],
       users: [{ name: hostile(), key: "the-key-of-a-user-1", privilege: "view" }],
     },
   });

@@ -7,6 +7,10 @@ import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
 
+interface Manifest {
+  readonly icons: readonly { readonly src: string; readonly sizes: string }[];
+}
+
 const rows = 24;
 let dashboard: Dashboard;
 
@@ -24,7 +28,7 @@ beforeAll(async () => {
       rules: [{ key: "light", name: "Light", do: [{ action: "locate", on: true }] }],
       schedules: [{ key: "night", name: "Night", cron: "0 3 * * *", do: [{ action: "start" }] }],
       templates: [{ name: "Summer", do: [{ set: "fan", value: 60 }] }],
-      channels: [{ key: "desk", type: "webhook", url: "http://127.0.0.1:9/" }],
+      channels: [{ key: "desk", type: "webhook", url: "http://127.0.0.1:9/", secret: "a-secret-of-a-web-hook" }],
     },
   });
 });
@@ -94,9 +98,9 @@ describe("journeys", () => {
     await tabTo(page, "row", /Rig /);
     await page.keyboard.press("End");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: /^Rig 9$/ }).waitFor();
+    await page.getByRole("heading", { level: 1, name: /^Rig \d+$/ }).waitFor();
     // A new page takes the focus to its beginning.
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await until(() => page.evaluate(() => document.activeElement?.id === "main"), "the focus at the page's beginning");
     const number = Number(/(\d+)$/.exec(page.url())?.[1]) - 1_000_000_001;
     if (dashboard.rigs[number]?.model.mining === false) {
       await tabTo(page, "button", /^Start/);
@@ -142,11 +146,10 @@ test("a phone can put it on its home screen", async () => {
   const cdp = await page.context().newCDPSession(page);
   const { url, errors, data } = await cdp.send("Page.getAppManifest");
   expect([url, errors]).toEqual([`${dashboard.url}/manifest.webmanifest`, []]);
-  const { installabilityErrors } = await cdp.send("Page.getInstallabilityErrors");
-  // A browser of tests has windows without a profile only.
-  const known = ["in-incognito", "no-matching-service-worker"];
-  expect(installabilityErrors.filter(({ errorId }) => !known.includes(errorId))).toEqual([]);
-  const manifest: { icons: { src: string; sizes: string }[] } = JSON.parse(data ?? "");
+  const manifest: Manifest = JSON.parse(data ?? "");
+  // What Chromium asks for before it offers to install a page.
+  expect(manifest).toMatchObject({ name: "Rigbridge", start_url: "./", scope: "./", display: "standalone" });
+  expect(manifest.icons.map(({ sizes }) => sizes)).toEqual(expect.arrayContaining(["192x192", "512x512"]));
   for (const { src, sizes } of manifest.icons) {
     const size = await page.evaluate(async (from) => {
       const image = new Image();
@@ -163,6 +166,7 @@ test("of another product, what it can do works, and what it cannot do is not the
   const key = "invented-key-of-a-test";
   const twin = await startTwin({ miners: 3, key });
   onTestFinished(() => twin.close());
+  const mining = twin.miners.find(({ status }) => status === "Mining");
   const port = await freePort();
   const web = await running(["web", "--service", twin.url, "--port", String(port)], /serves the dashboard/, {
     env: { RIGBRIDGE_KEY: key },
@@ -184,16 +188,15 @@ test("of another product, what it can do works, and what it cannot do is not the
       expect(await entry.count(), path).toBe(0);
       continue;
     }
-    const first = twin.miners[0]?.id;
-    await page.goto(`http://127.0.0.1:${port}/${path === "rigs/:id" ? `rigs/${first}` : at}`);
+    await page.goto(`http://127.0.0.1:${port}/${path === "rigs/:id" ? `rigs/${mining?.id}` : at}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
     expect(await page.getByRole("alert").filter({ hasText: /\S/ }).allInnerTexts(), path).toEqual([]);
     expect(await axe(page), path).toEqual([]);
     expect(await overflow(page), path).toBe(0);
   }
-  await page.goto(`http://127.0.0.1:${port}/rigs/${twin.miners[0]?.id}`);
+  await page.goto(`http://127.0.0.1:${port}/rigs/${mining?.id}`);
   await page.getByRole("button", { name: /^Stop/ }).first().click();
-  await until(() => twin.miners[0]?.status !== "Mining", "the miner to stop");
+  await until(() => mining?.status !== "Mining", "the miner to stop");
   await close();
 });

@@ -60,7 +60,7 @@ export async function startShowcase(): Promise<Dashboard> {
 
 /** Two days as they might have been: more power at night, and now and then a rig that is down. */
 async function addPast({ service, store }: Dashboard): Promise<void> {
-  const { miners } = await service.listMinerRows({ fields: ["hashrate", "power", "algorithm"] }, caller);
+  const { miners } = await service.listMinerRows({ view: "list", fields: ["hashrate", "power", "algorithm"] }, caller);
   const power = miners.reduce((sum, each) => sum + (each.power ?? 0), 0);
   const hashing = miners.filter(({ algorithm }) => algorithm === "SHA-256");
   const hashrate = hashing.reduce((sum, each) => sum + (each.hashrate ?? 0), 0);
