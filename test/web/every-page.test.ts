@@ -76,14 +76,19 @@ async function follow(page: Page, href: string): Promise<void> {
   await loaded(page);
 }
 
+/** What stands out of the window and is not cut off or scrolled by what it is in. */
 const widest = (page: Page): Promise<string> =>
   page.evaluate(() => {
-    const wide = [...document.querySelectorAll("main *")].filter((each) => {
+    const isHeld = (each: Element): boolean => {
+      const around = each.parentElement;
+      return around !== null && (getComputedStyle(around).overflowX !== "visible" || isHeld(around));
+    };
+    const wide = [...document.querySelectorAll("body *")].filter((each) => {
       const { left, right } = each.getBoundingClientRect();
-      return right > innerWidth + 1 || left < -1;
+      return (right > innerWidth + 1 || left < -1) && !isHeld(each);
     });
     return wide
-      .slice(0, 4)
+      .slice(0, 6)
       .map(({ outerHTML }) => outerHTML.slice(0, 160))
       .join("\n");
   });

@@ -13,13 +13,18 @@ export async function startShowcase(): Promise<Dashboard> {
       {
         name: "Study heater",
         rig: { kind: "avalon", generation: "q", warm: true, pools: [pool] },
-        settings: { group: "Study" },
+        settings: { group: "Study", username: "root", password: "root" },
       },
       { name: "Bitaxe on the desk", rig: { kind: "axeos", warm: true, pools: [pool] }, settings: { group: "Den" } },
       ...Array.from({ length: 6 }, (_, index) => ({
         name: `Barn ${index + 1}`,
         rig: { kind: "whatsminer", warm: true, pools: [pool] } as const,
-        settings: { group: "Barn", location: { site: "Farm", rack: `Rack ${1 + (index % 2)}` } },
+        settings: {
+          group: "Barn",
+          username: "admin",
+          password: "admin",
+          location: { site: "Farm", rack: `Rack ${1 + (index % 2)}` },
+        },
       })),
       ...Array.from({ length: 4 }, (_, index) => ({
         name: `Garage ${index + 1}`,
@@ -28,8 +33,8 @@ export async function startShowcase(): Promise<Dashboard> {
       })),
       {
         name: "Attic server",
-        rig: { kind: "xmrig", warm: true, pools: [pool], restricted: false },
-        settings: { group: "Attic" },
+        rig: { kind: "xmrig", warm: true, pools: [pool], token: "demo", restricted: false },
+        settings: { group: "Attic", token: "demo" },
       },
     ],
     config: {

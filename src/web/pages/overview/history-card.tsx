@@ -7,7 +7,6 @@ import { Chart, type Series } from "../../parts/chart.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePeriod } from "../../parts/period.tsx";
-import { may } from "../../session.ts";
 
 /** The farm's hash rate, power and money over the last hours or days. */
 export function HistoryCard() {
@@ -20,7 +19,6 @@ export function HistoryCard() {
     },
     [turn],
   );
-  if (!may("getSummaryHistory")) return null;
   return (
     <Card
       wide

@@ -41,7 +41,7 @@ export default function Overview() {
       <StatusBar sums={sums} />
       <FarmTiles sums={sums} />
       <div class="cards">
-        <HistoryCard />
+        {may("getSummaryHistory") ? <HistoryCard /> : null}
         <AlarmsCard />
         <GroupsCard />
         <UpcomingCard />
