@@ -31,7 +31,7 @@ const Report = z.object({
       title: z.string(),
       score: z.number().nullish(),
       displayValue: z.string().optional(),
-      details: z.unknown(),
+      details: z.unknown().optional(),
     }),
   ),
 });

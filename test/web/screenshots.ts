@@ -6,7 +6,7 @@ import { startShowcase } from "./showcase.ts";
 // Makes docs/dashboard.png: `npm run build`, then `node test/web/screenshots.ts`.
 
 const dashboard = await startShowcase();
-const { page, close } = await dashboard.visit("", { locale: "en-GB", height: 1010 });
+const { page, close } = await dashboard.visit("", { locale: "en-GB", height: 1100 });
 await page.getByText("rigs mining", { exact: false }).waitFor();
 await page.locator(".loading").first().waitFor({ state: "detached" });
 await page.locator("main canvas").first().waitFor();

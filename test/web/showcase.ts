@@ -4,6 +4,7 @@ import { type Dashboard, startDashboard } from "./dashboard.ts";
 const dayMs = 86_400_000;
 const caller = { actor: "showcase" };
 const pool = { url: "stratum+tcp://pool.example.com:3333", user: "demo.rig" };
+const btc = 90_000;
 const study = 1_000_000_001;
 
 /** A farm of a home with a barn: rooms, prices, and two days behind it. For pictures and measurements. */
@@ -41,7 +42,7 @@ export async function startShowcase(): Promise<Dashboard> {
       display: { currency: "EUR", locale: "en-GB", timeZone: "Europe/Berlin" },
       poll: { interval: 3600, timeout: 2 },
       electricity: { timeZone: "Europe/Berlin", price: 0.07, zones: [{ from: "22:00", to: "06:00", price: 0.05 }] },
-      rates: { btc: 90_000 },
+      rates: { btc },
       // Invented: 0.6 satoshi per TH/s and day, and more.
       coins: [{ shortName: "BTC", name: "Bitcoin", algorithm: "sha256", profit: 6e-13 }],
       pools: [{ name: "Main", url: pool.url, worker: "demo", coin: "BTC" }],
@@ -71,6 +72,18 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
   const hashrate = hashing.reduce((sum, each) => sum + (each.hashrate ?? 0), 0);
   const { money } = await service.getSummary({}, caller);
   const now = Date.now();
+  const date = new Date(now).toLocaleDateString("sv-SE", { timeZone: "Europe/Berlin" });
+  // The two rooms since this morning.
+  for (const [index, energy] of [5.8, 0.13].entries())
+    store.moneyDays.add([
+      [
+        { date, minerId: study + index, groupId: 1 + index, coin: "BTC", algorithm: "sha256", currency: "EUR" },
+        {
+          ...{ seconds: 14_400, energy, cost: energy * 0.07, costBtc: (energy * 0.07) / btc, uncosted: 0 },
+          ...{ revenue: energy * 0.13, revenueBtc: (energy * 0.13) / btc, unearned: 0 },
+        },
+      ],
+    ]);
   for (let time = now - 2 * dayMs; time < now - 60_000; time += 5 * 60_000) {
     const hour = new Date(time).getUTCHours();
     const night = hour >= 21 || hour < 5 ? 1.08 : 1;
