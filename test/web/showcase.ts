@@ -79,7 +79,13 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
       [
         { date, minerId: study + index, groupId: 1 + index, coin: "BTC", algorithm: "sha256", currency: "EUR" },
         {
-          ...{ seconds: 14_400, energy, cost: energy * 0.07, costBtc: (energy * 0.07) / btc, uncosted: 0 },
+          ...{
+            seconds: 14_400,
+            energy: energy * 1000,
+            cost: energy * 0.07,
+            costBtc: (energy * 0.07) / btc,
+            uncosted: 0,
+          },
           ...{ revenue: energy * 0.13, revenueBtc: (energy * 0.13) / btc, unearned: 0 },
         },
       ],

@@ -21,21 +21,26 @@ export default function Overview() {
   const { byId, loaded } = rigs.value;
   const rooms = useRooms();
   if (loaded && byId.size === 0) return <NoRigs />;
+  // All at once: what comes later would push down what somebody is reading.
+  if (!loaded || (may("listRooms") && rooms.list === undefined && rooms.problem === null))
+    return (
+      <Page title={t.overview.title}>
+        <p class="loading" role="status">
+          {t.shell.loading}
+        </p>
+      </Page>
+    );
   const sums = sumsOf(byId.values());
   const [main] = sums.hashrates;
   const mining = sums.byStatus.get("Mining") ?? 0;
   return (
     <Page
       title={t.overview.title}
-      lead={
-        loaded
-          ? t.overview.lead(
-              number(mining),
-              counted(sums.count, t.overview.rigs),
-              hashrate(main?.hashrate, main?.algorithm),
-            )
-          : t.shell.loading
-      }
+      lead={t.overview.lead(
+        number(mining),
+        counted(sums.count, t.overview.rigs),
+        hashrate(main?.hashrate, main?.algorithm),
+      )}
     >
       {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
       <StatusBar sums={sums} />
