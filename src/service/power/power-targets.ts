@@ -160,7 +160,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     if (ladder === null || reading === null) return undefined;
     const { algorithm } = reading.readings;
     const known = this.#memory(minerId).rungs.filter(
-      // A stopped rig may not report its algorithm; all rungs are of the last one.
+      // A stopped rig may not report its algorithm; all rungs are for its last one.
       (rung) => (algorithm === null || rung.algorithm === algorithm) && isOnLadder(rung.watts, ladder),
     );
     const { present } = ladder;

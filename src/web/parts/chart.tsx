@@ -179,6 +179,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
           stroke: colour("--ink-soft"),
           grid: { stroke: colour("--line"), width: 1 },
           ticks: { show: false },
+          space: 80,
           values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
         },
         ...scales.slice(0, 2).map((scale, index) => ({

@@ -40,6 +40,41 @@ describe("rules over the API", () => {
     expect(await service.addRule({ key: "hot", do: restart }, caller)).toMatchObject({ id: 2 });
   });
 
+  test("lose the keys that a change sets to null, and take new values of a ready-made rule", async () => {
+    const { service } = await openBench();
+    await service.addRule(
+      { key: "hot", when: { all: [{ offline: true }] }, limit: { perDay: 2 }, do: restart, onClear: restart },
+      caller,
+    );
+    const { definition } = await service.changeRule({ id: "hot", limit: null, onClear: null, name: "Hot" }, caller);
+    expect(Object.keys(definition).sort()).toEqual(["do", "key", "name", "when"]);
+    const refused = await refusal(service.changeRule({ id: "hot", do: null }, caller));
+    expect(refused.errors).toEqual([{ path: "do", message: "is required: a rule with conditions does something" }]);
+    await service.addRule({ use: "sleep-when-too-hot", with: { temperature: 70 } }, caller);
+    const changed = await service.changeRule({ id: "sleep-when-too-hot", with: { temperature: 75 } }, caller);
+    expect(changed.definition).toEqual({ use: "sleep-when-too-hot", with: { temperature: 75 } });
+    expect((await service.changeRule({ id: "sleep-when-too-hot", with: null }, caller)).definition).toEqual({
+      use: "sleep-when-too-hot",
+    });
+    await service.addSchedule({ key: "s", cron: "0 3 * * *", lasts: 3600, do: restart, onEnd: restart }, caller);
+    const schedule = await service.changeSchedule({ id: "s", lasts: null, onEnd: null }, caller);
+    expect(Object.keys(schedule.definition).sort()).toEqual(["cron", "do", "key"]);
+  });
+
+  test("keep the headers of a web hook whose values come back empty, for the same address only", async () => {
+    const { service, store } = await openBench();
+    const hook = { webhook: "http://192.0.2.7/a", method: "POST" as const };
+    const headersOf = () => store.rules.all().flatMap(({ do: steps = [] }) => steps ?? []);
+    await service.addRule({ key: "tell", do: [{ ...hook, headers: { authorization: "Bearer abc" } }] }, caller);
+    const [listed] = (await service.listRules({}, caller)).rules;
+    expect(listed?.definition.do).toEqual([{ ...hook, headers: { authorization: "" } }]);
+    await service.changeRule({ id: "tell", do: [{ ...hook, body: "on", headers: { authorization: "" } }] }, caller);
+    expect(headersOf()).toEqual([{ ...hook, body: "on", headers: { authorization: "Bearer abc" } }]);
+    const elsewhere = { ...hook, webhook: "http://192.0.2.8/a", headers: { authorization: "" } };
+    await service.changeRule({ id: "tell", do: [elsewhere] }, caller);
+    expect(headersOf()).toEqual([elsewhere]);
+  });
+
   test("that refer to nothing, to each other in a loop, or to a key that is taken are refused with every mistake", async () => {
     const { service } = await openBench({ config: { rules: [{ key: "a", do: [{ action: "restart" }] }] } });
     await service.addRule({ key: "b", do: [{ rule: "a" }] }, caller);
@@ -157,8 +192,40 @@ describe("a rule on a virtual rig", () => {
         await turn();
       }
     };
-    return { bench, runs, ids, pass };
+    return { bench, runs, ids, pass, turn: () => turn() };
   }
+
+  test("says what it did last and when its next time comes", async () => {
+    const { bench, pass } = await farmWith([
+      { key: "warm", when: { all: [{ reading: "temperature", above: 1 }] }, guard: false, do: restart },
+      { key: "daily", when: { all: [{ time: "08:00" }] }, do: restart },
+      { key: "off", enabled: false, when: { all: [{ time: "08:00" }] }, do: restart },
+    ]);
+    const list = async () => (await bench.service.listRules({}, caller)).rules;
+    const next = "2026-03-03T08:00:00.000Z";
+    expect((await list()).map(({ nextTime }) => nextTime)).toEqual([null, next, null]);
+    await pass(30);
+    expect((await list()).map(({ lastRun }) => lastRun)).toEqual([
+      { time: "2026-03-02T12:00:30.000Z", outcome: "done", message: "fired" },
+      null,
+      null,
+    ]);
+  });
+
+  test("that is added while its conditions hold fires although no reading changes", async () => {
+    const { bench, runs, ids, turn } = await farmWith([]);
+    await bench.service.addRule(
+      { key: "warm", when: { all: [{ reading: "temperature", above: 1 }] }, guard: false, do: restart },
+      caller,
+    );
+    await turn();
+    expect(runs.told).toEqual([`warm: ${ids[0]}: action restart`]);
+    await bench.service.changeRule({ id: "warm", when: { all: [{ reading: "temperature", above: 2 }] } }, caller);
+    await turn();
+    expect(runs.told).toHaveLength(2);
+    await turn();
+    expect(runs.told).toHaveLength(2);
+  });
 
   test("fires when it is too hot, and its trace says why and what was done", async () => {
     const { bench, runs, ids, pass } = await farmWith([
@@ -261,7 +328,7 @@ describe("a rule on a virtual rig", () => {
     const unknown = await bench.service.tryRule({ id: "fans" }, caller);
     expect(unknown).toMatchObject({ firings: [], where: { true: 0 } });
     expect(unknown.notes).toEqual([
-      "`where` knows hashrate, power and temperature of then, and names, groups and tags of now",
+      "`where` uses past hash rates, power and temperatures, but current names, groups and tags",
     ]);
   });
 

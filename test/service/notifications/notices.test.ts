@@ -18,6 +18,13 @@ const polls = async (bench: Bench, id: number, times: number): Promise<void> => 
   for (let read = 0; read < times; read += 1) await bench.poll(id);
 };
 
+test("a notification names the rule that made it, and no other", async () => {
+  const bench = await openBench();
+  for (const key of ["rule:7:0:all", "rule:8:guard", "system:rule:9:x", null])
+    bench.store.notifications.raise(newNotification({ key }));
+  expect((await list(bench)).map(({ ruleId }) => ruleId)).toEqual([null, null, 8, 7]);
+});
+
 describe("a rig that goes away", () => {
   test("is one open notification, which is closed once it answers", async () => {
     const bench = await openBench({ rigs: [rig] });

@@ -56,6 +56,8 @@ export class RuleEngine {
   #firing: FiringActs | undefined;
   #rules: readonly LiveRule[] = [];
   readonly #inputs = new InputMasks();
+  /** Rules that are new or other ones now: their conditions may hold already, and no reading need change for them. */
+  readonly #fresh = new Set<LiveRule>();
   #last: Instant | null = null;
   #farmAt = Number.NEGATIVE_INFINITY;
 
@@ -126,8 +128,10 @@ export class RuleEngine {
       const rule = liveRule(row, around);
       const old = before.get(row.id);
       before.delete(row.id);
+      if (old === undefined) this.#fresh.add(rule);
       if (old === undefined) return rule;
       if (JSON.stringify(old.settings) === JSON.stringify(rule.settings) && old.makerId === rule.makerId) return old;
+      this.#fresh.add(rule);
       this.#firing?.closed(old);
       // Its conditions are others now; only the number of its firings goes on.
       for (const [minerId, cell] of old.cells) {
@@ -278,6 +282,10 @@ export class RuleEngine {
     this.#last = now;
     this.#members.arrange();
     const { changed, come } = this.#options.around.turn(jumped);
+    for (const rule of this.#fresh)
+      if (this.#rules.includes(rule))
+        for (const minerId of this.#subjectIds(rule)) this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
+    this.#fresh.clear();
     if (changed.size > 0) this.reconsider((condition) => changed.has(condition));
     if (come.size > 0) this.happen({ conditions: come }, (condition) => come.has(condition));
     if (now.monotonic - this.#farmAt >= farmMs) {

@@ -16,15 +16,18 @@ const mostMembers = 200;
 /** Requests at a time, for a group. */
 const parallel = 6;
 
+/** Of the rules that this user sees; undefined while they are read. */
+type RuleNames = ReadonlyMap<number, string> | undefined;
+
 /** One notification, or many of the same kind that can be opened. */
-export function GroupEntry({ group }: { group: Group }) {
+export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: RuleNames }) {
   const { notifications } = group;
   const [first] = notifications;
   if (first === undefined) return null;
   if (notifications.length === 1)
     return (
       <li class={`alarm ${toneOf(first)}`}>
-        <Entry notification={first} />
+        <Entry notification={first} ruleNames={ruleNames} />
       </li>
     );
   const { first: began, count } = spanOf(notifications);
@@ -33,12 +36,12 @@ export function GroupEntry({ group }: { group: Group }) {
       <div class="alarm-main">
         <p class="alarm-head">
           <SeverityMark severity={group.severity} />
-          <strong dir="auto">{first.title ?? first.message}</strong>
+          <strong dir="auto">{first.title ?? ruleNames?.get(first.ruleId ?? 0) ?? first.message}</strong>
           <span class="tag">{counted(notifications.length, t.alarms.rigs)}</span>
         </p>
         <p class="alarm-facts">
           <Times first={began} last={first.lastUtc} count={count} closed={first.closedUtc} />
-          <Source notification={first} />
+          <Source notification={first} ruleNames={ruleNames} />
         </p>
       </div>
       <Actions notifications={notifications} />
@@ -47,7 +50,7 @@ export function GroupEntry({ group }: { group: Group }) {
         <ul class="alarms">
           {notifications.slice(0, mostMembers).map((each) => (
             <li key={each.id} class="alarm">
-              <Entry notification={each} />
+              <Entry notification={each} ruleNames={ruleNames} />
             </li>
           ))}
         </ul>
@@ -62,7 +65,7 @@ export function GroupEntry({ group }: { group: Group }) {
 const toneOf = ({ closedUtc, severity, isAcknowledged }: Notification): string =>
   closedUtc !== null ? "closed" : isAcknowledged ? "seen" : severity;
 
-function Entry({ notification }: { notification: Notification }) {
+function Entry({ notification, ruleNames }: { notification: Notification; ruleNames: RuleNames }) {
   const { minerId, minerName, title, message, severity, timeUtc, lastUtc, count, closedUtc, isAcknowledged } =
     notification;
   const isHere = minerId !== null && rigs.value.byId.has(minerId);
@@ -81,16 +84,38 @@ function Entry({ notification }: { notification: Notification }) {
           {title === null ? null : <strong dir="auto">{title}</strong>}
           {isAcknowledged && closedUtc === null ? <span class="tag">{t.alarms.acknowledged}</span> : null}
         </p>
-        <p dir="auto" class="alarm-text">
-          {message}
-        </p>
+        <Message text={message} />
         <p class="alarm-facts">
           <Times first={timeUtc} last={lastUtc} count={count} closed={closedUtc} />
-          <Source notification={notification} />
+          <Source notification={notification} ruleNames={ruleNames} />
         </p>
       </div>
       <Actions notifications={[notification]} />
     </>
+  );
+}
+
+/** Characters of a message that are shown before it is opened. */
+const shortMessage = 280;
+
+function Message({ text }: { text: string }) {
+  if (text.length <= shortMessage)
+    return (
+      <p dir="auto" class="alarm-text">
+        {text}
+      </p>
+    );
+  return (
+    <details class="alarm-long">
+      <summary>
+        <span dir="auto" class="alarm-text">
+          {text.slice(0, shortMessage)}…
+        </span>
+      </summary>
+      <p dir="auto" class="alarm-text">
+        {text}
+      </p>
+    </details>
   );
 }
 
@@ -115,17 +140,24 @@ function Times({ first, last, count, closed }: { first: string; last: string; co
 }
 
 /** Where it comes from, and where to go next. */
-const Source = ({ notification: { source, ruleId } }: { notification: Notification }) => (
-  <span>
-    <bdi>{source}</bdi>
-    {ruleId !== null && ruleId !== undefined && may("listRules") ? (
-      <>
-        {" · "}
-        <a href={link(`rules/${ruleId}`)}>{t.alarms.toRule}</a>
-      </>
-    ) : null}
-  </span>
-);
+function Source({ notification, ruleNames }: { notification: Notification; ruleNames: RuleNames }) {
+  const { source, ruleId } = notification;
+  const name = ruleNames?.get(ruleId ?? 0);
+  return (
+    <span>
+      {name === undefined ? (
+        <bdi>{source}</bdi>
+      ) : (
+        <>
+          {t.alarms.rule}{" "}
+          <a href={link(`rules/${ruleId}`)}>
+            <bdi>{name}</bdi>
+          </a>
+        </>
+      )}
+    </span>
+  );
+}
 
 /** Acknowledges or removes these. */
 function Actions({ notifications }: { notifications: readonly Notification[] }) {

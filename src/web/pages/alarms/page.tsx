@@ -7,6 +7,7 @@ import { notifications, reloadNotifications, rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { useLoaded } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
@@ -37,6 +38,12 @@ export default function Alarms() {
   const open = useMemo(() => all.filter(({ closedUtc }) => closedUtc === null), [all]);
   const unseen = all.filter(({ isAcknowledged, isWarning }) => !isAcknowledged && isWarning).length;
   const sources = useMemo(() => [...new Set(all.map(({ source }) => source))].sort(byName), [all]);
+  const hasRules = may("listRules") && all.some(({ ruleId }) => ruleId !== null && ruleId !== undefined);
+  const rules = useLoaded(
+    async (signal) =>
+      new Map(hasRules ? (await call("listRules", {}, { signal })).rules.map(({ id, name }) => [id, name]) : []),
+    [hasRules],
+  );
   const change = (next: Partial<Filters>) => route(link(`alarms${queryOf({ ...filters, ...next })}`), true);
   const mayChange = may("allNotificationsAction");
 
@@ -76,7 +83,7 @@ export default function Alarms() {
       ) : (
         <ul class="alarms">
           {groups.slice(0, limit).map((group) => (
-            <GroupEntry key={group.key} group={group} />
+            <GroupEntry key={group.key} group={group} ruleNames={rules.value} />
           ))}
         </ul>
       )}

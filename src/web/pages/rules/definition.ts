@@ -42,6 +42,8 @@ export function patchOf(before: Definition, after: Definition): Record<string, J
 /** Words for the parts of a definition. */
 interface Words {
   label(key: string): string;
+  /** The name of a kind of step. */
+  step(kind: string): string;
   option(key: string, value: string): string;
 }
 
@@ -87,7 +89,7 @@ export function stepTexts(definition: Definition, words: Words): string[] {
     const value = plain(step[kind]);
     if (kind === "action") return [words.option(kind, value)];
     if (kind === "set") return [`${words.option(kind, value)} = ${plain(step.value)}`];
-    return [`${words.label(kind)}: ${words.option(kind, value)}`];
+    return [`${words.step(kind)}: ${words.option(kind, value)}`];
   });
 }
 

@@ -73,6 +73,7 @@ const places = ["groups", "miners", "racks", "sites"] as const;
 
 function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () => void }) {
   const { name, owner, from, until, active, miners, definition } = window;
+  const verb = active ? t.rules.window.end : t.rules.window.cancel;
   const where = places.flatMap((place) => {
     const names = definition[place];
     return Array.isArray(names) ? [`${labelOf(place)}: ${names.join(", ")}`] : [];
@@ -105,9 +106,8 @@ function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () =
       </div>
       {owner === "store" && may("deleteMaintenance") ? (
         <div class="rule-actions">
-          <button type="button" class="button" onClick={onEnd}>
-            {active ? t.rules.window.end : t.rules.window.cancel}
-            <span class="visually-hidden">: {name}</span>
+          <button type="button" class="button" aria-label={`${verb}: ${name}`} onClick={onEnd}>
+            {verb}
           </button>
         </div>
       ) : null}

@@ -13,7 +13,7 @@ import { conditionTexts, stepTexts } from "./definition.ts";
 import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RunDialog } from "./run-dialog.tsx";
-import { labelOf, optionText } from "./words.ts";
+import { shortWords } from "./words.ts";
 
 /** All rules with what they do now, and the ready-made ones to start from. */
 export function RuleList() {
@@ -49,11 +49,9 @@ export function RuleList() {
   );
 }
 
-const words = { label: labelOf, option: optionText };
-
 function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => void; onChanged: () => void }) {
-  const conditions = conditionTexts(rule.definition, words);
-  const steps = stepTexts(rule.definition, words);
+  const conditions = conditionTexts(rule.definition, shortWords);
+  const steps = stepTexts(rule.definition, shortWords);
   return (
     <li class={rule.enabled ? "rule" : "rule off"}>
       <div class="rule-main">
@@ -141,9 +139,12 @@ function ReadyMade({ rules, readyMade }: RuleListReply) {
             </div>
             <span class="row">
               {used.has(key) ? <span class="tag">{t.rules.isUsed}</span> : null}
-              <a class="button small" href={link(`rules/new?use=${encodeURIComponent(key)}`)}>
+              <a
+                class="button small"
+                href={link(`rules/new?use=${encodeURIComponent(key)}`)}
+                aria-label={`${t.rules.use}: ${name}`}
+              >
                 {t.rules.use}
-                <span class="visually-hidden">: {name}</span>
               </a>
             </span>
           </li>

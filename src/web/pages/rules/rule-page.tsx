@@ -28,13 +28,15 @@ type ReadyMade = z.infer<typeof ReadyMadeRule>;
 export default function RulePage() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  const list = useLoaded((signal) => call("listRules", {}, { signal }), []);
+  // Read anew for each id, since a rule that was just added is not in the list of before.
+  const list = useLoaded(async (signal) => ({ of: id, ...(await call("listRules", {}, { signal })) }), [id]);
   useFresh(list.reload);
   return (
     <Loading from={list}>
-      {({ rules, readyMade }) => {
+      {({ of, rules, readyMade }) => {
         if (id === "new") return <NewRule readyMade={readyMade} />;
         const rule = rules.find((each) => String(each.id) === id || each.key === id);
+        if (rule === undefined && of !== id) return <p class="loading">{t.shell.loading}</p>;
         return rule === undefined ? (
           <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
             <a class="button" href={link("rules")}>

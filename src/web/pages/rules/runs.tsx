@@ -67,9 +67,7 @@ function Run({ run: { time, minerId, outcome, message, heldBy, conditions, actio
         <time dateTime={time}>{dateTime(time)}</time>
         <RigName id={minerId} />
         <Outcome outcome={outcome} />
-      </p>
-      <p dir="auto" class="run-text">
-        {heldBy === null ? message : t.rules.heldBy(heldBy)}
+        <span dir="auto">{heldBy === null ? message : t.rules.heldBy(heldBy)}</span>
       </p>
       {conditions.length + actions.length === 0 ? null : (
         <details>

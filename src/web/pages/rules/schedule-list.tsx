@@ -11,7 +11,7 @@ import { may } from "../../session.ts";
 import { stepTexts } from "./definition.ts";
 import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
-import { labelOf, optionText } from "./words.ts";
+import { labelOf, shortWords } from "./words.ts";
 
 /** All schedules, and what they begin in the next days. */
 export function ScheduleList() {
@@ -37,8 +37,6 @@ export function ScheduleList() {
   );
 }
 
-const words = { label: labelOf, option: optionText };
-
 function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: () => void }) {
   const { id, name, enabled, owner, definition } = schedule;
   return (
@@ -51,7 +49,7 @@ function ScheduleEntry({ schedule, onChanged }: { schedule: ScheduleInfo; onChan
           <span class="tag">{labelOf(["weekly", "cron", "price"].find((kind) => kind in definition) ?? "weekly")}</span>
         </p>
         <p class="rule-summary" dir="auto">
-          {stepTexts(definition, words).join(" · ")}
+          {stepTexts(definition, shortWords).join(" · ")}
         </p>
         <p class="rule-facts">
           <ScheduleState schedule={schedule} />

@@ -25,20 +25,23 @@ import { ScheduleState } from "./schedule-list.tsx";
 const firstSchedule: Definition = {
   key: "",
   weekly: { days: ["mon-fri"], from: "22:00", to: "06:00" },
-  do: [{ set: "power_target", value: "100%" }],
+  do: [{ action: "start" }],
+  onEnd: [{ action: "stop" }],
 };
 
 /** One schedule: what it did, and its settings; or a new one. */
 export default function SchedulePage() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  const list = useLoaded((signal) => call("listSchedules", {}, { signal }), []);
+  // Read anew for each id, since a schedule that was just added is not in the list of before.
+  const list = useLoaded(async (signal) => ({ of: id, schedules: await call("listSchedules", {}, { signal }) }), [id]);
   useFresh(list.reload);
   return (
     <Loading from={list}>
-      {(schedules) => {
+      {({ of, schedules }) => {
         if (id === "new") return <NewSchedule />;
         const schedule = schedules.find((each) => String(each.id) === id || each.key === id);
+        if (schedule === undefined && of !== id) return <p class="loading">{t.shell.loading}</p>;
         return schedule === undefined ? (
           <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
             <a class="button" href={link("rules?tab=schedules")}>

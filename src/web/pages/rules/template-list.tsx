@@ -5,9 +5,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { link } from "../../route.ts";
 import { stepTexts } from "./definition.ts";
-import { labelOf, optionText } from "./words.ts";
-
-const words = { label: labelOf, option: optionText };
+import { shortWords } from "./words.ts";
 
 /** The managed templates. */
 export function TemplateList() {
@@ -31,7 +29,7 @@ export function TemplateList() {
                     </span>
                   </p>
                   <p class="rule-summary" dir="auto">
-                    {stepTexts({ do: steps }, words).join(" · ")}
+                    {stepTexts({ do: steps }, shortWords).join(" · ")}
                   </p>
                 </div>
               </li>

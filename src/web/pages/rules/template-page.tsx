@@ -24,11 +24,13 @@ export default function TemplatePage() {
   const { route } = useLocation();
   const id = params.id ?? "";
   const [asks, setAsks] = useState(false);
-  const list = useLoaded((signal) => call("listManagedTemplates", {}, { signal }), []);
+  // Read anew for each id, since a template that was just added is not in the list of before.
+  const list = useLoaded(async (signal) => ({ of: id, ...(await call("listManagedTemplates", {}, { signal })) }), [id]);
   return (
     <Loading from={list}>
-      {({ managedTemplateList }) => {
+      {({ of, managedTemplateList }) => {
         const template = managedTemplateList.find((each) => String(each.id) === id);
+        if (template === undefined && id !== "new" && of !== id) return <p class="loading">{t.shell.loading}</p>;
         if (template === undefined && id !== "new")
           return (
             <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">

@@ -63,6 +63,13 @@ export const memberText = (name: string, all: readonly string[]): string =>
     name,
   ) ?? name;
 
+/** Words for the summary of a rule in a list. */
+export const shortWords = {
+  label: labelOf,
+  option: optionText,
+  step: (kind: string): string => lookUp(t.rules.actions, kind) ?? kind,
+};
+
 /** The distinct values of all rigs. */
 function ofRigs(
   values: (row: Parameters<Parameters<typeof rigs.value.byId.forEach>[0]>[0]) => readonly (string | null | undefined)[],

@@ -171,7 +171,38 @@ export const TimeInput = ({ attributes, value, onValue }: ControlProps) => (
   />
 );
 
-/** Texts, each with a button that removes it. */
+/** A text, number, true or false, by what is written; a text that looks like another is written in quotes. */
+const scalarIn = (text: string): Json => {
+  const plain = text.trim();
+  if (plain === "true" || plain === "false") return plain === "true";
+  if (/^".*"$/.test(plain)) return plain.slice(1, -1);
+  return numberIn(text) ?? "";
+};
+const scalarText = (value: Json): string =>
+  typeof value === "string" && value !== "" && scalarIn(value) !== value ? `"${value}"` : textOf(value);
+
+/** A value whose type follows from what is written. */
+export function ScalarInput({
+  attributes,
+  value,
+  onValue,
+  suggestions,
+}: ControlProps & { suggestions: readonly string[] }) {
+  const [typed, setTyped] = useState(scalarText(value));
+  return (
+    <TextInput
+      attributes={attributes}
+      value={scalarIn(typed) === (value ?? "") ? typed : scalarText(value)}
+      suggestions={suggestions}
+      onValue={(text) => {
+        setTyped(String(text));
+        onValue(scalarIn(String(text)));
+      }}
+    />
+  );
+}
+
+/** Texts, each with a button that removes it. What is being typed is the last of them. */
 export function WordsInput({
   attributes,
   value,
@@ -179,14 +210,20 @@ export function WordsInput({
   suggestions,
   name,
 }: ControlProps & { suggestions: readonly string[]; name: string }) {
-  const words = Array.isArray(value) ? value.map(String) : [];
+  const all = Array.isArray(value) ? value.map(String) : [];
   const [typed, setTyped] = useState("");
   const list = useId();
+  const isTyping = typed !== "" && all.at(-1) === typed;
+  const words = isTyping ? all.slice(0, -1) : all;
   const left = suggestions.filter((each) => !words.includes(each));
-  const add = (text: string) => {
-    const word = text.trim();
+  const type = (text: string) => {
+    onValue(text === "" ? words : [...words, text]);
+    // A suggestion that was chosen arrives whole.
+    setTyped(left.includes(text) ? "" : text);
+  };
+  const finish = () => {
+    onValue([...new Set(all.map((word) => word.trim()))].filter((word) => word !== ""));
     setTyped("");
-    if (word !== "" && !words.includes(word)) onValue([...words, word]);
   };
   return (
     <div class="words">
@@ -199,7 +236,7 @@ export function WordsInput({
                 type="button"
                 class="button quiet small"
                 aria-label={t.form.removeWord(word)}
-                onClick={() => onValue(words.filter((each) => each !== word))}
+                onClick={() => onValue(all.filter((each) => each !== word))}
               >
                 <Icon name="close" />
               </button>
@@ -214,31 +251,20 @@ export function WordsInput({
           spellcheck={false}
           dir="auto"
           list={left.length === 0 ? undefined : list}
-          value={typed}
-          onInput={({ currentTarget: { value: text } }) => {
-            // A suggestion that was chosen arrives whole.
-            if (left.includes(text)) add(text);
-            else setTyped(text);
-          }}
+          value={isTyping ? typed : ""}
+          onInput={({ currentTarget }) => type(currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;
             event.preventDefault();
-            add(typed);
+            finish();
           }}
-          onBlur={() => add(typed)}
         />
         <datalist id={list}>
           {left.map((each) => (
             <option key={each} value={each} />
           ))}
         </datalist>
-        <button
-          type="button"
-          class="button"
-          aria-label={t.form.addTo(name)}
-          onClick={() => add(typed)}
-          disabled={typed.trim() === ""}
-        >
+        <button type="button" class="button" aria-label={t.form.addTo(name)} onClick={finish} disabled={!isTyping}>
           <Icon name="plus" />
         </button>
       </span>

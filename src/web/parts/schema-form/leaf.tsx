@@ -6,6 +6,7 @@ import {
   type ControlAttributes,
   DurationInput,
   NumberInput,
+  ScalarInput,
   SecretInput,
   ShareInput,
   TextInput,
@@ -104,6 +105,8 @@ function Control({
       return <ShareInput {...common} unit={unit} number={shape.number} />;
     case "time":
       return <TimeInput {...common} />;
+    case "scalar":
+      return <ScalarInput {...common} suggestions={suggestions} />;
     case "words":
       return <WordsInput {...common} suggestions={suggestions} name={label} />;
     case "choice":

@@ -37,6 +37,8 @@ export type Shape =
   | { readonly kind: "choice"; readonly options: readonly string[] }
   | { readonly kind: "choices"; readonly options: readonly string[] }
   | { readonly kind: "words" }
+  /** A text, a number, true or false. */
+  | { readonly kind: "scalar" }
   | { readonly kind: "constant"; readonly value: Json }
   | { readonly kind: "list"; readonly items: Schema; readonly least: number; readonly most: number }
   | {
@@ -126,6 +128,9 @@ function unionShape(all: readonly Schema[], root: Schema): Shape {
     return options.every((each) => each.enum !== undefined)
       ? { kind: "choice", options: words }
       : { kind: "text", long: false, options: words, secret: false };
+  const scalars = ["string", "number", "boolean"];
+  if (options.every(({ type, enum: values }) => values === undefined && scalars.includes(type ?? "")))
+    return { kind: "scalar" };
   return { kind: "union", options };
 }
 

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { until } from "../until.ts";
+import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
+
+const caller = { actor: "test" };
+const hostile = `<img src=x onerror="alert(1)">${"wide".repeat(30)}`;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  const rig = { kind: "axeos", warm: true } as const;
+  dashboard = await startDashboard({
+    rigs: [
+      { name: "Attic", rig },
+      { name: hostile, rig },
+      { name: "Cellar", rig },
+      { name: "Shed", rig },
+    ],
+    config: { poll: { interval: 3600, timeout: 1 } },
+  });
+});
+
+afterAll(async () => {
+  await dashboard?.close();
+  await closeBrowser();
+});
+
+const goneAway = async (index: number): Promise<void> => {
+  dashboard.rigs[index]?.powerOff();
+  await until(async () => {
+    await dashboard.readAll();
+    const { notificationList } = await dashboard.service.listNotifications({}, caller);
+    const id = 1_000_000_001 + index;
+    return notificationList.some(({ minerId, closedUtc }) => minerId === id && closedUtc === null);
+  }, "the alarm");
+};
+
+describe("alarms in the dashboard", () => {
+  testInBrowser("appear while one looks, are acknowledged, are over by themselves, and are cleared", async () => {
+    const { page, close } = await dashboard.visit("alarms");
+    await page.getByRole("heading", { name: "No open alarms" }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await goneAway(0);
+    // By an event: nothing is reloaded.
+    await page.getByText("Disconnected").first().waitFor();
+    await page.getByRole("link", { name: "1 open alarm" }).waitFor();
+    await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await page.getByText("acknowledged", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "0 open alarms" }).waitFor();
+    await dashboard.rigs[0]?.powerOn();
+    await dashboard.readAll();
+    await page.getByRole("heading", { name: "No open alarms" }).waitFor();
+    await page.getByRole("button", { name: "History" }).click();
+    expect(page.url()).toContain("state=closed");
+    await page.getByText("over since").waitFor();
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByText("No alarm fits these filters").waitFor();
+    await close();
+  });
+
+  testInBrowser("of many rigs are one group; filters stand in the address; hostile names stay text", async () => {
+    const { page, close } = await dashboard.visit("alarms", { width: 375 });
+    for (const index of [1, 2, 3]) await goneAway(index);
+    await page.getByText("3 rigs").waitFor();
+    await page.getByText("Show all 3").click();
+    await page.getByText(hostile.slice(0, 20)).first().waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("searchbox").fill("shed");
+    await until(() => page.url().includes("q=shed"), "the filter in the address");
+    await page.reload();
+    await page.getByText("Shed").first().waitFor();
+    expect(await page.getByText("Cellar").count()).toBe(0);
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Acknowledge 3" }).click();
+    await page.getByText("3 alarms acknowledged").waitFor();
+    await page.getByRole("button", { name: "Clear all" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear all" }).click();
+    await page.getByRole("heading", { name: "No open alarms" }).waitFor();
+    expect((await dashboard.service.listNotifications({}, caller)).notificationList).toEqual([]);
+    await close();
+  });
+
+  testInBrowser("are readable from right to left", async () => {
+    const { page, close } = await dashboard.visit("alarms?state=all", { locale: "fa", width: 375 });
+    expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+    expect(await axe(page)).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await close();
+  });
+});
