@@ -372,6 +372,7 @@ describe("looks", () => {
     await page.emulateMedia({ media: "print" });
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     await until(async () => (await rows()) === count, "all rows");
+    await page.emulateMedia({ media: "screen" });
     await page.evaluate(() => dispatchEvent(new Event("afterprint")));
     await until(async () => (await rows()) < count, "the visible rows");
     await close();
