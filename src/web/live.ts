@@ -58,7 +58,10 @@ const hiddenMs = 60_000;
 
 const byId = new Map<number, Row>();
 let version: string | null = null;
+/** By id; a network that fails brings thousands at once. */
+const notes = new Map<number, Notification>();
 let changed = false;
+let notesChanged = false;
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let stream: AbortController | undefined;
 let running = false;
@@ -67,11 +70,17 @@ let lastHeard = Date.now();
 function flush(): void {
   flushTimer = undefined;
   if (changed) rigs.value = { byId, loaded: true };
+  if (notesChanged) notifications.value = [...notes.values()].sort((one, other) => other.id - one.id);
   changed = false;
+  notesChanged = false;
 }
 
 function markChanged(): void {
   changed = true;
+  flushSoon();
+}
+
+function flushSoon(): void {
   if (flushTimer === undefined) flushTimer = setTimeout(flush, flushMs);
 }
 
@@ -94,17 +103,24 @@ const baseColumns: readonly (keyof Row)[] = [
 const fieldsAsked = (): string => [...baseColumns, ...extraColumns].join(",");
 
 async function readOthers(signal: AbortSignal): Promise<void> {
-  const [sums, notes] = await Promise.all([
+  const [sums, list] = await Promise.all([
     may("getSummary") ? call("getSummary", {}, { signal }) : null,
     may("listNotifications") ? call("listNotifications", {}, { signal }) : null,
   ]);
   summary.value = sums;
-  notifications.value = notes?.notificationList ?? [];
+  keepNotifications(list?.notificationList ?? []);
+}
+
+function keepNotifications(list: readonly Notification[]): void {
+  notes.clear();
+  for (const notification of list) notes.set(notification.id, notification);
+  notesChanged = false;
+  notifications.value = list;
 }
 
 /** Reads the notifications again, after they were acknowledged or cleared. */
 export async function reloadNotifications(): Promise<void> {
-  notifications.value = (await call("listNotifications", {})).notificationList;
+  keepNotifications((await call("listNotifications", {})).notificationList);
 }
 
 function receive(type: string, data: unknown): void {
@@ -117,14 +133,13 @@ function receive(type: string, data: unknown): void {
     byId.delete((data as { id: number }).id);
     markChanged();
   } else if (type === "summary") summary.value = data as Summary;
-  else if (type === "notification") addNotification(data as Notification);
-  else if (type === "command") commandsSeen.value += 1;
+  else if (type === "notification") {
+    const notification = data as Notification;
+    notes.set(notification.id, notification);
+    notesChanged = true;
+    flushSoon();
+  } else if (type === "command") commandsSeen.value += 1;
   for (const listener of listeners) listener({ type, data });
-}
-
-function addNotification(notification: Notification): void {
-  const others = notifications.value.filter(({ id }) => id !== notification.id);
-  notifications.value = [...others, notification].sort((one, other) => other.id - one.id);
 }
 
 /** Reads the lists and follows the events, again and again, until `stopLive`. */
@@ -160,7 +175,7 @@ export function stopLive(): void {
   version = null;
   rigs.value = { byId, loaded: false };
   summary.value = null;
-  notifications.value = [];
+  keepNotifications([]);
 }
 
 function lose(error: unknown): void {

@@ -6,6 +6,7 @@ import { Service, startFarm, wait } from "./rigs.ts";
 import { type Measured, measured, median } from "./statistics.ts";
 import { follow } from "./web.ts";
 
+const eventsPerSecond = 200;
 const built = new URL("../../dist/web/index.html", import.meta.url);
 
 /**
@@ -19,17 +20,17 @@ export async function dashboard(quick: boolean, seconds = quick ? 5 : 600): Prom
     return [];
   }
   const rigs = quick ? 200 : 10_000;
-  // Each read changes a row, and there are 200 a second.
+  // Each read changes a row.
   const farm = await startFarm(rigs, { switching: true });
   const service = new Service();
   try {
-    await service.start(farm.rigs, { interval: rigs / 200 });
+    await service.start(farm.rigs, { interval: rigs / eventsPerSecond });
     await service.readAll(rigs);
     const paints = await firstPaints(service.url, quick ? 2 : 5);
     const page = await openList(service.url);
     const { letters, slowest } = await lettersOf(page, quick ? 1 : 3);
     const { longest, frames } = await scrolled(page, quick ? 1_000 : 5_000);
-    const kept = await keptFor(page, service.url, seconds);
+    const kept = await keptFor(page, service.url, rigs / eventsPerSecond, seconds);
     return [
       measured("web.paint.ms", paints, `from the request of the page to the first row of ${rigs}, nothing cached`),
       measured("web.letter.ms", letters, `slowest ${slowest} ms; the browser counts in steps of 8 ms`),
@@ -148,10 +149,10 @@ interface Kept {
 }
 
 /** What the page keeps while events come. */
-async function keptFor(page: Page, url: string, seconds: number): Promise<Kept> {
+async function keptFor(page: Page, url: string, roundSeconds: number, seconds: number): Promise<Kept> {
   const session = await page.context().newCDPSession(page);
-  // What is cached at first is no growth.
-  await wait(Math.min(30_000, 100 * seconds));
+  // Until each row has been replaced once, with what the page keeps of it.
+  await wait(1200 * roundSeconds);
   const before = await heapOf(session);
   await page.evaluate(watchFrames);
   let events = 0;

@@ -107,6 +107,8 @@ describe("a bulk action", () => {
     ]);
     const job = await bulk(bench, { miners: ids, orReboot: true });
     await ended(bench, job);
+    const [newest] = await bench.service.listBulkActions({}, caller);
+    expect(newest).toMatchObject({ id: job.id, parameters: { orReboot: true } });
     expect(bench.rig(0).requests.writes.join()).toMatch(/restart/);
     expect(bench.rig(1).requests.writes).toHaveLength(1);
     expect(await refusal(bulk(bench, { action: "stop", miners: ids, orReboot: true }))).toBe("input.invalid orReboot");

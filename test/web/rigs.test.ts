@@ -215,7 +215,7 @@ describe("acting on many rigs", () => {
     await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
     await page.getByRole("button", { name: "Reboot", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Reboot" });
-    await dialog.getByRole("button", { name: "What would happen?" }).click();
+    await dialog.getByRole("button", { name: "Preview" }).click();
     await dialog.getByText("3 rigs would accept it").waitFor();
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Reboot 3 rigs" }).click();
@@ -372,6 +372,7 @@ describe("looks", () => {
     await page.emulateMedia({ media: "print" });
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     await until(async () => (await rows()) === count, "all rows");
+    await page.emulateMedia({ media: "screen" });
     await page.evaluate(() => dispatchEvent(new Event("afterprint")));
     await until(async () => (await rows()) < count, "the visible rows");
     await close();

@@ -174,7 +174,7 @@ export const rigs: typeof source = {
   parallel: "Rigs gleichzeitig",
   delay: "Sekunden zwischen zwei Rigs",
   paceHint: "Ein langsames Tempo schont Stromversorgung und Netz.",
-  rehearse: "Was würde geschehen?",
+  rehearse: "Vorschau",
   rehearsing: "Wird geprüft …",
   wouldAccept: { one: "# Rig würde annehmen", other: "# Rigs würden annehmen" },
   wouldRefuse: { one: "# Rig nicht", other: "# Rigs nicht" },

@@ -180,7 +180,7 @@ export const rigs = {
   parallel: "Rigs at once",
   delay: "Seconds between two rigs",
   paceHint: "A slow pace spares the power supply and the network.",
-  rehearse: "What would happen?",
+  rehearse: "Preview",
   rehearsing: "Checking …",
   wouldAccept: { one: "# rig would accept it", other: "# rigs would accept it" },
   wouldRefuse: { one: "# rig would not", other: "# rigs would not" },

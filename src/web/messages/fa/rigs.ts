@@ -174,7 +174,7 @@ export const rigs: typeof source = {
   parallel: "ریگ هم‌زمان",
   delay: "ثانیه میان دو ریگ",
   paceHint: "آهنگ کند به منبع تغذیه و شبکه فشار کمتری می‌آورد.",
-  rehearse: "چه رخ می‌دهد؟",
+  rehearse: "پیش‌نمایش",
   rehearsing: "در حال بررسی …",
   wouldAccept: { one: "# ریگ می‌پذیرد", other: "# ریگ می‌پذیرند" },
   wouldRefuse: { one: "# ریگ نمی‌پذیرد", other: "# ریگ نمی‌پذیرند" },

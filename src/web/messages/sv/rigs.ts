@@ -174,7 +174,7 @@ export const rigs: typeof source = {
   parallel: "Riggar samtidigt",
   delay: "Sekunder mellan två riggar",
   paceHint: "En långsam takt skonar strömförsörjning och nät.",
-  rehearse: "Vad skulle hända?",
+  rehearse: "Förhandsgranska",
   rehearsing: "Kontrollerar …",
   wouldAccept: { one: "# rigg skulle godta det", other: "# riggar skulle godta det" },
   wouldRefuse: { one: "# rigg skulle inte det", other: "# riggar skulle inte det" },

@@ -123,13 +123,14 @@ const isServiceAction = (name: BulkName): name is ServiceAction => kindOf(name).
 function Rehearsal({ results }: { results: readonly JobResult[] }) {
   const possible = results.filter(({ state }) => state === "possible").length;
   const refused = results.length - possible;
+  const explained = results.filter(({ state, message }) => state !== "possible" || message !== "");
   return (
     <section class="rehearsal" role="status">
       <p>
         {possible === 0 ? null : <span class="status good">{counted(possible, t.rigs.wouldAccept)}</span>}{" "}
         {refused === 0 ? null : <span class="status bad">{counted(refused, t.rigs.wouldRefuse)}</span>}
       </p>
-      <Results results={results} />
+      {explained.length === 0 ? null : <Results results={explained} />}
     </section>
   );
 }

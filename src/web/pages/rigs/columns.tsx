@@ -84,7 +84,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
         )}
       </div>
     ),
-    width: 13,
+    width: 14,
   },
   hashrate: reading(
     ({ hashrate }) => hashrate,

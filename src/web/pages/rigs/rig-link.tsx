@@ -1,3 +1,5 @@
+import { computed } from "@preact/signals";
+import type { Notification } from "../../../contract/resources.ts";
 import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { notifications, type Row } from "../../live.ts";
@@ -16,8 +18,21 @@ export const RigLink = ({ row, tabIndex }: { row: Row; tabIndex?: number }) => (
 
 const mostNamed = 5;
 
+/** By rig, once for all rows that show alarms. */
+const openByRig = computed(() => {
+  const byRig = new Map<number, Notification[]>();
+  for (const notification of notifications.value) {
+    const { minerId, closedUtc } = notification;
+    if (minerId === null || closedUtc !== null) continue;
+    const before = byRig.get(minerId);
+    if (before === undefined) byRig.set(minerId, [notification]);
+    else before.push(notification);
+  }
+  return byRig;
+});
+
 function Alarms({ id, count, tabIndex }: { id: number; count: number; tabIndex: number | undefined }) {
-  const open = notifications.value.filter(({ minerId, closedUtc }) => minerId === id && closedUtc === null);
+  const open = openByRig.value.get(id) ?? [];
   const isCritical = open.some(({ severity }) => severity === "critical");
   return (
     <a

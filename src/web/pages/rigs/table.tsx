@@ -33,7 +33,7 @@ const pageRows = 10;
 /** The rigs as a table, of which only the visible part is rendered. One stop of the Tab key; arrow keys do the rest. */
 export function RigTable({ rows, keys, tree, selectable, sort, descending, onSort }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtual({ count: rows.length, size: rowRem * rem(), scroller, overscan: 12 });
+  const virtual = useVirtual({ count: rows.length, size: rowRem * rem(), scroller, overscan: 6 });
   const [active, setActive] = useState<number | null>(null);
   const { route } = useLocation();
   /** The same at once: keys may come faster than renderings. */

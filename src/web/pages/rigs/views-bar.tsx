@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { now } from "../../clock.ts";
 import { number } from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
@@ -12,6 +13,9 @@ import type { GroupTree } from "./groups.ts";
 import { builtInViews, deleteView, longestName, savedViews, saveView } from "./saved-views.ts";
 import { allRigs, filtersOf, searchOf, type View, viewIn } from "./view.ts";
 
+/** ms for which the numbers beside the views stay. */
+const countedMs = 2_000;
+
 interface ViewsProps {
   readonly view: View;
   readonly all: readonly Row[];
@@ -23,6 +27,8 @@ export function ViewsBar({ view, all, tree }: ViewsProps) {
   const [saving, setSaving] = useState(false);
   const search = filtersOf(view);
   const saved = savedViews.value;
+  // Counting ten thousand rigs for each view after each change would cost more than drawing the list.
+  const moment = Math.floor(now.value / countedMs);
   const views = useMemo(
     () =>
       [
@@ -34,7 +40,7 @@ export function ViewsBar({ view, all, tree }: ViewsProps) {
         })),
         ...saved.map((each) => ({ ...each, saved: each })),
       ].map((each) => ({ ...each, count: countOf(all, viewIn(each.search), tree) })),
-    [all, tree, saved],
+    [all.length, moment, tree, saved],
   );
   const here = views.find((each) => each.search === search);
   const kept = here?.saved ?? null;
