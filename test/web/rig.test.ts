@@ -220,7 +220,7 @@ describe("settings", () => {
     expect(await page.content()).not.toContain("secret");
     await page.getByRole("button", { name: "Delete this rig" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await until(async () => (await miner(id).catch(() => null)) === null, "the rig is gone");
+    await until(async () => (await miner(id).catch(() => null)) === null, "the rig to be gone");
     await close();
   });
 
@@ -269,6 +269,19 @@ test("a managed miner has its program and its host; without an agent nothing pre
   await close();
 });
 
+test("while the service is away the page keeps what it last knew, and says so; then it catches up", async () => {
+  const { page, close } = await visit(`rigs/${luxos}`, { expected: /Failed to load|net::/ });
+  await page.getByText("Rig reports mining", { exact: true }).waitFor();
+  await dashboard.goAway();
+  await page.getByText(/Rigbridge does not answer/).waitFor();
+  await page.getByText("Rig reports mining", { exact: true }).waitFor();
+  await dashboard.service.minerAction({ id: luxos, action: "set", property: "locate", value: "true" }, caller);
+  await dashboard.comeBack();
+  await page.getByText(/Rigbridge does not answer/).waitFor({ state: "detached" });
+  await control(page, "Locate").getByText("Rig reports on", { exact: true }).waitFor();
+  await close();
+});
+
 test("a rig that does not exist has a page that says so", async () => {
   const { page, close } = await visit("rigs/4242", { expected: /404/ });
   await page.getByRole("heading", { name: "There is no such rig" }).waitFor();
@@ -300,7 +313,7 @@ test("every section is accessible in light and dark", async () => {
   for (const tab of ["", "devices", "pools", "history", "activity", "settings"]) {
     await page.goto(`${dashboard.url}/rigs/${bitaxe}?tab=${tab}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.getByText("Loading…").waitFor({ state: "detached" });
+    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
     expect([tab, await axe(page)]).toEqual([tab, []]);
   }
   await page.goto(`${dashboard.url}/rigs/${gpus}?tab=devices`);
