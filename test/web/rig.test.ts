@@ -269,19 +269,6 @@ test("a managed miner has its program and its host; without an agent nothing pre
   await close();
 });
 
-test("while the service is away the page keeps what it last knew, and says so; then it catches up", async () => {
-  const { page, close } = await visit(`rigs/${luxos}`, { expected: /Failed to load|net::/ });
-  await page.getByText("Rig reports mining", { exact: true }).waitFor();
-  await dashboard.goAway();
-  await page.getByText(/Rigbridge does not answer/).waitFor();
-  await page.getByText("Rig reports mining", { exact: true }).waitFor();
-  await dashboard.service.minerAction({ id: luxos, action: "set", property: "locate", value: "true" }, caller);
-  await dashboard.comeBack();
-  await page.getByText(/Rigbridge does not answer/).waitFor({ state: "detached" });
-  await control(page, "Locate").getByText("Rig reports on", { exact: true }).waitFor();
-  await close();
-});
-
 test("a rig that does not exist has a page that says so", async () => {
   const { page, close } = await visit("rigs/4242", { expected: /404/ });
   await page.getByRole("heading", { name: "There is no such rig" }).waitFor();
