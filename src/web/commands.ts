@@ -1,7 +1,8 @@
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Command, CommandState } from "../contract/resources.ts";
 import { call } from "./api.ts";
-import { connection, onEvent } from "./live.ts";
+import { onEvent } from "./live.ts";
+import { type Loaded, useReconnects } from "./parts/load.tsx";
 import { problemText } from "./parts/messages.tsx";
 import { may } from "./session.ts";
 
@@ -12,11 +13,8 @@ export interface CommandFilter {
   readonly since?: number | undefined;
 }
 
-export interface Commands {
-  /** Newest first; undefined while they are being loaded. */
-  readonly list: readonly Command[] | undefined;
-  readonly problem: string | null;
-}
+/** Newest first. */
+export type Commands = Loaded<readonly Command[]>;
 
 /** Most commands of one answer. */
 export const mostCommands = 1000;
@@ -39,8 +37,9 @@ export function withNewer(list: readonly Command[], newer: readonly Command[]): 
 
 /** The commands of the audit that pass a filter, kept up to date by the events. `null`: none. */
 export function useCommands(filter: CommandFilter | null): Commands {
-  const [state, setState] = useState<Commands>({ list: undefined, problem: null });
-  const { live } = connection.value;
+  const [state, setState] = useState<Omit<Commands, "reload">>({ value: undefined, problem: null });
+  const [turn, setTurn] = useState(0);
+  const reconnects = useReconnects();
   useEffect(() => {
     if (filter === null || !may("listCommands")) return undefined;
     const ending = new AbortController();
@@ -50,7 +49,7 @@ export function useCommands(filter: CommandFilter | null): Commands {
       timer = undefined;
       const newer = arrived;
       arrived = [];
-      setState(({ list, problem }) => ({ list: list && withNewer(list, newer), problem }));
+      setState(({ value, problem }) => ({ value: value && withNewer(value, newer), problem }));
     };
     const stop = onEvent(({ type, data }) => {
       if (type !== "command") return;
@@ -61,15 +60,16 @@ export function useCommands(filter: CommandFilter | null): Commands {
       timer ??= setTimeout(flush, flushMs);
     });
     call("listCommands", filter, { signal: ending.signal })
-      .then(({ commandList }) => setState({ list: withNewer(commandList, arrived), problem: null }))
+      .then(({ commandList }) => setState({ value: withNewer(commandList, arrived), problem: null }))
       .catch((error: unknown) => {
-        if (!ending.signal.aborted) setState(({ list }) => ({ list, problem: problemText(error) }));
+        if (!ending.signal.aborted) setState(({ value }) => ({ value, problem: problemText(error) }));
       });
     return () => {
       stop();
       ending.abort();
       clearTimeout(timer);
     };
-  }, [filter?.miner, filter?.actor, filter?.since, filter === null, live]);
-  return state;
+  }, [filter?.miner, filter?.actor, filter?.since, filter === null, turn, reconnects]);
+  const reload = useCallback(() => setTurn((last) => last + 1), []);
+  return { ...state, reload };
 }

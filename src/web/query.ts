@@ -1,4 +1,4 @@
-import { useLocation } from "preact-iso";
+import { useLocation, useRoute } from "preact-iso";
 
 /** The query of the address: what a person would keep or send to a colleague. */
 export interface PageQuery {
@@ -11,7 +11,9 @@ export interface PageQuery {
 }
 
 export function usePageQuery(): PageQuery {
-  const { path, query, route } = useLocation();
+  const { route } = useLocation();
+  // Those of this page: the location is that of the next one while its script is being loaded.
+  const { path, query } = useRoute();
   const hrefWith = (changes: Readonly<Record<string, string>>): string => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries({ ...query, ...changes })) if (value !== "") search.set(name, value);

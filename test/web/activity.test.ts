@@ -69,7 +69,7 @@ test("a bulk action shows each rig's result, and its commands lead to it", async
   );
   await until(
     async () => (await dashboard.service.getBulkAction({ id }, anna)).state === "done",
-    "the bulk action is done",
+    "the bulk action to be done",
   );
   const { page, close } = await visit(`activity?miner=${shelf}`);
   await page.getByText("Bulk action").first().waitFor();
@@ -86,7 +86,7 @@ test("both sections are accessible in light and dark, and fit 320 px, with a hos
   for (const path of ["activity", "activity?tab=bulk&job=1", "activity?actor=nobody"]) {
     await page.goto(`${dashboard.url}/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.getByText("Loading…").waitFor({ state: "detached" });
+    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
     expect([path, await overflow(page)]).toEqual([path, 0]);
     expect([path, await axe(page)]).toEqual([path, []]);
   }

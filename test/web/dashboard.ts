@@ -90,7 +90,9 @@ export async function startDashboard({ rigs, config = {} }: DashboardOptions): P
   });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const service = await startService({ config: settings, store, log });
-  const server = await startHttpServer({ service, settings: settings.http, log, version: "test" });
+  const server = await startHttpServer({
+    ...{ service, settings: settings.http, log, version: "test", sessions: store.sessions },
+  });
   const dashboard = new Running(farm, store, service, server, settings);
   await dashboard.readAll();
   return dashboard;
@@ -136,7 +138,8 @@ class Running implements Dashboard {
 
   async comeBack(): Promise<void> {
     const settings = { ...this.#settings.http, port: Number(new URL(this.url).port) };
-    this.#server = await startHttpServer({ service: this.service, settings, log, version: "test" });
+    const { service, store } = this;
+    this.#server = await startHttpServer({ service, settings, log, version: "test", sessions: store.sessions });
   }
 
   async close(): Promise<void> {

@@ -144,7 +144,7 @@ test("coins: one of one's own is added, changed and deleted; its revenue says wh
   await dialog.getByRole("button", { name: "Delete" }).click();
   await until(
     async () => !(await dashboard.service.getMarket({}, caller)).coins.some(({ shortName }) => shortName === "HOME"),
-    "the coin is gone",
+    "the coin to be gone",
   );
   await close();
 });
@@ -154,7 +154,7 @@ test("every section is accessible in light and dark, and fits 320 px, with a hos
   for (const tab of ["", "groups", "coins"]) {
     await page.goto(`${dashboard.url}/pools?tab=${tab}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.getByText("Loading…").waitFor({ state: "detached" });
+    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
     expect([tab, await overflow(page)]).toEqual([tab, 0]);
     expect([tab, await axe(page)]).toEqual([tab, []]);
   }

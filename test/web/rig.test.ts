@@ -198,7 +198,7 @@ describe("settings", () => {
       { address: "127.0.0.1:9", name: "Attic", password: "secret-of-attic" },
       caller,
     );
-    const { page, close } = await visit(`rigs/${id}?tab=settings`, { expected: /400/ });
+    const { page, close } = await visit(`rigs/${id}?tab=settings`, { expected: /40[04]/ });
     await page.getByText("A login is set.").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Cellar");
     await page.getByLabel("Group").selectOption({ label: "Hall / Row 1" });
@@ -220,7 +220,7 @@ describe("settings", () => {
     expect(await page.content()).not.toContain("secret");
     await page.getByRole("button", { name: "Delete this rig" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await until(async () => (await miner(id).catch(() => null)) === null, "the rig is gone");
+    await until(async () => (await miner(id).catch(() => null)) === null, "the rig to be gone");
     await close();
   });
 
@@ -246,6 +246,27 @@ describe("settings", () => {
     expect((await dashboard.service.getMinerSettings({ id: bitaxe }, caller)).declaredBy).toBe("file");
     await dashboard.service.deleteMiner({ id }, caller);
   });
+});
+
+test("a managed miner has its program and its host; without an agent nothing pretends to run", async () => {
+  const { service } = dashboard;
+  const host = await service.saveHost({ id: 0, description: "Cellar PC", hostname: "cellar" }, caller);
+  const [pool] = (await service.listPools({}, caller)).list;
+  const fields = { workerName: "", softwarePath: "", dualAlgorithm: "", commandLineParams: "--password hush-hush" };
+  const { id } = await service.saveManagedMiner(
+    {
+      ...{ id: 0, description: "Cellar", hostId: host.id, isPoolGroup: false, poolId: pool?.id ?? 0, ...fields },
+      ...{ softwareAutoDownload: true, softwareType: "XmrigMiner", algorithm: "randomx" },
+    },
+    caller,
+  );
+  const { page, close } = await visit(`rigs/${id}?tab=software`, { expected: /40\d|50\d/ });
+  await page.getByRole("heading", { name: "Host Cellar PC" }).waitFor();
+  await page.getByText("This host has no agent.").waitFor();
+  await page.getByText("XMRig", { exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
+  expect(await page.content()).not.toContain("hush-hush");
+  await close();
 });
 
 test("a rig that does not exist has a page that says so", async () => {
@@ -279,7 +300,7 @@ test("every section is accessible in light and dark", async () => {
   for (const tab of ["", "devices", "pools", "history", "activity", "settings"]) {
     await page.goto(`${dashboard.url}/rigs/${bitaxe}?tab=${tab}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.getByText("Loading…").waitFor({ state: "detached" });
+    await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");
     expect([tab, await axe(page)]).toEqual([tab, []]);
   }
   await page.goto(`${dashboard.url}/rigs/${gpus}?tab=devices`);

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../language.ts";
+import { connection } from "../live.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { problemText } from "./messages.tsx";
 
@@ -29,6 +30,17 @@ export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, keys: rea
   }, [turn, ...keys]);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
   return { ...state, reload };
+}
+
+/**
+ * Changes when the service answers again after a silence; among the keys of `useLoaded`, it makes a page catch up. While
+ * the service is away it stays as it is: the shell says so, and asking would only fail.
+ */
+export function useReconnects(): number {
+  const { live, since } = connection.value;
+  const last = useRef(since);
+  if (live) last.current = since;
+  return last.current;
 }
 
 /** Shows what was loaded, that it is being loaded, or why it could not be. */

@@ -89,7 +89,7 @@ export const rig: typeof source = {
   cost: "El per dag",
   breakEven: "Elpris utan vinst eller förlust",
   price: "Elpris nu",
-  perKwh: (amount) => `${amount} per kWh`,
+  perKwh: (amount) => `${amount}/kWh`,
   soFar: "Energi och dess kostnad hittills",
   coin: "Mynt",
   work: "Arbete",

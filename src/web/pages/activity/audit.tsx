@@ -15,11 +15,11 @@ export function Audit() {
   const query = usePageQuery();
   const [miner, actor, since] = [query.get("miner"), query.get("actor"), query.get("since")];
   const filter = useMemo(() => filterFrom(query.get, Date.now()), [miner, actor, since]);
-  const { list, problem } = useCommands(filter);
+  const loaded = useCommands(filter);
   return (
     <Card>
-      <Filters actors={[...new Set(list?.map((command) => command.actor))].sort(byName)} />
-      <Loading from={{ value: list, problem, reload: () => undefined }}>
+      <Filters actors={[...new Set(loaded.value?.map((command) => command.actor))].sort(byName)} />
+      <Loading from={loaded}>
         {(commands) => (
           <>
             <CommandList

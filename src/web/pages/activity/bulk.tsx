@@ -3,10 +3,10 @@ import type { BulkAction, BulkJob } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { dateTime, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { connection, onEvent, rigs } from "../../live.ts";
+import { onEvent, rigs } from "../../live.ts";
 import { actionText } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -40,7 +40,7 @@ function useReloadOnCommands(reload: () => void): void {
 export function BulkActions() {
   const query = usePageQuery();
   const job = query.get("job");
-  const loaded = useLoaded((signal) => call("listBulkActions", {}, { signal }), [connection.value.live]);
+  const loaded = useLoaded((signal) => call("listBulkActions", {}, { signal }), [useReconnects()]);
   useReloadOnCommands(loaded.reload);
   return (
     <>
@@ -128,7 +128,7 @@ const order: readonly string[] = ["failed", "unknown", "queued", "sent", "cancel
 
 /** The results of one action, for each rig. */
 function Results({ id }: { id: number }) {
-  const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id, connection.value.live]);
+  const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id, useReconnects()]);
   const [rows, setRows] = useState(pageRows);
   const [busy, setBusy] = useState(false);
   useReloadOnCommands(loaded.reload);

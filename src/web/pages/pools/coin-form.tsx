@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Market } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -8,7 +9,8 @@ import { say } from "../../parts/messages.tsx";
 import { typedNumber } from "../../parts/snap.ts";
 import { fieldText, useForm } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
-import type { MarketCoin } from "./coins.tsx";
+
+export type MarketCoin = Market["coins"][number];
 
 interface CoinFormProps {
   readonly coin: MarketCoin | null;

@@ -13,9 +13,7 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
-import { CoinForm } from "./coin-form.tsx";
-
-export type MarketCoin = Market["coins"][number];
+import { CoinForm, type MarketCoin } from "./coin-form.tsx";
 
 /** What is known of coins, where from and how old it is; own coins can be added. */
 export function Coins() {

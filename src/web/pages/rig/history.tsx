@@ -3,11 +3,10 @@ import type { History, MinerDetail } from "../../../contract/resources.ts";
 import { addressOf, call } from "../../api.ts";
 import { energy, hashrate, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
-import { connection } from "../../live.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
 import {
@@ -53,7 +52,7 @@ export function RigHistory({ miner, only = metrics, period = lastDay, height = 2
       const history = await call("getHistory", { id: miner.id, ...bounds }, { signal });
       return { history, ...bounds };
     },
-    [miner.id, key, from, to, turn, connection.value.live],
+    [miner.id, key, from, to, turn, useReconnects()],
   );
   const live = useLivePoints(miner, key !== "own");
   return (

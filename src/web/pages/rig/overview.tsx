@@ -5,6 +5,7 @@ import { t } from "../../language.ts";
 import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
+import { controlsOf } from "./control-command.ts";
 import { Controls } from "./controls.tsx";
 import { RigHistory } from "./history.tsx";
 import { Holder } from "./holder.tsx";
@@ -12,6 +13,14 @@ import { ReadingTiles } from "./readings.tsx";
 
 /** What a person wants to know first of a rig, and what they can do with it. */
 export function Overview({ miner, commands, reload }: OverviewProps) {
+  const facts = (
+    <>
+      <MoneyCard miner={miner} />
+      <WorkCard miner={miner} />
+    </>
+  );
+  // Beside few controls there is place.
+  const isShort = controlsOf(miner).length < 4;
   return (
     <>
       <Problems miner={miner} />
@@ -20,6 +29,7 @@ export function Overview({ miner, commands, reload }: OverviewProps) {
         <div class="stack">
           <Controls {...{ miner, commands, reload }} />
           <HeatingCard miner={miner} />
+          {isShort ? facts : null}
         </div>
         <div class="stack">
           {may("getHistory") ? (
@@ -27,8 +37,7 @@ export function Overview({ miner, commands, reload }: OverviewProps) {
               <RigHistory miner={miner} only={["hashrate", "power"]} height={180} />
             </Card>
           ) : null}
-          <MoneyCard miner={miner} />
-          <WorkCard miner={miner} />
+          {isShort ? null : facts}
         </div>
       </div>
     </>

@@ -66,7 +66,7 @@ function RigView({ miner, commands, reload }: RigViewProps) {
   const alarms = notifications.value.filter(({ minerId, closedUtc }) => minerId === miner.id && closedUtc === null);
   const tabs = sectionsOf(miner, alarms.length);
   const chosen = tabs.find(({ key }) => key === query.get("tab"))?.key ?? "";
-  const list = commands.list ?? [];
+  const list = commands.value ?? [];
   return (
     <Page
       title={miner.name}
@@ -204,9 +204,7 @@ function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands 
       {may("listNotifications") ? <Notifications minerId={miner.id} /> : null}
       {may("listCommands") ? (
         <Card title={t.commands.title}>
-          <Loading from={{ value: commands.list, problem: commands.problem, reload: () => undefined }}>
-            {(list) => <CommandList commands={list} ofOneRig />}
-          </Loading>
+          <Loading from={commands}>{(list) => <CommandList commands={list} ofOneRig />}</Loading>
         </Card>
       ) : null}
     </>

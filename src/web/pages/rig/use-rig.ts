@@ -3,7 +3,7 @@ import type { Command, MinerDetail } from "../../../contract/resources.ts";
 import { call, Problem } from "../../api.ts";
 import { isPending } from "../../commands.ts";
 import { connection, onEvent } from "../../live.ts";
-import { type Loaded, useLoaded } from "../../parts/load.tsx";
+import { type Loaded, useLoaded, useReconnects } from "../../parts/load.tsx";
 
 /** ms between two reads of a rig whose events come faster. */
 const restMs = 1_000;
@@ -18,7 +18,7 @@ export function useRig(id: number): Loaded<MinerDetail | null> {
         if (error instanceof Problem && error.status === 404) return null;
         throw error;
       }),
-    [id, connection.value.live],
+    [id, useReconnects()],
   );
   const { reload } = loaded;
   useEffect(() => {
