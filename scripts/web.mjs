@@ -52,7 +52,10 @@ function operationsTable() {
   };
 }
 
-/** `virtual:schemas`: what rules, schedules and templates may contain, as JSON schemas, for the forms that edit them. */
+/**
+ * `virtual:schemas`: what rules, schedules, templates, channels and managed miners may contain, as JSON schemas, for the
+ * forms that edit them.
+ */
 function settingsSchemas() {
   const name = "virtual:schemas";
   const contract = (file) => import(pathToFileURL(join(root, "dist", "contract", file)).href);
@@ -61,8 +64,15 @@ function settingsSchemas() {
     resolveId: (id) => (id === name ? `\0${name}` : undefined),
     load: async (id) => {
       if (id !== `\0${name}`) return undefined;
-      const [{ RuleSettings, ScheduleSettings }, { TemplateBody }, { numberReadings }, { isSecret }] =
-        await Promise.all(["rules.js", "templates.js", "rule-conditions.js", "secrets.js"].map(contract));
+      const files = ["rules.js", "templates.js", "rule-conditions.js", "secrets.js", "channels.js", "inputs.js"];
+      const [
+        { RuleSettings, ScheduleSettings },
+        { TemplateBody },
+        { numberReadings },
+        { isSecret },
+        { ChannelSettings },
+        { ManagedMinerBody },
+      ] = await Promise.all(files.map(contract));
       const override = ({ zodSchema, jsonSchema }) => {
         if (isSecret(zodSchema)) jsonSchema.format = "password";
       };
@@ -72,6 +82,17 @@ function settingsSchemas() {
         schedule: z.toJSONSchema(ScheduleSettings, options),
         template: z.toJSONSchema(TemplateBody, options),
         readingUnits: numberReadings,
+        // By type, which is chosen first.
+        channels: Object.fromEntries(
+          ChannelSettings.options.map((each) => [
+            each.shape.type.value,
+            z.toJSONSchema(each.omit({ type: true }), options),
+          ]),
+        ),
+        managedMiner: z.toJSONSchema(
+          ManagedMinerBody.pick({ gpuSettings: true, switching: true, idle: true }),
+          options,
+        ),
       }).map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`);
       return texts.join("\n");
     },

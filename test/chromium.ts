@@ -9,7 +9,8 @@ const programs = [
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
 ];
-const program = programs.find((each) => existsSync(each));
+export const chromiumProgram = programs.find((each) => existsSync(each));
+const program = chromiumProgram;
 if (program === undefined)
   process.stderr.write(`Tests in a browser are skipped: found none of ${programs.join(", ")}\n`);
 

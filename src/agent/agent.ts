@@ -6,6 +6,7 @@ import { programOf } from "../catalogue/mining-software.ts";
 import type { AgentPermissions, FromAgent, Program, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { lock } from "../store/lock.ts";
+import { type ForeignCommands, ForeignPrograms } from "./foreign-programs.ts";
 import type { GpuReader } from "./gpus/gpu-reader.ts";
 import type { GpuTuner } from "./gpus/gpu-tuner.ts";
 import { HostReporter } from "./host-report.ts";
@@ -28,6 +29,8 @@ export interface AgentOptions {
   readonly version: string;
   readonly permissions: AgentPermissions;
   readonly rebootCommand: readonly string[];
+  /** Absent: none. */
+  readonly foreign?: readonly ForeignCommands[];
   readonly own: LauncherOptions["own"];
   readonly downloads: LauncherOptions["downloads"];
   readonly gpuReader: Pick<GpuReader, "read">;
@@ -40,7 +43,7 @@ export interface AgentOptions {
 }
 
 export interface AgentLimits extends SupervisorLimits {
-  /** Between two reports of the host, two looks at what else it does, and two looks at the length of logs. */
+  /** Intervals of host reports, of checks for other work on the host, and of log rotation. */
   readonly intervalMs: number;
 }
 
@@ -62,7 +65,7 @@ export interface ServiceLink {
   readonly waiting: number;
 }
 
-/** Takes what comes from the service; messages have been checked. */
+/** Receives messages and bytes from the service; messages have been validated. */
 export interface ServiceReceiver {
   message(message: ToAgent): void;
   frame(channel: number, bytes: Buffer): void;
@@ -72,8 +75,8 @@ export interface ServiceReceiver {
 type Request = Extract<ToAgent, { n: number }>;
 
 /**
- * Runs the mining programs of this host as the service wants, and goes on with that while the service is away. Its own
- * configuration decides what it does at all.
+ * Runs the mining programs of this host as the service requests, and continues while the service is not reachable. The
+ * agent's own configuration decides what the service may request.
  */
 export class Agent {
   readonly #options: AgentOptions;
@@ -83,6 +86,7 @@ export class Agent {
   readonly #lock: { release(): void };
   readonly #launcher: Launcher;
   readonly #reporter: HostReporter;
+  readonly #foreign: ForeignPrograms;
   readonly #activity: ActivityReader;
   readonly #supervisors = new Map<number, Supervisor>();
   readonly #occupations = new Map<number, Occupation>();
@@ -107,11 +111,12 @@ export class Agent {
       catalogue: options.catalogue ?? programOf,
       usedPorts: () => new Set([...this.#supervisors.values()].flatMap(({ apiPort }) => apiPort ?? [])),
     });
+    this.#foreign = new ForeignPrograms(options.foreign ?? [], options.log);
     this.#reporter = new HostReporter(options.folder, readGpus);
     this.#activity = new ActivityReader(this.#platform);
   }
 
-  /** Adopts what runs, and starts what is to run. */
+  /** Adopts running programs, and starts those that should run. */
   async start(): Promise<void> {
     const all = await this.#adopt();
     const running = all.flatMap(({ group, program }) => (group === null ? [] : [program.id]));
@@ -122,7 +127,7 @@ export class Agent {
     this.#timer = setInterval(() => void this.#lookAround(), this.#limits.intervalMs).unref();
   }
 
-  /** Introduces itself at a connection that has just been opened; it replaces an earlier one. */
+  /** Sends `hello` over a new connection, which replaces an earlier one. */
   connected(link: ServiceLink): ServiceReceiver {
     const tunnel = new Tunnel((id) => this.#supervisors.get(id)?.apiPort ?? null, {
       sendFrame: (channel, bytes) => link.sendFrame(channel, bytes),
@@ -147,7 +152,7 @@ export class Agent {
     };
   }
 
-  /** Instead of `start`: ends the programs that run. The next agent starts them again. */
+  /** Instead of `start`: ends the running programs. The next agent starts them again. */
   async endPrograms(): Promise<void> {
     await Promise.all((await this.#adopt()).map((each) => each.suspend()));
   }
@@ -167,7 +172,7 @@ export class Agent {
     return all;
   }
 
-  /** Programs run on where they can. */
+  /** Programs keep running where the platform allows it. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#link = null;
@@ -185,7 +190,8 @@ export class Agent {
     });
     const programs = [...this.#supervisors.values()].map(({ state }) => state);
     for (const state of programs) this.#sent.set(state.id, JSON.stringify(state));
-    link.send({ t: "hello", version, permissions, software, host, programs });
+    const foreign = this.#foreign.list;
+    link.send({ t: "hello", version, permissions, software, host, programs, foreign });
   }
 
   #want(programs: readonly Program[]): void {
@@ -228,7 +234,7 @@ export class Agent {
     this.#state.write([...this.#supervisors.values()].map(({ saved }) => saved));
   }
 
-  /** What cannot be written now is written with the next change. */
+  /** If a write fails, the state is written with the next change. */
   #saveOrLog(): void {
     try {
       this.#save();
@@ -237,7 +243,7 @@ export class Agent {
     }
   }
 
-  /** Sends what has changed, once for all changes of this turn. */
+  /** Sends the changes of this turn together. */
   #flush(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -276,6 +282,8 @@ export class Agent {
       case "reboot":
         if (!this.#options.permissions.reboot) throw forbidden("a reboot", "allow.reboot");
         return { message: await reboot(this.#options.rebootCommand, this.#options.log) };
+      case "foreign":
+        return { message: await this.#foreign.run(request.port, request.action) };
       case "command": {
         const port = this.#supervisors.get(request.program.id)?.apiPort ?? null;
         return { command: await this.#launcher.shown(request.program, port) };
@@ -291,7 +299,7 @@ export class Agent {
     return supervisor;
   }
 
-  /** What is not asked for: logs, idle time, the report of the host. */
+  /** The periodic tasks: logs, idle detection, the report of the host. */
   async #lookAround(): Promise<void> {
     const { log } = this.#options;
     const jobs = [

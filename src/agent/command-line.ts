@@ -8,7 +8,7 @@ import { type PoolAddress, poolAddress } from "./pool-address.ts";
 export interface CommandOptions {
   /** A free port of the host's loopback; null for a program without an API. */
   readonly apiPort: number | null;
-  /** Random; programs whose API knows no token get none. */
+  /** Random; null for programs whose API has no token. */
   readonly apiToken: string;
   /** Settings of each GPU in the program's order, by its own flags; absent where none are wanted. */
   readonly tuning?: readonly GpuTuning[];
@@ -27,8 +27,8 @@ export interface CommandLine {
 }
 
 /**
- * What a program is started with. `mistakes` (with paths of `Program`: algorithm, dualAlgorithm, pools, dualPools,
- * parameters) lists all that is wrong; nothing is started then.
+ * The arguments and environment of a program. If there are `mistakes` (with paths of `Program`: algorithm, dualAlgorithm,
+ * pools, dualPools, parameters), it is not started.
  */
 export function commandLine(
   entry: MiningProgram,
@@ -59,12 +59,12 @@ export function commandLine(
   return {
     argv: [...line.map(({ word }) => word), ...words.words],
     shown: [...line.map(({ shown }) => shown), ...own],
-    // CUDA programs count GPUs by their PCI bus then, as the host's list does.
+    // CUDA programs then number GPUs by PCI bus, as the host's list does.
     environment: { CUDA_DEVICE_ORDER: "PCI_BUS_ID" },
   };
 }
 
-/** All that is wrong with what a program is to do. */
+/** Every mistake in the settings of a program. */
 export function programMistakes(entry: MiningProgram, program: Program): Mistake[] {
   const { algorithm, dualAlgorithm, pools, dualPools } = program;
   const mistakes: Mistake[] = [];
@@ -107,14 +107,14 @@ function poolMistakes({ name, command }: MiningProgram, path: string, pool: Prog
   return mistakes;
 }
 
-/** What the program calls its algorithms; the second name is null without dual mining. */
+/** The program's names of its algorithms; the second is null without dual mining. */
 function namesOf({ algorithms, dual }: MiningProgram, { algorithm, dualAlgorithm }: Program) {
   const second = dualAlgorithm === null ? null : (dual[algorithm]?.[dualAlgorithm] ?? null);
   return [algorithms[algorithm] ?? { name: null, args: [] }, second] as const;
 }
 
 type Is = Partial<Record<Condition, boolean>>;
-/** A null leaves out the groups that need it. */
+/** Groups with a placeholder whose value is null are left out. */
 type Values = Readonly<Record<string, string | { readonly secret: string } | null>>;
 
 interface Word {
@@ -193,7 +193,7 @@ function loginOf({ wallet, worker }: ProgramPool) {
   return { user: wallet, worker, login: worker === "" ? wallet : `${wallet}.${worker}` };
 }
 
-/** A scheme that says more than plain or TLS (such as stratum2+tcp) is passed on to programs that take schemes. */
+/** A scheme other than plain or TLS stratum (such as stratum2+tcp) is passed to programs that take schemes. */
 const schemeFor = (schemes: MiningProgram["command"]["schemes"], { scheme, tls, ordinary }: PoolAddress): string =>
   !ordinary && schemes.plain !== "" ? `${scheme}://` : ((tls ? schemes.tls : schemes.plain) ?? "");
 

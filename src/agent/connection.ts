@@ -12,9 +12,9 @@ export interface ConnectionOptions {
   /** http: or https: address of the service. */
   readonly service: URL;
   readonly token: string;
-  /** PEM certificates of the authority that has signed the service's; null for those of the system. */
+  /** PEM certificates of the CA that signed the service's; null for the system's. */
   readonly ca: string | null;
-  /** Plain http to any address, and certificates that nobody has signed. */
+  /** Allows plain http to any address, and any certificate. */
   readonly insecure: boolean;
   readonly log: Logger;
   readonly limits?: Partial<ConnectionLimits>;
@@ -22,7 +22,7 @@ export interface ConnectionOptions {
 
 export interface ConnectionLimits {
   readonly backOff: BackOff;
-  /** After a refusal: a token does not become valid by being sent again. */
+  /** After a refusal; long, since a refused token seldom becomes valid. */
   readonly refusedMs: number;
   readonly handshakeMs: number;
   readonly pingMs: number;
@@ -60,7 +60,7 @@ const isNearby = (address: string): boolean => nearby.check(address, isIP(addres
 const needsTls = (host: string): RigbridgeError =>
   new RigbridgeError(
     "config.invalid",
-    `The service at ${host} is beyond this host's private networks, so its address must begin with https://; ` +
+    `The service at ${host} is outside this host's private networks, so its address must begin with https://; ` +
       "--insecure would send the token unencrypted",
   );
 
@@ -70,7 +70,7 @@ export function checkService({ service, insecure }: Pick<ConnectionOptions, "ser
   if (service.protocol === "http:" && !insecure && isIP(host) !== 0 && !isNearby(host)) throw needsTls(host);
 }
 
-/** Keeps a connection to the service open: opened again after each end, at different times for different agents. */
+/** Keeps a connection to the service open, and reconnects after a delay that differs between agents. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #limits: ConnectionLimits;
@@ -107,9 +107,11 @@ export class Connection {
     const { log, service } = this.#options;
     if (reason === this.#logged) return;
     this.#logged = reason;
-    if (isRefused)
-      log.error(`The service at ${service.host} refuses this agent (${reason}); programs go on as they are`);
-    else log.warn(`No connection to the service at ${service.host} (${reason}); programs go on, and it is tried again`);
+    if (isRefused) log.error(`The service at ${service.host} refuses this agent (${reason}); programs keep running`);
+    else
+      log.warn(
+        `No connection to the service at ${service.host} (${reason}); programs keep running, and the agent tries again`,
+      );
   }
 
   /** Resolves when the connection has ended. */
@@ -167,9 +169,9 @@ export class Connection {
         clearInterval(pinging);
         this.#closing.signal.removeEventListener("abort", abort);
         receiver?.closed();
-        const told = printable(words.toString()) || `code ${code}`;
-        // 1008: the token was revoked while the connection was open, or what was sent is not taken.
-        resolve({ wasOpen: receiver !== null, isRefused: isRefused || code === 1008, reason: reason || told });
+        const closeReason = printable(words.toString()) || `code ${code}`;
+        // 1008: the token was revoked while the connection was open, or a message was not valid.
+        resolve({ wasOpen: receiver !== null, isRefused: isRefused || code === 1008, reason: reason || closeReason });
       });
     if (this.#closing.signal.aborted) socket.terminate();
     return promise;
@@ -183,10 +185,10 @@ interface End {
 }
 
 const refusals: Readonly<Record<number, string>> = {
-  401: "the token is wrong or was revoked; make another one with `rigbridge agent token`",
+  401: "the token is wrong or was revoked; create another one with `rigbridge agent token`",
   403: "the token is not accepted from this address",
-  404: "this is no Rigbridge with support for agents",
-  426: "something between agent and service takes no WebSockets",
+  404: "there is no Rigbridge with support for agents at this address",
+  426: "a proxy between agent and service does not pass WebSockets",
 };
 
 class SocketLink implements ServiceLink {
@@ -212,7 +214,7 @@ class SocketLink implements ServiceLink {
 
   #write(data: string | Buffer): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    // A service that reads nothing is left; the agent introduces itself anew to it.
+    // The service has stopped reading: disconnect, and begin again with `hello`.
     if (this.#socket.bufferedAmount > this.#mostWaiting) this.#socket.terminate();
     else this.#socket.send(data);
   }
@@ -230,10 +232,13 @@ function takeMessage(bytes: Buffer, receiver: ServiceReceiver, socket: WebSocket
     receiver.message(message.data);
     return;
   }
-  // That of a newer service; nothing of it is done.
+  // A message of a newer service: it is ignored as a whole.
   log.warn("The service has sent a message that this agent does not understand; it may need an update");
   if (!isRecord(value) || typeof value.n !== "number") return;
-  const error = { code: "service.unsupported", message: "The agent of the host does not know this request; update it" };
+  const error = {
+    code: "service.unsupported",
+    message: "The agent of the host does not know this request; update the agent",
+  };
   const answer: FromAgent = { t: "done", n: value.n, error };
   socket.send(JSON.stringify(answer));
 }
@@ -255,7 +260,7 @@ function socketAddress(service: URL): URL {
 
 type Found = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Resolves a name as the system does, but only to nearby addresses: the token is not sent in the clear to others. */
+/** The system's resolver, limited to nearby addresses: the token is not sent in the clear to others. */
 function nearbyLookup(host: string, options: LookupOptions, found: Found): void {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     const foreign = error === null && addresses.some(({ address }) => !isNearby(address));

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections, which come and go. */
+/** Below the ephemeral ports, which systems give to outgoing connections. */
 const [lowest, highest] = [20_000, 32_000];
 const tries = 100;
 
@@ -14,7 +14,7 @@ export async function freePort(taken: ReadonlySet<number>): Promise<number> {
   throw new Error("no free port was found");
 }
 
-/** Some programs listen on all addresses, whatever they are told. */
+/** Checked too, since some programs listen on all addresses even if they are given one. */
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();

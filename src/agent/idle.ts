@@ -3,7 +3,7 @@ import { type Platform, processName } from "./platform/index.ts";
 
 export type IdleRule = NonNullable<Program["idle"]>;
 
-/** What the host does beside mining. */
+/** Other work on the host. */
 export interface Activity {
   /** Names of its processes, as `processName` writes them. */
   readonly names: ReadonlySet<string>;
@@ -11,18 +11,18 @@ export interface Activity {
   readonly load: number | null;
 }
 
-/** Whether the host has something else to do than run a program. */
+/** Whether other work on the host keeps a program from running. */
 export interface Occupation {
-  /** With what; null for nothing. */
+  /** The reason, such as a process; null if the host is not busy. */
   readonly by: string | null;
-  /** Since when the load has been above the limit, and since when there has been nothing; epoch ms. */
+  /** Since when the load has been above the limit, and since when the host has been quiet; epoch ms. */
   readonly loadedSince: number | null;
   readonly quietSince: number | null;
 }
 
 export const unoccupied: Occupation = { by: null, loadedSince: null, quietSince: null };
 
-/** A short peak of load stops nothing, and a short pause of others starts nothing. */
+/** Short peaks of load, and short pauses of other work, are ignored. */
 const loadedMs = 30_000;
 const quietMs = 60_000;
 

@@ -22,8 +22,8 @@ export interface LauncherOptions {
 }
 
 /**
- * Decides what a program is started with. The service names it and its settings; what is run, where it comes from and
- * how its command line looks is decided here.
+ * Decides what a program is started with. The service names the program and its settings; the executable, its source and
+ * the command line are decided here.
  */
 export class Launcher {
   readonly #options: LauncherOptions;
@@ -56,7 +56,7 @@ export class Launcher {
     };
   }
 
-  /** The command line as people may see it. Throws what would keep the program from being started. */
+  /** The command line with secrets hidden. Throws the error that starting the program would. */
   async shown(program: Program, apiPort: number | null): Promise<string[]> {
     const entry = this.#entry(program);
     this.#checkGpuSettings(program);
@@ -77,11 +77,11 @@ export class Launcher {
     if (entry !== undefined) return entry;
     throw new RigbridgeError(
       "software.unknown",
-      `This host's agent knows no mining software ${software}; update it, or declare that program in its configuration`,
+      `The agent of this host does not know the mining software ${software}; update it, or declare the program in its configuration`,
     );
   }
 
-  /** The file of a program; null for one that is downloaded. Throws what this host does not allow. */
+  /** The executable of a program; null for a downloaded one. Throws if this host does not allow it. */
   async #presentFile(program: Program, entry: MiningProgram): Promise<string | null> {
     const { permissions } = this.#options;
     const declared = this.#declared(program);
@@ -92,8 +92,8 @@ export class Launcher {
       return file;
     }
     if (program.files.from === "host" && declared === undefined)
-      throw new RigbridgeError("software.unknown", `This host's configuration declares no ${program.software}`);
-    // What the host's own configuration declares needs no permission from it.
+      throw new RigbridgeError("software.unknown", `${program.software} is not declared in this host's configuration`);
+    // A path in the host's own configuration needs no further permission.
     if (declared === undefined && !permissions.downloads) throw forbidden("downloads of programs", "allow.downloads");
     return null;
   }
@@ -104,7 +104,7 @@ export class Launcher {
 }
 
 const system = process.platform === "win32" ? "windows" : process.platform === "darwin" ? "macos" : "linux";
-/** Shown where the program does not run; each start gets a free one. */
+/** Port in the command line of a program that does not run; each start gets a free one. */
 const examplePort = 20_000;
 
 function lineOf(...[entry, program, options]: Parameters<typeof commandLine>) {
@@ -113,7 +113,7 @@ function lineOf(...[entry, program, options]: Parameters<typeof commandLine>) {
   return line;
 }
 
-/** Passwords, and each word of the command line that people do not see. */
+/** Passwords, and each word that is hidden in the command line. */
 function secretsIn(
   { pools, dualPools }: Program,
   argv: readonly string[],

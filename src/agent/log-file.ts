@@ -59,7 +59,7 @@ export class LogFile {
       const end = createReadStream(this.path, { start: size - this.#limits.size, end: size - 1 });
       await pipeline(end, createWriteStream(this.#older(1), { mode: 0o600 }));
     } finally {
-      // Also where there is no space for the copy: a log must not fill the disk.
+      // Empties it even if there is no space for the copy: a log must not fill the disk.
       await truncate(this.path, 0);
     }
   }

@@ -4,6 +4,7 @@ import { downloadTargetFor } from "../catalogue/mining-program.ts";
 import { Agent, type AgentOptions } from "./agent.ts";
 import { Downloads } from "./downloads/index.ts";
 import { ProgramDownloads } from "./downloads/program-downloads.ts";
+import type { ForeignCommands } from "./foreign-programs.ts";
 import { GpuReader } from "./gpus/gpu-reader.ts";
 import { GpuTuner } from "./gpus/gpu-tuner.ts";
 import { platformOf } from "./platform/index.ts";
@@ -18,6 +19,7 @@ export interface HostSettings extends Pick<AgentOptions, "folder" | "version" | 
     readonly reboot: boolean;
     readonly gpuSettings: boolean;
   };
+  readonly foreignPrograms: readonly ForeignCommands[];
   /** Absent: that of the system. */
   readonly rebootCommand?: readonly string[] | undefined;
   /** A copy of the makers' sites that programs are downloaded from; null for the sites themselves. */
@@ -25,7 +27,7 @@ export interface HostSettings extends Pick<AgentOptions, "folder" | "version" | 
 }
 
 /** The agent of this machine, with the machine's own GPUs and downloads. */
-export function openAgent({ allow, rebootCommand, mirror, ...options }: HostSettings): Agent {
+export function openAgent({ allow, rebootCommand, foreignPrograms, mirror, ...options }: HostSettings): Agent {
   const { folder, log } = options;
   const platform = platformOf();
   const common = { env: process.env, root: "/", timeoutMs: toolTimeoutMs, log: (text: string) => log.warn(text) };
@@ -37,6 +39,7 @@ export function openAgent({ allow, rebootCommand, mirror, ...options }: HostSett
     gpuTuner: new GpuTuner({ ...common, reader: gpuReader, journal: join(folder, "gpu-settings.json") }),
     downloads: new ProgramDownloads(new Downloads({ folder, mirror }), downloadTargetFor(`${type()} (${machine()})`)),
     permissions: { folders: [...folders], ...allowed },
+    foreign: foreignPrograms,
     rebootCommand: rebootCommand ?? platform.rebootCommand,
   });
 }

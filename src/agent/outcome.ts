@@ -4,7 +4,7 @@ import type { Exit } from "./process.ts";
 import { afterEnd, type Failures, noFailures, type RestartLimits } from "./restart-law.ts";
 import type { SavedLaunch, SavedProgram } from "./state-file.ts";
 
-/** Failures that may pass: a disk that is mounted late, a network that is away. */
+/** Failures that may be temporary, such as a disk that is mounted late or a network outage. */
 const passing: ReadonlySet<string> = new Set(["program.missing", "download.failed", "store.full"]);
 
 interface End {
@@ -15,7 +15,7 @@ interface End {
   readonly lines: readonly string[];
 }
 
-/** How starts of a program came out: why it does not run, and when the next start may be. */
+/** The result of a program's starts: why it does not run, and when it may be started next. */
 export class Outcome {
   readonly #limits: RestartLimits;
   readonly #now: () => number;
@@ -38,7 +38,7 @@ export class Outcome {
     return { starts: this.#starts, exit: this.#exit, failed: this.#failed };
   }
 
-  /** Why it does not run; null while it does, or nothing keeps it from running. */
+  /** Why it does not run; null if it runs, or may be started. */
   get problem(): RigbridgeError | null {
     return this.#problem;
   }
@@ -47,7 +47,7 @@ export class Outcome {
     return this.#problem?.message ?? this.#failed?.message ?? null;
   }
 
-  /** Whether it is not started again until somebody starts or changes it. */
+  /** Whether only a user's start or a changed setting starts it again. */
   get isFinal(): boolean {
     return this.#failed !== null;
   }
@@ -66,12 +66,12 @@ export class Outcome {
     return this.#problem?.code === "program.hangs";
   }
 
-  /** Somebody has started it. */
+  /** A user has started it. */
   beginCount(): void {
     this.#starts = 0;
   }
 
-  /** Somebody has started it, or changed what it is started with: earlier failures no longer count. */
+  /** A user has started it or changed its settings: earlier failures no longer count. */
   beginAnew(): void {
     this.#failed = null;
     this.#failures = noFailures;
@@ -98,15 +98,15 @@ export class Outcome {
     return at;
   }
 
-  /** Nothing ends it. */
+  /** It survived every signal. */
   hanging(name: string): RigbridgeError {
-    const advice = "a GPU driver may hang, and then only a reboot of the host helps";
-    const problem = new RigbridgeError("program.hangs", `${name} does not end, even by SIGKILL; ${advice}`);
+    const advice = "if a GPU driver hangs, only a reboot of the host helps";
+    const problem = new RigbridgeError("program.hangs", `${name} does not end, even after SIGKILL; ${advice}`);
     this.#problem = problem;
     return problem;
   }
 
-  /** What follows from an end that nobody asked for. */
+  /** After an exit that was not requested. */
   judge(name: string, { exit, launch, startedAt, lines }: End): RigbridgeError {
     const end = { ranMs: this.#now() - startedAt, code: exit.code, badConfiguration: launch.badConfiguration };
     const after = afterEnd(end, this.#failures, this.#limits);
@@ -121,7 +121,7 @@ export class Outcome {
     return problem;
   }
 
-  /** What follows from a start that failed. */
+  /** After a failed start. */
   failedToStart(name: string, error: unknown): RigbridgeError {
     const why = error instanceof Error && "code" in error ? String(error.code) : "internal error";
     const problem =

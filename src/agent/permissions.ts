@@ -12,8 +12,8 @@ export const forbidden = (what: string, setting: string): RigbridgeError =>
 
 /**
  * The real path of a program that the service wants to run. Throws `agent.forbidden` if it is not in one of the folders,
- * or a link leads out of them: outside, not even whether a file exists is told. `program.missing` and
- * `program.not-executable` say the rest.
+ * or a link leads out of them; outside, the error does not even reveal whether a file exists. Throws `program.missing` or
+ * `program.not-executable` for the rest.
  */
 export async function allowedExecutable(path: string, folders: readonly string[]): Promise<string> {
   const outside = forbidden(`programs outside of ${folders.join(", ") || "its own folders"}`, "allow.folders");
@@ -21,7 +21,7 @@ export async function allowedExecutable(path: string, folders: readonly string[]
   const real = await realpath(path).catch(() => null);
   if (real === null) {
     if (!folders.some((folder) => isWithin(resolve(path), resolve(folder)))) throw outside;
-    throw new RigbridgeError("program.missing", `There is no file ${path} on this host, or the agent may not see it`);
+    throw new RigbridgeError("program.missing", `${path} does not exist on this host, or the agent may not read it`);
   }
   const realFolders = await Promise.all(folders.map((folder) => realpath(folder).catch(() => null)));
   if (!realFolders.some((folder) => folder !== null && isWithin(real, folder))) throw outside;
@@ -29,22 +29,22 @@ export async function allowedExecutable(path: string, folders: readonly string[]
 }
 
 /**
- * Throws `agent.forbidden` if a file is not named like the program that it is said to be: the rules of one program's
- * parameters do not protect another.
+ * Throws `agent.forbidden` if a file does not have the name of the chosen program: rules for one program's parameters do not
+ * protect another.
  */
 export function checkName(path: string, { name, executable: { linux, windows } }: MiningProgram): void {
   const files = [linux, windows].flatMap((each) => (each === null ? [] : [each.replace(/\.exe$/, "").toLowerCase()]));
   const names = [...new Set(files)];
   if (names.some((each) => basename(path).toLowerCase().startsWith(each))) return;
-  const what = names.length === 0 ? "has no executable of a known name" : `is called ${names.join(" or ")}`;
-  throw new RigbridgeError("agent.forbidden", `${path} is not taken for ${name}, which ${what}; rename it`);
+  const what = names.length === 0 ? "has no executable with a known name" : `is called ${names.join(" or ")}`;
+  throw new RigbridgeError("agent.forbidden", `${path} is refused as ${name}, which ${what}; rename the file`);
 }
 
 /** The real path of a program. */
 export async function executable(path: string): Promise<string> {
   const real = await realpath(path).catch(() => null);
   if (real === null)
-    throw new RigbridgeError("program.missing", `There is no file ${path} on this host, or the agent may not see it`);
+    throw new RigbridgeError("program.missing", `${path} does not exist on this host, or the agent may not read it`);
   if (!(await stat(real)).isFile()) throw notExecutable(path, "is not a file");
   // Windows runs batch files by a shell.
   if (process.platform === "win32" && extname(real).toLowerCase() !== ".exe")
@@ -55,14 +55,14 @@ export async function executable(path: string): Promise<string> {
   );
   if (!may) throw notExecutable(path, "is not executable by the agent's user; run chmod +x on it");
   if (process.platform !== "win32" && !(await isProgram(real)))
-    throw notExecutable(path, "is neither a program of this system nor a script that begins with #!");
+    throw notExecutable(path, "is neither an executable for this system nor a script that begins with #!");
   return real;
 }
 
-/** How programs of Linux (ELF) and macOS (Mach-O, both byte orders, and for several processors) and scripts begin. */
+/** First bytes of executables of Linux (ELF) and macOS (Mach-O, both byte orders, and universal), and of scripts. */
 const beginnings = ["7f454c46", "cffaedfe", "cefaedfe", "feedfacf", "feedface", "cafebabe", "2321"];
 
-/** The system's own way to start programs runs any other file by a shell. */
+/** Any other executable file would be run by a shell. */
 async function isProgram(path: string): Promise<boolean> {
   const file = await open(path, "r");
   try {

@@ -6,7 +6,7 @@ export interface PoolAddress {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Whether the scheme only says whether to use TLS; programs have their own words for that. */
+  /** Whether the scheme only chooses TLS or not; programs have their own schemes for that. */
   readonly ordinary: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface RunningProcess {
   readonly identity: ProcessIdentity;
   /** Resolves when the program itself has ended; others of its group may still run. */
   readonly ended: Promise<Exit>;
-  /** No longer watches it; it runs on. */
+  /** Stops watching it; it keeps running. */
   release(): void;
 }
 
@@ -35,7 +35,7 @@ export async function startProcess(options: StartOptions, platform: Platform): P
     detached: platform.programsOutliveAgent,
     windowsHide: true,
   });
-  // Before anything is awaited, as it may end at once.
+  // Before anything is awaited, since it may exit at once.
   const ended = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
@@ -43,14 +43,14 @@ export async function startProcess(options: StartOptions, platform: Platform): P
   child.on("error", () => undefined);
   child.unref();
   const pid = child.pid ?? 0;
-  // One that has ended already is only recorded as such.
+  // It may have exited already.
   const identity = (await platform.identify(pid)) ?? { pid, startTime: "", command: null };
   return { identity, ended, release: () => undefined };
 }
 
 /**
- * Watches a process that an earlier agent has started. Only the system can tell that such a process has ended, and not
- * how, so it is asked again and again.
+ * Watches a process that an earlier agent started, by polling the system: it is not a child of this process, so its exit
+ * code stays unknown.
  */
 export function adoptProcess(identity: ProcessIdentity, platform: Platform, intervalMs: number): RunningProcess {
   const released = new AbortController();
@@ -78,8 +78,8 @@ export interface StopLimits {
 export const stopLimits: StopLimits = { patienceMs: 10_000, killMs: 10_000 };
 
 /**
- * A program with everything that it has started. Its mark is a variable of its environment, which they inherit: so none
- * of them is missed after the program itself has ended, and no process that got its pid later is touched.
+ * A program with all processes that it has started. Its mark is an environment variable, which these processes inherit: so
+ * they are found after the program itself has ended, and a later process with the same pid is not touched.
  */
 export interface ProcessTree {
   readonly process: RunningProcess;
@@ -87,8 +87,8 @@ export interface ProcessTree {
 }
 
 /**
- * Ends a program with its group: by its API if `quit` is given, then by one signal after the other. False if it does not
- * end even then: a GPU driver that hangs holds its processes.
+ * Ends a program with its group: by its API if `quit` is given, then by one signal after the other. False if it survives all
+ * of them, as processes do while a GPU driver hangs.
  */
 export async function endTree(
   tree: ProcessTree,
@@ -114,7 +114,7 @@ async function signalTree({ process: { identity }, mark }: ProcessTree, name: Gr
     try {
       process.kill(pid, name);
     } catch {
-      // It has just ended.
+      // It has just exited.
     }
 }
 

@@ -19,7 +19,7 @@ export const connects = (port: number): Promise<boolean> =>
       .once("timeout", () => end(false));
   });
 
-/** Asks a program by its API to end; null if it has no such request. Resolves also where it is not taken. */
+/** Asks a program through its API to quit; null if its API has no such request. Resolves even if the request fails. */
 export function quitRequest({ apiPort, quit }: Pick<SavedLaunch, "apiPort" | "quit">): (() => Promise<void>) | null {
   if (apiPort === null || quit === null) return null;
   return () =>

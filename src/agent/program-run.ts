@@ -29,10 +29,13 @@ export interface Launch extends SavedLaunch {
 
 export interface RunLimits {
   readonly stop: StopLimits;
-  /** How long a start may take until its API answers, and how long one without an API has to run to count as started. */
+  /**
+   * How long a program may take until its API answers. A program without an API counts as started after running that
+   * long.
+   */
   readonly startMs: number;
   readonly settleMs: number;
-  /** Between two looks at a process that an earlier agent has started. */
+  /** Interval of checks of a process that an earlier agent started. */
   readonly adoptedMs: number;
 }
 
@@ -45,7 +48,7 @@ interface Place {
   readonly now: () => number;
 }
 
-/** A program that runs, with all that it was started with. */
+/** A running program, with everything that it was started with. */
 export class ProgramRun {
   readonly process: RunningProcess;
   readonly #saved: Omit<SavedRun, "process">;
@@ -77,15 +80,15 @@ export class ProgramRun {
     return remains(this.#tree, this.#place.platform);
   }
 
-  /** False if nothing ends it. */
+  /** False if it survives every signal. */
   end(): Promise<boolean> {
     const { limits, platform } = this.#place;
     return endTree(this.#tree, quitRequest(this.launch), limits.stop, platform);
   }
 
   /**
-   * Waits until the program's API takes connections; one whose API never does runs all the same. `taken`: another process
-   * listens at its port.
+   * Waits until the program's API accepts connections, but not forever: a program runs without it, too. `taken`: another
+   * process listens at its port.
    */
   async ready(isCurrent: () => boolean): Promise<"runs" | "taken"> {
     const { limits, platform } = this.#place;
@@ -128,7 +131,10 @@ export async function startRun(
   }
 }
 
-/** What an earlier agent has started; null if it has ended. `isWhole` is false if only processes that it started are left. */
+/**
+ * A program that an earlier agent started; null if it has ended. `isWhole` is false if only its child processes are
+ * left.
+ */
 export async function adoptRun(
   saved: SavedRun,
   place: Pick<Place, "platform" | "limits">,
@@ -138,7 +144,7 @@ export async function adoptRun(
   const known = saved.process;
   if (known !== null && (await isAlive(known, platform)))
     return { run: new ProgramRun(saved, adoptProcess(known, platform, limits.adoptedMs), place), isWhole: true };
-  // The agent died before it knew the process, or the program ended and left others running.
+  // The agent died before it stored the process, or the program ended and left child processes running.
   const marked = await platform.marked(saved.mark);
   const leader = marked.find(({ leads }) => leads);
   if (leader !== undefined) {

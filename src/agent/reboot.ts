@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import type { Logger } from "pino";
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** Time for the command to fail, and for the answer to leave the host. */
+/** Time for the command to fail, or for the answer to reach the service. */
 const failMs = 2_000;
 
 /** Runs the command that reboots the host. Rejects if it fails at once. */
 export async function reboot([file = "", ...args]: readonly string[], log: Logger): Promise<string> {
-  log.warn(`The host is rebooted, as the service asks (${file})`);
+  log.warn(`The service has requested a reboot of this host (${file})`);
   const child = spawn(file, args, { stdio: ["ignore", "ignore", "pipe"], windowsHide: true });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -6,7 +6,7 @@ export interface RestartLimits {
   readonly quickMs: number;
   /** After so many quick ends in a row the agent gives up. */
   readonly mostQuickEnds: number;
-  /** After running this long a program is healthy, and its failures are forgotten. */
+  /** A program that has run this long is healthy; its failures are forgotten. */
   readonly healthyMs: number;
 }
 
@@ -17,7 +17,7 @@ export const restartLimits: RestartLimits = {
   healthyMs: 600_000,
 };
 
-/** Ends of a program that nobody asked for, since it was last healthy or somebody started it. */
+/** Unrequested exits of a program since it was last healthy or started by a user. */
 export interface Failures {
   readonly ends: number;
   /** In a row. */
@@ -28,9 +28,9 @@ export const noFailures: Failures = { ends: 0, quickEnds: 0 };
 
 interface End {
   readonly ranMs: number;
-  /** Exit code; null after a signal, or where it is not known. */
+  /** Exit code; null after a signal, or if unknown. */
   readonly code: number | null;
-  /** Codes by which this program says that its configuration is wrong. */
+  /** Exit codes by which this program reports a wrong configuration. */
   readonly badConfiguration: readonly number[];
 }
 
@@ -38,7 +38,7 @@ export type AfterEnd =
   | { readonly what: "wait"; readonly waitMs: number; readonly failures: Failures }
   | { readonly what: "give up"; readonly why: string; readonly failures: Failures };
 
-/** What follows when a program ends that is to run. */
+/** What to do when a program exits that should run. */
 export function afterEnd({ ranMs, code, badConfiguration }: End, before: Failures, limits: RestartLimits): AfterEnd {
   const ends = ranMs >= limits.healthyMs ? 1 : before.ends + 1;
   const quickEnds = ranMs < limits.quickMs ? before.quickEnds + 1 : 0;

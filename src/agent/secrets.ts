@@ -2,7 +2,9 @@ const hidden = "***";
 /** Shorter ones are hidden only as whole words. */
 const distinctLength = 6;
 
-/** A text without these secrets, the longest first, since one may be a part of another. "x" is an empty password. */
+/**
+ * Redacts these secrets in a text, the longest first, since one may contain another. "x" stands for an empty password.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== "" && secret !== "x")

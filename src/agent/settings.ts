@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Finding, parseYaml } from "../config/document.ts";
 import { type Environment, withEnvironment } from "../config/environment.ts";
 import { invalidConfig, readableByOthers, readText } from "../config/file.ts";
-import { AllowSettings, mirror, rebootCommand } from "../config/own-agent.ts";
+import { AllowSettings, ForeignProgramSettings, foreignPrograms, mirror, rebootCommand } from "../config/own-agent.ts";
 import { findingsIn, sentence, unknownKeySentence } from "../config/sentence.ts";
 import {
   type DeclaredProgram,
@@ -19,23 +19,24 @@ import { checkService } from "./connection.ts";
 
 const path = z.string().min(1).max(1_000);
 
-/** The configuration file of `rigbridge agent`. It alone decides what the service may ask of this host. */
+/** The configuration file of `rigbridge agent`. Only this file decides what the service may do on this host. */
 export const AgentSettings = z.strictObject({
   service: z
     .url({ protocol: /^https?$/, error: "must be an address like https://rigs.example:17790" })
     .optional()
     .describe("address of the service"),
-  token: secret(z.string().regex(/^[\x21-\x7e]{16,200}$/, "must be a token that `rigbridge agent token` has made"))
+  token: secret(z.string().regex(/^[\x21-\x7e]{16,200}$/, "must be a token from `rigbridge agent token`"))
     .optional()
     .describe("from `rigbridge agent token`; for this host only"),
-  ca: path.optional().describe("file with the certificate of the authority that signed the service's"),
+  ca: path.optional().describe("file with the certificate of the CA that signed the service's"),
   insecure: z
     .boolean()
     .default(false)
-    .describe("send the token unencrypted, or to a service that cannot prove its name"),
+    .describe("send the token unencrypted, or to a service without a valid certificate"),
   data: path.default("rigbridge-agent").describe("the agent's own folder: state, logs, programs"),
   allow: AllowSettings.prefault({}),
   rebootCommand,
+  foreignPrograms,
   software: Software,
   mirror,
 });
@@ -51,12 +52,13 @@ export interface ReadySettings {
   readonly folder: string;
   readonly allow: AgentSettings["allow"];
   readonly rebootCommand: AgentSettings["rebootCommand"];
+  readonly foreignPrograms: AgentSettings["foreignPrograms"];
   readonly mirror: string | null;
   readonly own: readonly DeclaredProgram[];
   readonly warnings: readonly string[];
 }
 
-/** Given on the command line; they go before the file. */
+/** Given on the command line; they take precedence over the file. */
 export interface AgentOverrides {
   readonly service?: string;
   readonly token?: string;
@@ -77,7 +79,7 @@ export async function readAgentSettings(
   const given = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
   if (!given.success) {
     const errors = given.error.issues.map(({ path: [option], message }) => ({ path: `--${String(option)}`, message }));
-    throw new RigbridgeError("config.invalid", "The options have mistakes", { errors });
+    throw new RigbridgeError("config.invalid", "The options are not valid", { errors });
   }
   const beside = file === null ? "" : dirname(file);
   const service = overrides.service ?? written.service;
@@ -93,6 +95,7 @@ export async function readAgentSettings(
     ca: ca === undefined ? null : await certificate(ca),
     allow: { ...allowed, folders: folders?.map((each) => resolve(beside, each)) },
     rebootCommand: written.rebootCommand,
+    foreignPrograms: written.foreignPrograms,
     mirror: written.mirror ?? null,
     own: written.software.map(declaredProgram),
     warnings: isExposed
@@ -112,7 +115,10 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
   const filled = withEnvironment(document.value ?? {}, env);
   const parsed = AgentSettings.safeParse(filled.value, { error: sentence });
   const unknownKey = (at: Finding["path"], key: string): Finding => {
-    const section = { allow: AllowSettings, software: SoftwareSettings }[String(at[0])] ?? AgentSettings;
+    const sections = {
+      ...{ allow: AllowSettings, software: SoftwareSettings, foreignPrograms: ForeignProgramSettings },
+    };
+    const section = Object.entries(sections).find(([name]) => name === at[0])?.[1] ?? AgentSettings;
     const keys = Object.keys(section.shape);
     return { path: [...at, key], message: unknownKeySentence(key, keys) };
   };
@@ -136,7 +142,7 @@ function missing(found: Readonly<Record<string, string | undefined>>, file: stri
       path: key,
       message: `is missing; give it with --${key}${file === null ? "" : `, or in ${file}`}`,
     }));
-  return new RigbridgeError("config.invalid", "The agent does not know its service yet", { errors });
+  return new RigbridgeError("config.invalid", "The agent's settings are incomplete", { errors });
 }
 
 async function certificate(file: string): Promise<string> {

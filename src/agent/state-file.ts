@@ -5,16 +5,16 @@ import { Program } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 
-/** What is needed of a start for as long as the program runs, also by a later agent. */
+/** Facts of a start that are needed as long as the program runs, also by a later agent. */
 const SavedLaunch = z.object({
   apiPort: z.int().nullable(),
   apiToken: z.string().nullable(),
-  /** What its API takes as a request to end. */
+  /** The API request that makes it quit. */
   quit: z.string().nullable(),
   badConfiguration: z.array(z.int()),
   /** Parts of its command line that are redacted in what it prints. */
   secrets: z.array(z.string()),
-  /** Digest of what its command line was made of. */
+  /** Digest of everything that its command line was made from. */
   fingerprint: z.string(),
 });
 export type SavedLaunch = z.infer<typeof SavedLaunch>;
@@ -39,13 +39,13 @@ export const SavedProgram = z.object({
 });
 export type SavedProgram = z.infer<typeof SavedProgram>;
 
-/** An agent reads what the one before an update has written, so fields that are added, also to `Program`, have defaults. */
+/** After an update, an agent reads its predecessor's file, so fields that are added, also to `Program`, have defaults. */
 const State = z.object({ version: z.literal(1), programs: z.array(SavedProgram) });
 
 /**
- * What outlives the agent: its programs, and the processes that run them. It is written before a program is started and
- * again once its process is known, so that an agent that dies at any moment leaves no program that the next one would
- * start a second time. It contains passwords of pools.
+ * The state that outlives the agent: its programs and their processes. It is written before a program is started and again
+ * once its process is known, so that the next agent never starts a program twice, at whatever moment this one dies. It
+ * contains passwords of pools.
  */
 export class StateFile {
   readonly #file: string;
@@ -55,7 +55,7 @@ export class StateFile {
     this.#file = join(folder, "state.json");
   }
 
-  /** Throws `store.refused` if the file is damaged: what runs is then unknown. */
+  /** Throws `store.refused` if the file is damaged: it is then unknown which programs run. */
   read(): SavedProgram[] {
     try {
       return State.parse(JSON.parse(readFileSync(this.#file, "utf8"))).programs;
@@ -63,7 +63,7 @@ export class StateFile {
       if (isRecord(error) && error.code === "ENOENT") return [];
       throw new RigbridgeError(
         "store.refused",
-        `The agent's state ${this.#file} cannot be read, so what runs on this host is not known; end its mining ` +
+        `The agent's state ${this.#file} cannot be read, so it is unknown which programs run; end the host's mining ` +
           "programs, then delete the file",
         { cause: error },
       );

@@ -18,7 +18,9 @@ export interface SupervisorParts {
   /** The agent's folder. */
   readonly folder: string;
   readonly log: Logger;
-  /** Throws a `RigbridgeError` that says why the program cannot be started; reports what takes long. */
+  /**
+   * Throws a `RigbridgeError` with the reason if the program cannot be started; reports long steps, such as downloads.
+   */
   readonly prepare: (
     program: Program,
     report: (step: Preparing) => void,
@@ -28,7 +30,7 @@ export interface SupervisorParts {
   readonly gpus: Pick<GpuTuner, "apply" | "restore">;
   /** Writes the state of all programs, or throws. */
   readonly save: () => void;
-  /** The same where what runs has changed already. */
+  /** The same after a change that cannot be undone; a failed write is repeated later. */
   readonly saveOrLog: () => void;
   /** The state may have changed. */
   readonly changed: () => void;
@@ -36,7 +38,7 @@ export interface SupervisorParts {
 }
 
 export interface PreparedLaunch extends Omit<Launch, "fingerprint"> {
-  /** Those that the program does not make itself. */
+  /** GPU settings that the program does not make itself. */
   readonly gpuSettings: readonly GpuSettings[];
 }
 
@@ -45,7 +47,7 @@ export interface Preparing {
   readonly download: ProgramState["download"];
 }
 
-/** Of everything that the command line and the settings of GPUs are made of. */
+/** Digest of everything that the command line and the GPU settings are made from. */
 export const fingerprintOf = (program: Program): string => {
   const { software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings } = program;
   const parts = [software, files, algorithm, dualAlgorithm, pools, dualPools, parameters, gpuSettings];

@@ -21,8 +21,8 @@ const fewBytes = 2_000;
 const closeMs = 1_000;
 
 /**
- * Keeps one program as it is wanted. A single loop starts and ends it, so it never runs twice, in whatever order requests
- * arrive or repeat.
+ * Keeps one program in the requested state. A single loop starts and ends it, so it never runs twice, in whatever order
+ * requests arrive or repeat.
  */
 export class Supervisor {
   readonly #parts: SupervisorParts;
@@ -32,9 +32,9 @@ export class Supervisor {
   /** A start whose process is not known yet. */
   #unstarted: SavedRun | null;
   readonly #outcome: Outcome;
-  /** Its last output before the last restart that was asked for. */
+  /** Its last output before the last requested restart. */
   #linesBefore: readonly string[] = [];
-  /** Why the host has something else to do; null while it has not. */
+  /** The other work on the host that keeps the program from running; null if there is none. */
   #busyWith: string | null = null;
   #preparing: Preparing | null = null;
   #isReady = false;
@@ -113,14 +113,14 @@ export class Supervisor {
     });
   }
 
-  /** Ends the program, which stays as it is wanted: the next agent starts it. */
+  /** Ends the program without changing its requested state: the next agent starts it. */
   async suspend(): Promise<void> {
     this.#isForgotten = true;
     this.begin();
     await this.#ended();
   }
 
-  /** Ends the supervision. Programs run on where they can. */
+  /** Ends the supervision. The program keeps running where the platform allows it. */
   async close(): Promise<void> {
     if (!this.#parts.platform.programsOutliveAgent) this.#isForgotten = true;
     this.#isClosed = true;
@@ -130,7 +130,7 @@ export class Supervisor {
     this.#run?.process.release();
   }
 
-  /** What the service wants now. A program that runs with another command line is started anew. */
+  /** Takes the settings of the service. A running program whose command line changes is restarted. */
   want(program: Program): void {
     const before = this.#program;
     this.#isForgotten = false;
@@ -151,7 +151,7 @@ export class Supervisor {
   }
 
   restart(): Promise<string> {
-    // One that is ending anyway is started anew after that.
+    // A program that is already ending is started again afterwards.
     this.#wantsRestart = this.#run !== null && !this.#isEnding;
     return this.#begin();
   }
@@ -169,7 +169,7 @@ export class Supervisor {
     return `${this.#name} is stopped`;
   }
 
-  /** Ends it for good. Resolves with false if it was wanted again meanwhile. */
+  /** Ends it for good. Resolves with false if the service has requested it again meanwhile. */
   async forget(): Promise<boolean> {
     this.#isForgotten = true;
     this.#notify();
@@ -178,7 +178,7 @@ export class Supervisor {
     return this.#isForgotten;
   }
 
-  /** Tells why the host has something else to do, or that it no longer has. */
+  /** Sets the other work on the host that keeps the program from running; null for none. */
   occupy(busyWith: string | null): void {
     if (busyWith === this.#busyWith) return;
     this.#busyWith = busyWith;
@@ -201,15 +201,16 @@ export class Supervisor {
     return !this.#wantsRun || this.#wantsRestart || launch.fingerprint !== fingerprintOf(this.#program);
   }
 
-  /** Waits until a start has come to something. */
+  /** Waits until a start has succeeded or failed. */
   async #started(): Promise<string> {
     while (["starting", "stopping"].includes(this.#status) && !this.#outcome.hangs && !this.#isClosed)
       await this.#bell.next();
     const status = this.#status;
     if (status === "running") return `${this.#name} is running`;
-    if (status === "downloading" || status === "confirming") return `${this.#name} is started after its download`;
-    if (status === "idle") return `${this.#name} is started when the host has nothing else to do (${this.#busyWith})`;
-    throw this.#outcome.problem ?? new RigbridgeError("not.possible", `${this.#name} was stopped meanwhile`);
+    if (status === "downloading" || status === "confirming") return `${this.#name} will start after its download`;
+    if (status === "idle")
+      return `${this.#name} will start when the other work on the host has ended (${this.#busyWith})`;
+    throw this.#outcome.problem ?? new RigbridgeError("not.possible", `${this.#name} was stopped in the meantime`);
   }
 
   async #ended(): Promise<void> {
@@ -234,14 +235,14 @@ export class Supervisor {
     }
   }
 
-  /** Until the program ends, or has to. */
+  /** Waits until the program ends, or should. */
   async #watch(run: ProgramRun): Promise<void> {
     if (this.#mustEnd(run)) return this.#end(run, null);
     const exit = await Promise.race([run.process.ended, this.#bell.next()]);
     if (exit !== null) await this.#end(run, exit);
   }
 
-  /** Ends it, or after an end that nobody asked for what it has left running. */
+  /** Ends it or, after an exit that was not requested, the child processes that it left. */
   async #end(run: ProgramRun, exit: Exit | null): Promise<void> {
     this.#isEnding = true;
     this.#notify();
@@ -258,7 +259,7 @@ export class Supervisor {
     this.#notify();
   }
 
-  /** Nothing ends it; a second one must not be started beside it. */
+  /** It survived every signal; a second one must not be started beside it. */
   async #awaitHanging(run: ProgramRun): Promise<void> {
     this.#parts.log.error(this.#outcome.hanging(this.#name).message);
     this.#notify();
@@ -321,7 +322,9 @@ export class Supervisor {
     const ready = await run.ready(isCurrent);
     if (!isCurrent()) return;
     if (ready === "taken") {
-      this.#parts.log.warn(`Another process has taken port ${run.launch.apiPort}, so ${this.#name} gets another one`);
+      this.#parts.log.warn(
+        `Another process has taken port ${run.launch.apiPort}; ${this.#name} is restarted with another one`,
+      );
       this.#wantsRestart = true;
     } else {
       this.#isReady = true;
@@ -330,7 +333,7 @@ export class Supervisor {
     this.#notify();
   }
 
-  /** Finds what an earlier agent has started. Called before `begin`. */
+  /** Finds the process that an earlier agent started. Called before `begin`. */
   async adopt(): Promise<void> {
     const saved = this.#unstarted;
     if (saved === null) return;
@@ -343,7 +346,9 @@ export class Supervisor {
     this.#run = adopted.run;
     this.#isReady = true;
     this.#wantsRestart = !adopted.isWhole;
-    this.#parts.log.info(`${this.#name} runs on (process ${adopted.run.process.identity.pid}) and is adopted`);
+    this.#parts.log.info(
+      `${this.#name} is still running (process ${adopted.run.process.identity.pid}) and was adopted`,
+    );
   }
 
   async #restoreGpus(): Promise<void> {

@@ -1,9 +1,9 @@
 import { connect, type Socket } from "node:net";
 
-/** The way to the service, for messages and bytes. */
+/** Sends messages and bytes to the service. */
 export interface TunnelLink {
   sendFrame(channel: number, bytes: Buffer): void;
-  /** `error`: a system's code, such as ECONNREFUSED; null if the program has ended it. */
+  /** `error`: a system error code, such as ECONNREFUSED; null if the program closed the connection. */
   closed(channel: number, error: string | null): void;
   /** Bytes that wait to be sent. */
   readonly waiting: number;
@@ -22,7 +22,7 @@ export const tunnelLimits: TunnelLimits = { connections: 200, connectMs: 5_000, 
 const chunkBytes = 65_536;
 const loopback = "127.0.0.1";
 
-/** The host's end of connections to the APIs of its programs. It connects to ports of programs that run, nowhere else. */
+/** The host's end of connections to the APIs of its programs. It connects only to the API ports of running programs. */
 export class Tunnel {
   readonly #portOf: (program: number) => number | null;
   readonly #link: TunnelLink;
@@ -79,7 +79,7 @@ export class Tunnel {
   #send(channel: number, bytes: Buffer): void {
     for (let at = 0; at < bytes.length; at += chunkBytes)
       this.#link.sendFrame(channel, bytes.subarray(at, at + chunkBytes));
-    // A program sends short answers. One that floods a slow connection is cut off rather than stored.
+    // Answers of programs are short. One that floods a slow connection is disconnected instead of buffered.
     if (this.#link.waiting > this.#limits.waiting) this.#sockets.get(channel)?.destroy(failure("EPIPE"));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What is known of a mining program: how it is started, which driver reads it, and what a user may not set by
- * parameters. Everything is data, so that the host agent can build a command line that no setting can bend.
+ * A mining program: how it is started, which driver reads it, and which options users may not set by parameters. It is all
+ * data, so that the agent alone builds the command line.
  */
 export interface MiningProgram {
   readonly id: string;
@@ -11,7 +11,7 @@ export interface MiningProgram {
   /** File name of its executable; null where the maker has no release for that system. */
   readonly executable: Readonly<Record<Platform, string | null>>;
   readonly command: Command;
-  /** Algorithms (ids of the catalogue of algorithms) and what the program calls them. */
+  /** Algorithms (ids of GET /api/algorithms) with the program's names of them. */
   readonly algorithms: Readonly<Record<string, AlgorithmName>>;
   /** Second algorithms that it can mine beside a first one; both are ids, the second one with its name as second. */
   readonly dual: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -21,13 +21,13 @@ export interface MiningProgram {
    * and libraries that it loads, leaving its process. Those of `command.api` need not be repeated.
    */
   readonly reserved: readonly string[];
-  /** Options of its own that would otherwise be taken for abbreviations of reserved ones. */
+  /** Allowed options that would otherwise be taken for abbreviations of reserved ones. */
   readonly ordinary?: readonly string[];
   /** Flags that set GPUs. */
   readonly tuning: TuningFlags;
-  /** What ends it when sent to its API's port; null if signals have to. */
+  /** The request to its API that makes it quit; null if its API has none. */
   readonly quit: string | null;
-  /** Exit codes that say that the command line is wrong: another start would end the same way. */
+  /** Exit codes for a wrong command line, after which it is not restarted. */
   readonly badConfigurationExits: readonly number[];
   readonly download: Download | null;
 }
@@ -37,10 +37,10 @@ export type DownloadTarget = "linux-x64" | "linux-arm64" | "windows-x64" | "maco
 export type Platform = "linux" | "windows" | "macos";
 
 /**
- * Its argv, built in the order `api`, `supervised`, `start`, `pool`, `spare`, `dual`. Placeholders: `{algorithm}`, `{algorithm2}` (the second one), `{apiPort}`,
- * `{apiToken}`; in the groups of a pool also `{scheme}` (with `://`), `{host}`, `{port}`, `{user}` (wallet, or the
- * worker's name where no wallet is set), `{worker}`, `{login}` (`wallet.worker`), `{password}` (`x` if empty),
- * `{n}` (1 for the second pool, 2 for the third one), and `{loginUrl}`, `{passwordUrl}` (percent-encoded).
+ * Its argv, built in the order `api`, `supervised`, `start`, `pool`, `spare`, `dual`. Placeholders: `{algorithm}`,
+ * `{algorithm2}` (the second one), `{apiPort}`, `{apiToken}`; in the groups of a pool also `{scheme}` (with `://`), `{host}`,
+ * `{port}`, `{user}` (wallet, or the worker if no wallet is set), `{worker}`, `{login}` (`wallet.worker`), `{password}` (`x`
+ * if empty), `{n}` (1 for the second pool, 2 for the third), and `{loginUrl}`, `{passwordUrl}` (percent-encoded).
  */
 export interface Command {
   readonly start: readonly Group[];
@@ -56,9 +56,9 @@ export interface Command {
   readonly supervised: readonly Group[];
   /** URL schemes, with `://`. A null `tls` means that it has no TLS; both are empty where flags say it. */
   readonly schemes: { readonly plain: string; readonly tls: string | null };
-  /** Set if further pools are not further options: values of the same option are then joined by this. */
+  /** Set if further pools are values of the same option: they are then joined by this. */
   readonly joined?: string;
-  /** Characters of a password that separate values for this program; `#` before one makes it an ordinary one. */
+  /** Characters that separate values for this program; in a password they are escaped by `#`. */
   readonly separators?: string;
 }
 
@@ -71,7 +71,7 @@ export interface Group {
 /** Of the pool: it has a worker beside a wallet, a password, TLS or not. Of the program: it mines one or two. */
 export type Condition = "worker" | "password" | "tls" | "noTls" | "single" | "dual";
 
-/** `name` stands for `{algorithm}`; null leaves out groups with that placeholder. `args` follow them. */
+/** `name` is the value of `{algorithm}`; null leaves out groups with that placeholder. `args` are appended to them. */
 export interface AlgorithmName {
   readonly name: string | null;
   readonly args: readonly string[];
@@ -100,7 +100,7 @@ export type TuningFlags = Readonly<Partial<Record<TuningKey, TuningFlag>>>;
 /** The release that these facts are of. */
 export interface Download {
   readonly version: string;
-  /** Address of the archive; absent where there is none, or it is not known for sure. */
+  /** Address of the archive; absent if there is none, or it is not certain. */
   readonly url: Readonly<Partial<Record<DownloadTarget, string>>>;
   /** SHA-256 in hex, for those that are pinned. */
   readonly sha256?: Readonly<Partial<Record<DownloadTarget, string>>>;
@@ -109,7 +109,7 @@ export interface Download {
 }
 
 /**
- * Which download fits a host; null for one that no maker builds for. `system` is what the agent reports, such as
+ * The download for a host; null for a system without one. `system` is as the agent reports it, such as
  * "Linux 6.8.0 (x86_64)".
  */
 export function downloadTargetFor(system: string): DownloadTarget | null {
@@ -125,15 +125,17 @@ export const always = (...args: string[]): Group => ({ args, when: [] });
 export const when = (condition: Condition, ...args: string[]): Group => ({ args, when: [condition] });
 
 /** "kawpow autolykos2=ergo" → each id with its name, which is the id itself where none is given. */
-export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> => Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
+export const named = (list: string, ...args: string[]): Record<string, AlgorithmName> =>
+  Object.fromEntries(pairs(list).map(([id, name]) => [id, { name, args }]));
 
-/** An algorithm that is chosen by other arguments than the name's. */
+/** An algorithm that is chosen by arguments instead of its name. */
 export const byArguments = (id: string, ...args: string[]): Record<string, AlgorithmName> => ({
   [id]: { name: null, args },
 });
 
 /** The same second algorithms for each of several first ones. */
-export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> => Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
+export const dual = (firsts: string, seconds: string): Record<string, Record<string, string>> =>
+  Object.fromEntries(pairs(firsts).map(([first]) => [first, Object.fromEntries(pairs(seconds))]));
 
 export const pairs = (list: string): [id: string, name: string][] =>
   list

@@ -1,6 +1,6 @@
 import type { MiningProgram } from "./mining-program.ts";
 
-/** What a text of parameters may not set, as one sentence each; empty if all of it may be passed on. */
+/** Mistakes in a user's parameters, one sentence each; empty if the program may get them. */
 export function parameterMistakes(program: MiningProgram, text: string): string[] {
   const split = splitWords(text);
   if ("mistake" in split) return [split.mistake];
@@ -22,20 +22,31 @@ export function splitWords(text: string): { readonly words: readonly string[] } 
     if (rest === "") return { words };
     let word = "";
     while (rest !== "" && !/^[ \t\r\n]/.test(rest)) {
-      const [piece = "", plain, escaped, single, double] = /^(?:([^ \t\r\n'"\\]+)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)")/.exec(rest) ?? [];
+      const [piece = "", plain, escaped, single, double] = wordPiece.exec(rest) ?? [];
       if (piece === "") {
-        return { mistake: rest.startsWith("\\") ? "ends with a backslash" : `has a ${rest.charAt(0)} without its end` };
+        return { mistake: rest.startsWith("\\") ? "ends with a backslash" : `has an unclosed ${rest.charAt(0)}` };
       }
-      // A backslash before a line end joins the lines.
-      word += plain ?? single ?? escaped?.replace("\n", "") ?? double?.replace(/\\(["\\$`\n])/g, (_, each) => (each === "\n" ? "" : each));
+      word += plain ?? single ?? escaped?.replace("\n", "") ?? double?.replace(/\\(["\\$`\n])/g, unescaped);
       rest = rest.slice(piece.length);
     }
     words.push(word);
   }
 }
 
-/** Names of options that set a program's API, run or load something, or leave the process, whatever the program. */
-const suspicious = /(^|-)(api\d*|http|telemetry|exec|execute|cmd|background|daemon(ized?)?|syslog|loader|reboot|autoupdate)(-|$)|script|log-?file|log-?path/;
+/** A part of a word: plain, after a backslash, in single quotes, or in double quotes. */
+const wordPiece = /^(?:([^ \t\r\n'"\\]+)|\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)")/;
+
+/** A backslash before a line end joins the lines. */
+const unescaped = (_: string, character: string): string => (character === "\n" ? "" : character);
+
+/** Options that are refused for every program: they set its API, run or load something, or detach it. */
+const suspiciousWords = [
+  "api\\d*|http|telemetry",
+  "exec|execute|cmd|loader",
+  "background|daemon(ized?)?|syslog",
+  "reboot|autoupdate",
+].join("|");
+const suspicious = new RegExp(`(^|-)(${suspiciousWords})(-|$)|script|log-?file|log-?path`);
 
 interface Rules {
   readonly style: MiningProgram["options"];
@@ -81,16 +92,20 @@ function refusal(word: string, { style, ordinary, long, short }: Rules): string 
   if (letter !== undefined) {
     return letters === letter
       ? `-${letter} is set by the agent, or not allowed`
-      : `a word that begins with ${word.slice(0, 2)} could be read as -${letter}, which is set by the agent, or not allowed; write values as words of their own`;
+      : `a word that begins with ${word.slice(0, 2)} could be read as -${letter}, ` +
+          "which is set by the agent, or not allowed; separate values by a space";
   }
   const name = longName(word);
   if (long.has(name) || suspicious.test(name)) return `${nameIn(word)} is set by the agent, or not allowed`;
+  const mayAbbreviate = (word.startsWith("--") || name.length > 2) && !ordinary.has(name);
+  const mayHaveValue = style === "single-dash";
   const reserved = [...long].find(
     (each) =>
-      // An abbreviation, or a value without anything between.
-      ((word.startsWith("--") || name.length > 2) && each.startsWith(name) && !ordinary.has(name)) || (style === "single-dash" && name.startsWith(each) && /^[^a-z]/.test(name.slice(each.length))),
+      (mayAbbreviate && each.startsWith(name)) ||
+      (mayHaveValue && name.startsWith(each) && /^[^a-z]/.test(name.slice(each.length))),
   );
-  return reserved === undefined ? null : `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
+  if (reserved === undefined) return null;
+  return `"${nameIn(word)}" could be read as ${reserved}, which is set by the agent, or not allowed`;
 }
 
 /** The option as it is written, without its value, which may be a secret. */

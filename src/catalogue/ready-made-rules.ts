@@ -12,7 +12,7 @@ export interface ReadyMadeRule {
 
 /** A rig that should hash: neither stopped nor away. */
 const on = { state: ["mining", "idle", "starting"] };
-/** Mining programs are started again up to five times, with longer and longer waits. */
+/** Mining programs are restarted up to five times, with increasing waits. */
 const again = { after: "10s", longest: "5m", times: "$times" };
 const gaveUp = (trouble: string) => [
   {
@@ -66,7 +66,8 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-program-is-silent",
     name: "Watchdog: restart a silent program",
-    description: "Restarts a mining program whose API does not answer; gives up after some restarts and tells you.",
+    description:
+      "Restarts a mining program whose API does not answer; after some restarts it gives up and notifies you.",
     values: { silent: "2m", times: 5, channel: "all" },
     rule: {
       when: { all: [{ reason: ["program"] }], for: "$silent", clearFor: "10m" },
@@ -78,11 +79,16 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-hashrate-is-low",
     name: "Watchdog: restart below the expected hash rate",
-    description: "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; gives up after some restarts and tells you.",
+    description:
+      "Restarts mining if, after a warm-up, the hash rate stays below a share of the expected one; after some restarts it gives up and notifies you.",
     values: { share: "80%", warmUp: 300, low: "5m", times: 5, channel: "all" },
     rule: {
       when: {
-        all: [on, { reading: "hashrate", below: "$share", of: "hashrateExpected" }, { reading: "uptime", above: "$warmUp" }],
+        all: [
+          on,
+          { reading: "hashrate", below: "$share", of: "hashrateExpected" },
+          { reading: "uptime", above: "$warmUp" },
+        ],
         for: "$low",
         clearFor: "15m",
       },
@@ -94,7 +100,8 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "restart-when-gpu-is-lost",
     name: "Watchdog: restart when a graphics card is lost",
-    description: "Restarts mining if a graphics card no longer answers; gives up after some restarts and tells you.",
+    description:
+      "Restarts mining if a graphics card no longer answers; after some restarts it gives up and notifies you.",
     values: { lost: "1m", times: 3, channel: "all" },
     rule: {
       when: { all: [{ device: "dead" }], for: "$lost", clearFor: "10m" },
@@ -106,7 +113,7 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
   {
     key: "reboot-when-gpu-is-lost",
     name: "Watchdog: reboot when a graphics card stays lost",
-    description: "Reboots a host whose graphics card does not come back, where its agent allows that.",
+    description: "Reboots a host whose graphics card stays lost, if its agent allows that.",
     values: { lost: "15m", rebootsPerDay: 2, channel: "all" },
     rule: {
       when: { all: [{ device: "dead" }], for: "$lost", clearFor: "10m" },
@@ -183,7 +190,14 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
       when: { all: [{ pool: "wrong", wanted: "$pool" }], for: "5m", clearFor: "5m" },
       limit: { repeat: "1h", perDay: 4 },
       guard: { share: "50%", within: "10m" },
-      do: [{ pool: "$pool" }, { notify: "$channel", severity: "warning", text: "{{ miner.name }} mined at another pool and was brought back" }],
+      do: [
+        { pool: "$pool" },
+        {
+          notify: "$channel",
+          severity: "warning",
+          text: "{{ miner.name }} mined at another pool and was brought back",
+        },
+      ],
     },
   },
   {
@@ -222,7 +236,13 @@ export const readyMadeRules: readonly ReadyMadeRule[] = [
     rule: {
       when: { all: [{ event: "best_share" }] },
       limit: { repeat: "1m" },
-      do: [{ notify: "$channel", severity: "info", text: "{{ miner.name }} has a new best share: {{ reading.bestShare }}" }],
+      do: [
+        {
+          notify: "$channel",
+          severity: "info",
+          text: "{{ miner.name }} has a new best share: {{ reading.bestShare }}",
+        },
+      ],
     },
   },
 ];

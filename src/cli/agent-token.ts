@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { connectService } from "../client/index.ts";
 import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { Host } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -16,7 +15,7 @@ export function tokenCommand(): Command {
   const command = new Command("token");
   for (const option of serviceOptions()) command.addOption(option);
   return command
-    .description("Makes the token with which the agent of a host connects to a running service, or revokes it.")
+    .description("Creates the token with which the agent of a host connects to a running service, or revokes it.")
     .argument("<host>", "id, uid or host name of the host")
     .option("--add", "add the host if the service does not know it")
     .option("--revoke", "revoke its token; its agent is disconnected at once")
@@ -28,6 +27,8 @@ const caller = { actor: "command line" };
 
 async function token(wanted: string, { service: url, key, locale, add, revoke }: TokenOptions): Promise<void> {
   if (add && revoke) throw new RigbridgeError("input.invalid", "Only one of --add and --revoke may be given");
+  // An agent, which is the same command, needs no client and its memory.
+  const { connectService } = await import("../client/index.ts");
   const service = connectService({ url, key, ...(locale === undefined ? {} : { locale }) });
   try {
     const host = await findHost(service, wanted, add === true);
@@ -36,7 +37,7 @@ async function token(wanted: string, { service: url, key, locale, add, revoke }:
       return;
     }
     const { token: made } = await service.addAgent({ hostId: host.id }, caller);
-    console.log(`The token of ${host.hostname}, shown only this once:\n\n  ${made}\n`);
+    console.log(`The token of ${host.hostname}, which is shown only once:\n\n  ${made}\n`);
     console.log(`Start the agent on that host: RIGBRIDGE_AGENT_TOKEN=<token> rigbridge agent --service ${url}`);
   } catch (error) {
     throw withAdvice(error, url);

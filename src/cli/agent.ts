@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { tokenCommand } from "./agent-token.ts";
-import { defaultAgentFile } from "./config.ts";
+import { defaultAgentFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import type { RunAgentOptions } from "./run-agent.ts";
 
@@ -13,20 +13,21 @@ export function agentCommand(): Command {
     .option("--service <url>", "address of the service, such as https://rigs.example")
     .option(
       "--token <token>",
-      "from `rigbridge agent token`; better in RIGBRIDGE_AGENT_TOKEN, as processes are visible",
+      "from `rigbridge agent token`; safer in RIGBRIDGE_AGENT_TOKEN, since other users can see arguments",
     )
     .option("--config <file>", `configuration file (default: ${defaultAgentFile}, if it exists)`)
     .option("--data <folder>", "the agent's own folder: state, logs, programs (default: rigbridge-agent)")
-    .option("--ca <file>", "certificate of the authority that signed the service's")
-    .option("--insecure", "send the token unencrypted beyond private networks, accept any certificate")
-    .option("--end-programs", "end the programs that an agent has left running, then exit")
+    .option("--ca <file>", "certificate of the CA that signed the service's")
+    .option("--insecure", "send the token unencrypted outside private networks, and accept any certificate")
+    .option("--end-programs", "stop the programs that an agent has left running, then exit")
     .action(failing(agent));
   return command.addCommand(tokenCommand().copyInheritedSettings(command));
 }
 
-/** Loaded only now, so that the help appears quickly. A host's memory is for mining: small comes before fast. */
+/** Loaded only now, so that the help appears quickly. `--optimize-for-size`: a host's memory is for mining. */
 async function agent(options: RunAgentOptions): Promise<void> {
-  setFlagsFromString("--optimize-for-size");
+  // The compilers of code that runs often take 9 MB, and little runs often here.
+  for (const flag of ["--optimize-for-size", "--no-opt", "--no-maglev", "--no-sparkplug"]) setFlagsFromString(flag);
   const { runAgent } = await import("./run-agent.ts");
   await runAgent(options);
 }

@@ -1,11 +1,8 @@
 import { Command } from "commander";
 import { type Config, configSchema, readConfig } from "../config/index.ts";
+import { defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import { counted } from "./table.ts";
-
-export const defaultFile = "rigbridge.yaml";
-/** That of `rigbridge agent`. */
-export const defaultAgentFile = "rigbridge-agent.yaml";
 
 export function configCommand(): Command {
   const config = new Command("config").description(

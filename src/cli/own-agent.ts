@@ -8,7 +8,7 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { version } from "../version.ts";
 
-/** The agent of the service's own machine, in this process: the same as elsewhere, without a socket. */
+/** The agent of the service's own machine. It is the same agent, but runs in this process, without a socket. */
 export async function startOwnAgent(
   service: Pick<MiningService, "takeOwnAgent">,
   { agent: settings, store, software }: Pick<Config, "agent" | "software" | "store">,
@@ -17,9 +17,9 @@ export async function startOwnAgent(
   if (store.url === ":memory:" && settings.data === undefined)
     throw new RigbridgeError("config.invalid", "agent.data is required where store.url is :memory:");
   const folder = resolve(settings.data ?? join(dirname(store.url), "agent"));
-  const { allow, rebootCommand, mirror = null } = settings;
+  const { allow, rebootCommand, foreignPrograms, mirror = null } = settings;
   const own = software.map(declaredProgram);
-  const agent = openAgent({ folder, version, log, own, mirror, allow, rebootCommand });
+  const agent = openAgent({ folder, version, log, own, mirror, allow, rebootCommand, foreignPrograms });
   await agent.start();
   const end = pair(agent, (connection) => service.takeOwnAgent?.(connection));
   return {
@@ -30,7 +30,7 @@ export async function startOwnAgent(
   };
 }
 
-/** Connects both in this process. A message arrives in a turn of its own, as over a socket. */
+/** Connects agent and service. Each message is delivered in a later turn of the event loop, as over a socket. */
 function pair(
   agent: Agent,
   take: (connection: AgentConnection) => ReturnType<NonNullable<MiningService["takeOwnAgent"]>> | undefined,

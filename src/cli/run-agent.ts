@@ -3,7 +3,7 @@ import { Connection } from "../agent/connection.ts";
 import { openAgent } from "../agent/open-agent.ts";
 import { type AgentOverrides, readAgentSettings } from "../agent/settings.ts";
 import { version } from "../version.ts";
-import { defaultAgentFile } from "./config.ts";
+import { defaultAgentFile } from "./default-files.ts";
 import { openLog } from "./log.ts";
 import { Shutdown } from "./shutdown.ts";
 

@@ -14,7 +14,7 @@ import { BrokerMessages } from "../mqtt/messages.ts";
 import { type DemoMiner, startService } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
-import { defaultFile } from "./config.ts";
+import { defaultFile } from "./default-files.ts";
 import { openLog } from "./log.ts";
 import { Shutdown } from "./shutdown.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";

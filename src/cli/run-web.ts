@@ -65,6 +65,11 @@ async function settingsOf({ config, host, port, webKey }: WebOptions): Promise<H
       path: "--host",
       message: `${data.host} is reachable from other machines; set a key in RIGBRIDGE_WEB_KEY`,
     });
+  if (data?.keylessRead)
+    errors.push({
+      path: "--config",
+      message: "http.keylessRead would show everybody what the key of the service may see; give people a key",
+    });
   if (data !== undefined && errors.length === 0) return data;
   throw new RigbridgeError("config.invalid", "The dashboard did not start:", { errors });
 }

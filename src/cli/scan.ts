@@ -5,7 +5,7 @@ import { listenForRigs } from "../discovery/announced-rigs.ts";
 import { type OwnNetworks, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../link/networks.ts";
 import { usualPorts } from "../link/ports.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, remarkOn, scan } from "../link/scan.ts";
-import { defaultFile } from "./config.ts";
+import { defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import { counted, indented, printable, table } from "./table.ts";
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { defaultFile } from "./config.ts";
+import { defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import type { ServeOptions } from "./run-service.ts";
 

@@ -183,7 +183,7 @@ const readHost = (fields: Fields): Host => ({
   agent: null,
 });
 
-/** What only a Rigbridge reports of a GPU. */
+/** Readings of a GPU that only Rigbridge servers report. */
 const unknownGpu = {
   ...{ vendor: null, lost: false, activity: null, clock: null, memoryClock: null, voltage: null, powertune: null },
   ...{ fanRpm: null, fanPercent: null, temperature: null, memoryTemperature: null },

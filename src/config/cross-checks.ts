@@ -128,7 +128,7 @@ function malformedAddress(path: Path, address: unknown): Finding[] {
 function software({ software: list, agent }: Readonly<Record<string, unknown>>): Finding[] {
   const parsed = Software.safeParse(list);
   const isUsed = isRecord(agent) && agent.enabled === true;
-  const message = "has no effect without agent.enabled: true; other hosts declare programs in the file of their agent";
+  const message = "has no effect without agent.enabled: true; other hosts declare programs in their agent's file";
   return [
     ...(Array.isArray(list) && list.length > 0 && !isUsed ? [{ path: ["software"], message }] : []),
     ...(parsed.success ? softwareFindings(parsed.data) : []),

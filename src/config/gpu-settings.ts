@@ -16,6 +16,6 @@ export const GpuSettingsOfModel = z
   .refine(
     ({ powerLimit, coreClock, memoryClock, fan }) =>
       [powerLimit, coreClock, memoryClock, fan].some((each) => each !== undefined),
-    "needs one of powerLimit, coreClock, memoryClock and fan",
+    "requires at least one of powerLimit, coreClock, memoryClock and fan",
   );
 export type GpuSettingsOfModel = z.infer<typeof GpuSettingsOfModel>;

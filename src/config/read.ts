@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from "node:path";
 import type { z } from "zod";
-import { ChannelSettings } from "../contract/channels.ts";
+import { ChannelSettings, commonIssues } from "../contract/channels.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { isSecret } from "../contract/secrets.ts";
@@ -70,13 +70,22 @@ export function checkedConfig(value: unknown): Config {
 /** The configuration, or every mistake in it after those found before. */
 function check(value: unknown, before: readonly Finding[]): { config: Config | undefined; findings: Finding[] } {
   const parsed = Config.safeParse(value, { error: yamlSentence });
+  const issues = parsed.error?.issues ?? [];
   const findings = firstAtEachPath([
     ...before,
-    ...findingsOf(parsed.error?.issues ?? [], value),
+    ...findingsOf([...issues, ...besideUnknownTypes(issues, value)], value),
     ...crossChecks(value),
   ]);
   return { config: findings.length === 0 ? parsed.data : undefined, findings };
 }
+
+/** The other mistakes of channels whose type is unknown. */
+const besideUnknownTypes = (issues: readonly z.core.$ZodIssue[], value: unknown): z.core.$ZodIssue[] =>
+  issues.flatMap(({ path: [section, index, key] }) => {
+    if (section !== "channels" || typeof index !== "number" || key !== "type") return [];
+    const channel = isRecord(value) && Array.isArray(value.channels) ? value.channels[index] : undefined;
+    return commonIssues(channel, yamlSentence).map((issue) => ({ ...issue, path: [section, index, ...issue.path] }));
+  });
 
 /** For zod: the sentence of any settings, with a hint for YAML. */
 const yamlSentence = (issue: z.core.$ZodRawIssue): string =>

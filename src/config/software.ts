@@ -17,20 +17,17 @@ const word = z
   .refine((text) => !/\p{Cc}/u.test(text), "contains control characters");
 const words = z.array(word).max(100);
 
-/** The drivers of mining programs; without importing them, as an agent reads no rigs. */
+/** Ids of the drivers of mining programs. The drivers are not imported, since an agent reads no rigs. */
 const apis = [...new Set(miningPrograms.flatMap(({ api }) => api ?? []))];
 
-/** A program of one's own, or another download of one of the catalogue. */
+/** A custom program, or another path or download of a program of the catalogue. */
 export const SoftwareSettings = z.strictObject({
   id: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9]{0,63}$/, "must be 1 to 64 letters and digits that begin with a letter")
-    .describe("id that managed miners name as softwareType; one of the catalogue changes only its download or path"),
+    .describe("softwareType of its managed miners; with an id of the catalogue only path and download can be set"),
   name: word.min(1).max(100).optional().describe("name of the program"),
-  api: z
-    .enum(apis)
-    .optional()
-    .describe("driver that reads its API; absent = it has none, and only its process is watched"),
+  api: z.enum(apis).optional().describe("driver that reads its API; absent = no API, and only its process is watched"),
   path: z
     .string()
     .max(1_000)
@@ -46,19 +43,19 @@ export const SoftwareSettings = z.strictObject({
         .string()
         .regex(/^[0-9a-f]{64}$/, "must be 64 digits of 0-9 and a-f")
         .optional()
-        .describe("SHA-256 of the file; absent = it is asked once"),
+        .describe("SHA-256 of the file; absent = an administrator confirms it once"),
       version: z
         .string()
         .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen")
-        .describe("names the folder that it is unpacked to"),
+        .describe("version, which names the folder that it is unpacked to"),
       executable: z
         .string()
         .regex(/^[^/\\]{1,255}$/, "must be a file name")
         .optional()
-        .describe("file name of the program in the archive; of a program of the catalogue it is known"),
+        .describe("file name of the program in the archive; not needed for programs of the catalogue"),
     })
     .optional()
-    .describe("archive that holds it: tar.gz, tar.xz or zip"),
+    .describe("archive that contains it: tar.gz, tar.xz or zip"),
   arguments: words
     .optional()
     .describe("its arguments, with {algorithm} {scheme} {host} {port} {user} {worker} {login} {password}"),
@@ -72,7 +69,7 @@ export const SoftwareSettings = z.strictObject({
     .array(z.string().regex(/^[a-z0-9-]{1,64}(=\S{1,100})?$/, "must be an id of GET /api/algorithms, or id=name"))
     .max(500)
     .optional()
-    .describe("ids of algorithms that it mines, as id=name where it has another name for one"),
+    .describe("ids of the algorithms that it mines, as id=name if the program's name differs"),
 });
 export type SoftwareSettings = z.infer<typeof SoftwareSettings>;
 
@@ -80,27 +77,29 @@ export const Software = z
   .array(SoftwareSettings)
   .max(100)
   .default([])
-  .describe("mining programs of this host beside those of the catalogue, or with other files; the API cannot add any");
+  .describe(
+    "mining programs of this host: custom ones, or those of the catalogue with other files; the API cannot add any",
+  );
 
 /** A program that is declared in a file. */
 export interface DeclaredProgram {
   readonly entry: MiningProgram;
-  /** null: downloaded, or wherever a managed miner says. */
+  /** null: downloaded, or at the path that the managed miner names. */
   readonly path: string | null;
 }
 
-/** What is wrong with the programs that a file declares, beyond their schema. */
+/** Mistakes in the programs that a file declares, beyond those that the schema finds. */
 export function softwareFindings(list: readonly SoftwareSettings[]): Finding[] {
   return list.flatMap((settings, at) => {
     const { id, path, download, arguments: given, algorithms } = settings;
     const mistakes: Finding[] = [];
     const add = (key: string, message: string) => mistakes.push({ path: ["software", at, key], message });
-    if (list.findIndex((each) => each.id === id) < at) add("id", `"${id}" is there twice`);
-    if (path === undefined && download === undefined) add("path", "is missing; give path or download");
+    if (list.findIndex((each) => each.id === id) < at) add("id", `"${id}" is declared twice`);
+    if (path === undefined && download === undefined) add("path", "is missing; set path or download");
     if (programOf(id) !== undefined) {
       const others = ["name", "api", "arguments", "apiArguments", "reserved", "algorithms"] as const;
       for (const key of others.filter((each) => settings[each] !== undefined)) {
-        add(key, `cannot be changed for ${id}, which the catalogue knows; use an id of your own`);
+        add(key, `cannot be changed for ${id}, which is in the catalogue; use an id of your own`);
       }
       return mistakes;
     }
@@ -108,9 +107,10 @@ export function softwareFindings(list: readonly SoftwareSettings[]): Finding[] {
     if (given === undefined) add("arguments", "is missing");
     if (algorithms === undefined || algorithms.length === 0) add("algorithms", "is missing");
     if (settings.api !== undefined && !apiWords(settings).some((each) => each.includes("{apiPort}"))) {
-      add("apiArguments", "must hold {apiPort}, so that its API can be read");
+      add("apiArguments", "must contain {apiPort}, so that its API can be read");
     }
-    if (download !== undefined && download.executable === undefined) add("download", "needs executable, its file name");
+    if (download !== undefined && download.executable === undefined)
+      add("download", "requires executable, the file name of the program");
     for (const key of ["arguments", "apiArguments"] as const) {
       for (const name of (settings[key] ?? []).flatMap(namesIn)) {
         if (!placeholders[key].includes(name)) add(key, `{${name}} is not a placeholder here`);
@@ -129,7 +129,7 @@ const namesIn = (text: string): string[] => [...text.matchAll(/\{([a-zA-Z0-9]+)\
 
 const apiWords = ({ apiArguments }: SoftwareSettings): readonly string[] => apiArguments ?? [];
 
-/** A program of the catalogue with another download or path, or a new one. The settings have no mistakes. */
+/** A program of the catalogue with another path or download, or a custom one. Expects settings without mistakes. */
 export function declaredProgram(settings: SoftwareSettings): DeclaredProgram {
   const path = settings.path ?? null;
   const known = programOf(settings.id);
@@ -170,7 +170,7 @@ export function declaredProgram(settings: SoftwareSettings): DeclaredProgram {
 
 type GivenDownload = NonNullable<SoftwareSettings["download"]>;
 
-/** For this host, whatever it is. */
+/** The same download for every host. */
 const downloadFrom = ({ url, sha256, version }: GivenDownload): Download => {
   const targets = ["linux-x64", "linux-arm64", "windows-x64", "macos-x64", "macos-arm64"] as const;
   return {

@@ -5,11 +5,11 @@ export interface AgentConnection {
   send(message: ToAgent): void;
   /** Bytes for a connection to the API of a program. */
   sendFrame(channel: number, bytes: Uint8Array): void;
-  /** Ends it; the agent logs the reason, and comes back soon only if the service is `away` for a while. */
+  /** Ends it; the agent logs the reason, and reconnects soon only if the service is `away`. */
   close(reason: string, why?: "refused" | "away"): void;
 }
 
-/** Takes what comes from the agent. Messages have been checked. */
+/** Receives messages and bytes from the agent. Messages have been validated. */
 export interface AgentReceiver {
   message(message: FromAgent): void;
   frame(channel: number, bytes: Buffer): void;

@@ -37,7 +37,7 @@ export const GpuSettings = z.object({
 });
 export type GpuSettings = z.infer<typeof GpuSettings>;
 
-/** Where the files of a program come from. */
+/** The source of a program's files. */
 export const ProgramFiles = z.discriminatedUnion("from", [
   /** A path or a download that the host's own configuration declares. */
   z.object({ from: z.literal("host") }),
@@ -54,11 +54,11 @@ export const ProgramFiles = z.discriminatedUnion("from", [
 ]);
 export type ProgramFiles = z.infer<typeof ProgramFiles>;
 
-/** A program does not run while one of these processes does, or while others load the processor more than this (%). */
+/** A program waits while one of these processes is running, or other programs use more of the processor than this (%). */
 export const IdleRule = z.object({ processes: z.array(text).max(50), load: measured });
 export type IdleRule = z.infer<typeof IdleRule>;
 
-/** A program that a host is to run: the fields of a managed miner with its pools. */
+/** A program of a host: the fields of a managed miner with its pools. */
 export const Program = z.object({
   /** That of the managed miner. */
   id,
@@ -70,7 +70,7 @@ export const Program = z.object({
   pools: z.array(ProgramPool).max(20).describe("in order of failover"),
   dualPools: z.array(ProgramPool).max(20),
   parameters: secret(words).describe("the user's; split as a shell splits words, never expanded"),
-  /** Whether it is to run. It is then restarted after its end, also while the service is away. */
+  /** Whether it should run. It is then restarted when it exits, even while the service is not reachable. */
   running: z.boolean(),
   gpuSettings: z.array(GpuSettings).max(64),
   idle: IdleRule.nullable(),
@@ -78,8 +78,8 @@ export const Program = z.object({
 export type Program = z.infer<typeof Program>;
 
 /**
- * `waiting`: it ended and is started again after a while. `idle`: it is to run, and waits for the host to have nothing
- * else to do. `failed`: the agent gave up until somebody starts it. `confirming`: its download awaits confirmation.
+ * `waiting`: it exited and will be restarted. `idle`: it should run, but waits for other work on the host to end.
+ * `failed`: the agent gave up until a user starts it. `confirming`: its download awaits confirmation.
  */
 export const ProgramStatus = z.enum([
   "stopped",
@@ -99,13 +99,13 @@ export const ProgramState = z.object({
   status: ProgramStatus,
   pid: z.int().nullable(),
   startedAt: z.int().nullable().describe("epoch ms"),
-  /** Of its API on the host's loopback; null where it has none or does not run. */
+  /** Port of its API on the host's loopback; null if it has no API or does not run. */
   apiPort: z.int().nullable(),
   apiToken: secret(text.nullable()),
-  /** Starts since somebody started it. */
+  /** Starts since a user started it. */
   starts: z.int(),
   exit: z.object({ code: z.int().nullable(), signal: text.nullable(), at: z.int() }).nullable(),
-  /** Why it does not run, with what to do. */
+  /** Why it does not run, and what to do about it. */
   message: words.nullable(),
   /** Its last output before it was given up (`failed`) or restarted by request; secrets are redacted. */
   lastLines: z.array(words).max(50),
@@ -138,7 +138,7 @@ export const HostGpu = z.object({
 });
 export type HostGpu = z.infer<typeof HostGpu>;
 
-/** What a host is and does. */
+/** The state of a host. */
 export const HostReport = z.object({
   name: text.describe("its host name"),
   system: text.describe("its operating system with version"),
@@ -153,7 +153,7 @@ export const HostReport = z.object({
 });
 export type HostReport = z.infer<typeof HostReport>;
 
-/** What the agent's own configuration allows the service. */
+/** What the agent's own configuration allows the service to do. */
 export const AgentPermissions = z.object({
   folders: z.array(text).max(50),
   downloads: z.boolean(),
@@ -162,7 +162,10 @@ export const AgentPermissions = z.object({
 });
 export type AgentPermissions = z.infer<typeof AgentPermissions>;
 
-/** A program of the agent's own configuration, for GET /api/miningsoftware; or one of the catalogue with files of its own. */
+/**
+ * A program of the agent's own configuration, for GET /api/miningsoftware; or one of the catalogue with files of its
+ * own.
+ */
 export const OwnSoftware = z.object({
   id: text,
   name: text,
@@ -170,6 +173,17 @@ export const OwnSoftware = z.object({
   algorithms: z.array(text).max(500),
 });
 export type OwnSoftware = z.infer<typeof OwnSoftware>;
+
+/** What may be done with a mining program that the agent does not run itself. */
+export const foreignActions = ["start", "stop", "restart"] as const;
+export type ForeignAction = (typeof foreignActions)[number];
+
+/** Such a program, of the agent's own configuration. */
+export const ForeignProgram = z.object({
+  port: z.int().min(1).max(65_535).describe("of its API"),
+  actions: z.array(z.enum(foreignActions)).max(3),
+});
+export type ForeignProgram = z.infer<typeof ForeignProgram>;
 
 export const FromAgent = z.discriminatedUnion("t", [
   /** The first message. */
@@ -180,10 +194,12 @@ export const FromAgent = z.discriminatedUnion("t", [
     software: z.array(OwnSoftware).max(100),
     host: HostReport,
     programs: z.array(ProgramState).max(100),
+    /** Absent from agents of earlier releases. */
+    foreign: z.array(ForeignProgram).max(50).default([]),
   }),
   z.object({ t: z.literal("host"), host: HostReport }),
   z.object({ t: z.literal("program"), program: ProgramState }),
-  /** The answer to request `n`: what the agent did, or why it did not. */
+  /** The answer to request `n`: its result, or why it failed. */
   z.object({
     t: z.literal("done"),
     n: z.int(),
@@ -198,13 +214,14 @@ export const FromAgent = z.discriminatedUnion("t", [
 export type FromAgent = z.infer<typeof FromAgent>;
 
 export const ToAgent = z.discriminatedUnion("t", [
-  /** All programs of this host, after `hello` and after each change; others are ended and forgotten. */
+  /** All programs of this host, sent after `hello` and after each change; any others are ended and forgotten. */
   z.object({ t: z.literal("programs"), programs: z.array(Program).max(100) }),
-  /** Requests; each is answered by `done`. A start or restart also begins anew after `failed`. */
+  /** Requests; each is answered by `done`. A start or restart also ends the state `failed`. */
   z.object({ t: z.literal("start"), n: z.int(), id }),
   z.object({ t: z.literal("stop"), n: z.int(), id }),
   z.object({ t: z.literal("restart"), n: z.int(), id }),
   z.object({ t: z.literal("reboot"), n: z.int() }),
+  z.object({ t: z.literal("foreign"), n: z.int(), port: z.int(), action: z.enum(foreignActions) }),
   /** The command line that this program would be started with. */
   z.object({ t: z.literal("command"), n: z.int(), program: Program }),
   /** Confirms a download by its sum. */

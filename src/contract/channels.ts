@@ -6,13 +6,12 @@ import { severities } from "./resources.ts";
 import { holdsSecrets, secret, withoutSecrets } from "./secrets.ts";
 import { Key } from "./steps.ts";
 import { TimeZone } from "./time-zone.ts";
-import { wording } from "./wording.ts";
 
-/** Where notifications are sent, as the configuration file and the API take it. */
+/** A channel that notifications are sent to, as in the configuration file and the API. */
 const text = Line(500).min(1);
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
 
-/** A secret that a channel cannot do without. */
+/** A secret that the channel requires. */
 const needed = (what: string) =>
   secret(
     z
@@ -30,7 +29,7 @@ const Quiet = z.strictObject({
   except: z
     .enum(["warning", "critical", "none"])
     .default("critical")
-    .describe("the lowest severity that is sent all the same; none = nothing is sent"),
+    .describe("the lowest severity that is sent even then; none = nothing is sent"),
 });
 
 const kind = "which service it is";
@@ -46,9 +45,9 @@ const common = {
   quiet: Quiet.optional().describe("hours in which messages wait; absent = none"),
 };
 
-/** What is wrong with the settings that every type has: beside an unknown type they are not looked at. */
-export const commonIssues = (fields: unknown): readonly z.core.$ZodIssue[] =>
-  z.object(common).safeParse(fields, { error: wording }).error?.issues ?? [];
+/** Mistakes in the settings that every type has. A discriminated union does not check them if the type is unknown. */
+export const commonIssues = (fields: unknown, error: z.core.$ZodErrorMap): readonly z.core.$ZodIssue[] =>
+  z.object(common).safeParse(fields, { error }).error?.issues ?? [];
 
 export const ChannelSettings = z.discriminatedUnion("type", [
   z.strictObject({
@@ -171,8 +170,8 @@ export function shownSettings(settings: ChannelSettings): Record<string, unknown
 }
 
 /**
- * Every setting that some type of channel has, and what it means there. The service checks which of them fit, as it checks
- * those of the file, so that all mistakes are reported at once.
+ * The settings of all types of channels. The service checks which of them belong to the given type, with the checks of the
+ * configuration file, so that all mistakes are reported at once.
  */
 function settingsOfAllTypes(left: readonly string[]): z.ZodObject<Record<string, z.ZodType<unknown>>> {
   const names = new Set(ChannelSettings.options.flatMap(({ shape }) => Object.keys(shape)));
@@ -198,7 +197,7 @@ function settingsOfAllTypes(left: readonly string[]): z.ZodObject<Record<string,
 }
 
 export const ChannelBody = settingsOfAllTypes([]);
-/** What changes; null removes a setting. Rules and the outbox know a channel by its key, so that stays. */
+/** The changed settings; null removes one. The key cannot change, since rules and the outbox refer to it. */
 export const ChannelPatch = settingsOfAllTypes(["key", "type"]);
 
 /** A channel and what it has delivered. */

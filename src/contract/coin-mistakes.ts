@@ -4,8 +4,8 @@ const market = ["difficulty", "reward", "btc", "usd"] as const;
 type Name = "profit" | "name" | "algorithm" | "reset" | (typeof market)[number];
 
 /**
- * What must, and must not, be given together to set the profitability of a coin: either a profit, or difficulty, reward and
- * exactly one price. Values with mistakes of their own count as given, so that all mistakes are reported at once.
+ * Mistakes in the combination of values that set the profitability of a coin: it takes either a profit, or difficulty, reward
+ * and exactly one price. Invalid values count as given, so that all mistakes are reported at once.
  */
 export function coinMistakes(given: { readonly [K in Name]?: unknown }): Mistake[] {
   const { profit, difficulty, reward, btc, usd, reset } = given;

@@ -280,7 +280,7 @@ export const AgentBody = z.object({ hostId: z.int().min(1).describe("the host th
 const figureIn = (min: number, max: number, what: string) =>
   z.number().min(min).max(max).nullable().default(null).describe(what);
 
-/** Ranges that no GPU exceeds; what a GPU takes, its driver says. */
+/** Ranges that no GPU exceeds; the limits of a given GPU are checked by its driver. */
 const GpuTuningBody = z.object({
   algorithm: Line(100).min(1).nullable().default(null).describe("only while it mines this one; null = any"),
   bus: z.int().min(0).max(255).nullable().default(null).describe("number of its PCI bus; null = every other GPU"),
@@ -300,7 +300,7 @@ export const DownloadBody = z.object({
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, "must be 64 hexadecimal digits")
     .transform((sum) => sum.toLowerCase())
-    .describe("the sum that GET shows, which you have checked"),
+    .describe("the checksum that GET shows, which you have checked"),
 });
 
 export const ManagedMinerBody = z.object({
@@ -324,7 +324,7 @@ export const ManagedMinerBody = z.object({
   switching: SwitchingBody.nullish().describe(
     "choices among which the service switches it, by profit or heat; null = none (Rigbridge extension)",
   ),
-  idle: IdleBody.nullish().describe("it waits while other work runs; null = never (Rigbridge extension)"),
+  idle: IdleBody.nullish().describe("other work on the host for which it waits; null = none (Rigbridge extension)"),
 });
 
 const coinFields = {
@@ -341,7 +341,7 @@ export const CoinQuery = z.object(coinFields).superRefine(
   (given, context) => {
     for (const { path, message } of coinMistakes(given)) context.addIssue({ code: "custom", path: [path], message });
   },
-  // What belongs together is for the service, which knows the coin; beside other mistakes it is reported at once.
+  // The service, which knows the coin, checks combinations; beside other mistakes they are checked here.
   { when: ({ issues }) => issues.length > 0 },
 );
 

@@ -155,18 +155,21 @@ const room = { key: parameter(z.string().min(1).max(100), "key of the room", "gr
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
 
+/** A reply under the name of its interface, so that declarations do not repeat its fields for each operation. */
+const named = <T>(reply: z.ZodType<T>): z.ZodType<T> => reply;
+
 /** The table of operations: the 28 of the API document in its order, then the Rigbridge extensions. */
 export const operations = {
   listMiners: get("/api/miners", viewers, {
     summary: "All miners, by group",
     alias: "/webapi/miners",
     query: MinerListQuery,
-    reply: MinerList,
+    reply: named<MinerList>(MinerList),
   }),
   getMiner: get("/api/miners/:id", viewers, {
     summary: "One miner, with its pools and devices",
     params: byIdOf("miner"),
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
   }),
   minerAction: post("/api/miners/:id", operators, {
     summary: "Reboots, stops, starts, restarts a miner, changes its pool, or sets one of its controls",
@@ -270,7 +273,7 @@ export const operations = {
   addMiner: post("/api/miners", administrators, {
     summary: "Adds a miner by its address and identifies it in the background",
     body: AddMinerBody,
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
     status: 201,
     extension,
   }),
@@ -278,7 +281,7 @@ export const operations = {
     summary: "Changes the settings of a miner",
     params: byIdOf("miner"),
     body: ChangeMinerBody,
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
     extension,
   }),
   deleteMiner: remove("/api/miners/:id", administrators, {
@@ -290,7 +293,7 @@ export const operations = {
   pollMiner: post("/api/miners/:id/poll", operators, {
     summary: "Reads a miner now",
     params: byIdOf("miner"),
-    reply: MinerDetail,
+    reply: named<MinerDetail>(MinerDetail),
     extension,
   }),
   listGroups: get("/api/groups", viewers, { summary: "All groups of miners", reply: z.array(Group), extension }),
@@ -423,7 +426,7 @@ export const operations = {
   watchEvents: stream("/api/events", viewers, {
     summary: "Changes as they happen, as server-sent events",
     query: EventsQuery,
-    reply: ServiceEvent,
+    reply: named<ServiceEvent>(ServiceEvent),
     extension,
   }),
   getHistory: get("/api/miners/:id/history", viewers, {
@@ -561,7 +564,7 @@ export const operations = {
     extension,
   }),
   addChannel: post("/api/channels", closed, {
-    summary: "Adds a channel; its settings are those of the configuration file, and no answer contains its secrets",
+    summary: "Adds a channel, with the settings of the configuration file; no answer contains its secrets",
     body: ChannelBody,
     reply: ChannelState,
     status: 201,
@@ -575,7 +578,7 @@ export const operations = {
     extension,
   }),
   deleteChannel: remove("/api/channels/:key", closed, {
-    summary: "Removes a channel that no rule or schedule uses; what it has not sent yet is not sent",
+    summary: "Removes a channel that no rule or schedule uses; messages that wait for it are not sent",
     params: channel,
     reply: ActionReply,
     extension,
@@ -587,7 +590,7 @@ export const operations = {
     extension,
   }),
   addAgent: post("/api/agents", closed, {
-    summary: "Makes the token with which the agent of a host connects; it is shown only in this reply",
+    summary: "Creates the token with which the agent of a host connects; only this reply shows it",
     body: AgentBody,
     reply: AgentToken,
     status: 201,
@@ -600,19 +603,19 @@ export const operations = {
     extension,
   }),
   getManagedMinerCommand: get("/api/managedminers/:id/command", closed, {
-    summary: "The command line of a managed miner, as its host would start it; secrets are redacted",
+    summary: "The command line that a managed miner's host would run; secrets are redacted",
     params: byIdOf("managed miner"),
     reply: CommandLineReply,
     extension,
   }),
   getManagedMinerDownload: get("/api/managedminers/:id/download", closed, {
-    summary: "The download of a managed miner's software: its address, size and sum",
+    summary: "The download of a managed miner's software: its address, size and checksum",
     params: byIdOf("managed miner"),
     reply: DownloadReply,
     extension,
   }),
   confirmManagedMinerDownload: post("/api/managedminers/:id/download", closed, {
-    summary: "Confirms a download by its sum, which then holds for every host",
+    summary: "Confirms a download by its checksum, which is then valid for every host",
     params: byIdOf("managed miner"),
     body: DownloadBody,
     reply: ActionReply,
@@ -620,18 +623,18 @@ export const operations = {
   }),
 
   listBenchmarks: get("/api/benchmarks", viewers, {
-    summary: "What each model of graphics card or processor does with each program and algorithm, measured once",
+    summary: "Measured hash rate and power of each model of graphics card or processor, by program and algorithm",
     reply: z.array(BenchmarkEntry),
     extension,
   }),
   deleteBenchmark: remove("/api/benchmarks/:id", closed, {
-    summary: "Forgets a benchmark, which is then measured anew while a managed miner mines that",
+    summary: "Removes a benchmark, which is measured again when a managed miner mines with it",
     params: byIdOf("benchmark"),
     reply: ActionReply,
     extension,
   }),
   getManagedMinerSwitching: get("/api/managedminers/:id/switching", viewers, {
-    summary: "What a managed miner chooses among, what each choice would earn, and why it mines what it does",
+    summary: "The choices of a managed miner, what each would earn, and the reason for the present one",
     params: byIdOf("managed miner"),
     reply: SwitchingState,
     extension,

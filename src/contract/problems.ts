@@ -25,7 +25,7 @@ export const problems = {
   "program.not-executable": { status: 409, title: "The program is not executable" },
   "software.unknown": { status: 409, title: "Unknown mining software" },
   "host.no.agent": { status: 409, title: "The host has no agent" },
-  "no.download": { status: 409, title: "No download is known" },
+  "no.download": { status: 409, title: "No known download" },
   "pool.last": { status: 409, title: "The last pool cannot be removed" },
   "rig.other": { status: 409, title: "Another rig answers at this address" },
   "body.too-large": { status: 413, title: "Body too large" },

@@ -371,7 +371,7 @@ export function partsOf({ readings, controls }: Miner, key: PropertyKey): readon
   return [...slots, ...cards];
 }
 
-/** The slots that have a switch. */
+/** The slots (boards and cards) that have a switch. */
 export const switchedSlots = (controls: readonly Control[]): Part[] =>
   controls.flatMap(({ key }) => (key.startsWith("board_") ? [Number(key.slice("board_".length))] : []));
 

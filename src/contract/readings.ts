@@ -45,7 +45,7 @@ export type Dual = z.infer<typeof Dual>;
 
 /** A proxy: workers mine through it, and it mines nothing. */
 export const ProxyState = z.object({
-  workers: count.describe("that have mined through it since its start"),
+  workers: count.describe("workers that have mined through it since its start"),
   connections: count.describe("of workers, now"),
   upstreams: count.describe("connections to pools, now"),
   upstreamsFailing: count.describe("connections to pools that could not be opened"),
@@ -61,7 +61,7 @@ export const RigReadings = z.object({
   hashrateExpected: measured.describe("H/s, at the current settings"),
   algorithm: text,
   dual: Dual.nullable().describe("the second algorithm, where two are mined at once"),
-  proxy: ProxyState.nullable().describe("of a proxy; null for what mines"),
+  proxy: ProxyState.nullable().describe("connections of a proxy; null for any other miner"),
   power: measured.describe("W"),
   powerLimit: measured.describe("W"),
   powerSource: PowerSource.nullable(),

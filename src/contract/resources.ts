@@ -156,7 +156,10 @@ export const MinerPower = z.object({
     })
     .nullable()
     .describe("who controls its power; null if nobody does"),
-  max: z.number().nullable().describe("the highest power that it can be set to, in W; null if unknown"),
+  max: z
+    .number()
+    .nullable()
+    .describe("the highest power that it can be set to now, in W, within the maximum of its room; null if unknown"),
 });
 /** What the pool itself says about a worker; every field is null where it does not say so. */
 export const PoolView = z.object({
@@ -226,7 +229,7 @@ export const Miner = z.object({
 export type Miner = z.infer<typeof Miner>;
 
 export const MinerDetail = Miner.extend({ metaData: MetaData });
-export type MinerDetail = z.infer<typeof MinerDetail>;
+export interface MinerDetail extends z.infer<typeof MinerDetail> {}
 
 /** What is set of a miner, without secrets. */
 export const MinerSettings = z.object({
@@ -267,7 +270,7 @@ export const MinerList = z.object({
   groupList: z.array(MinerGroup),
   metaData: MetaData,
 });
-export type MinerList = z.infer<typeof MinerList>;
+export interface MinerList extends z.infer<typeof MinerList> {}
 
 export const coinClasses = ["PreDefined", "UserDefined"] as const;
 
@@ -300,10 +303,10 @@ export type PoolGroup = z.infer<typeof PoolGroup>;
 export const HostAgent = z.object({
   tokenId: int.nullable().describe("for DELETE /api/agents/{id}; null for the service's own machine"),
   connected: z.boolean(),
-  at: z.iso.datetime().nullable().describe("when it was last heard; null = not since the service started"),
+  at: z.iso.datetime().nullable().describe("when its last message arrived; null = none since the service started"),
   version: text.nullable(),
-  permissions: AgentPermissions.nullable().describe("what its own configuration allows; null = not connected"),
-  report: HostReport.omit({ gpus: true }).nullable().describe("what the host is and does; null = not connected"),
+  permissions: AgentPermissions.nullable().describe("permissions of its own configuration; null = not connected"),
+  report: HostReport.omit({ gpus: true }).nullable().describe("state of the host; null = not connected"),
 });
 export type HostAgent = z.infer<typeof HostAgent>;
 
@@ -312,8 +315,8 @@ export const Host = z.object({
   description: text,
   hostname: text,
   uid: Uid.nullable().describe("permanent name; null if the server has none (Rigbridge extension)"),
-  groupId: int.describe("whoever sees this group sees the host; 0 = in no group (Rigbridge extension)"),
-  agent: HostAgent.nullable().describe("null = none has a token (Rigbridge extension)"),
+  groupId: int.describe("users with access to this group see the host; 0 = in no group (Rigbridge extension)"),
+  agent: HostAgent.nullable().describe("null = no agent has a token (Rigbridge extension)"),
 });
 export type Host = z.infer<typeof Host>;
 
@@ -334,7 +337,7 @@ export const SystemInfo = z.object({
   stale: z.boolean().describe("whether the host's agent is away (Rigbridge extension)"),
 });
 
-/** The token of a host's agent, which is shown once. */
+/** The token of a host's agent, shown only once. */
 export const AgentToken = z.object({ id: int, hostId: int, token: secret(text) });
 export type AgentToken = z.infer<typeof AgentToken>;
 
@@ -374,18 +377,18 @@ export const ManagedMiner = z.object({
     "permanent name, also of the miner with this id; null if the server has none (Rigbridge extension)",
   ),
   groupId: int.describe("0 = in no group (Rigbridge extension)"),
-  running: z.boolean().nullable().describe("whether it is to run; null = unknown (Rigbridge extension)"),
+  running: z.boolean().nullable().describe("whether it should run; null = unknown (Rigbridge extension)"),
   status: ProgramStatus.nullable().describe("as its host reports; null = unknown (Rigbridge extension)"),
   addedPools: z.array(int).describe("Static IDs of pools for failover beside poolId (Rigbridge extension)"),
   gpuSettings: z.array(GpuTuning).describe("(Rigbridge extension)"),
-  idle: IdleRule.nullable().describe("when it waits for other work on the host (Rigbridge extension)"),
+  idle: IdleRule.nullable().describe("other work on the host for which it waits (Rigbridge extension)"),
   switching: Switching.nullable().describe("choices among which the service switches it (Rigbridge extension)"),
 });
 export type ManagedMiner = z.infer<typeof ManagedMiner>;
 
 export const CatalogueEntry = z.object({ id: text, name: text });
 
-/** The document's fields, and what Rigbridge knows besides; other servers say no more than the document. */
+/** The document's fields and Rigbridge's extensions; other servers have only the former. */
 export const MiningSoftware = CatalogueEntry.extend(
   z
     .object({
@@ -397,9 +400,9 @@ export const MiningSoftware = CatalogueEntry.extend(
         .record(text, z.array(text))
         .describe("second algorithms that it can mine beside a first one (Rigbridge extension)"),
       command: z.array(text).describe("template of its arguments (Rigbridge extension)"),
-      watchdogOff: z.array(text).describe("those that leave its supervision to the agent (Rigbridge extension)"),
-      tuning: z.record(text, text).describe("flags that set GPUs (Rigbridge extension)"),
-      version: text.nullable().describe("that of the downloads (Rigbridge extension)"),
+      watchdogOff: z.array(text).describe("arguments that turn its own supervision off (Rigbridge extension)"),
+      tuning: z.record(text, text).describe("its options for GPU settings (Rigbridge extension)"),
+      version: text.nullable().describe("release of the downloads (Rigbridge extension)"),
       downloads: z.array(text).describe("addresses of the maker's releases (Rigbridge extension)"),
     })
     .partial().shape,
@@ -489,11 +492,17 @@ export const Summary = z.object({
 });
 export type Summary = z.infer<typeof Summary>;
 
+const ofFile = z
+  .literal("file")
+  .optional()
+  .describe("file = declared by the configuration file, and changed only there; absent = it can be changed here");
+
 export const Group = z.object({
   id: int,
   name: text,
   parentId: int.describe("0 = at the top level, or inside a group that the user cannot see"),
   room: z.boolean().optional().describe("true for a room, which Home Assistant shows as an area"),
+  owner: ofFile,
 });
 export type Group = z.infer<typeof Group>;
 
@@ -553,6 +562,7 @@ export const User = z.object({
   groups: z.array(int).nullable().describe("ids of the groups that the user sees; null = all"),
   pools: z.array(int).nullable().describe("Static IDs of the pools that the user sees; null = all"),
   hasKey: z.boolean().describe("whether the user has an API key"),
+  owner: ofFile,
 });
 export type User = z.infer<typeof User>;
 
@@ -711,6 +721,7 @@ export const MarketCoin = z.object({
   shortName: text,
   name: text,
   algorithm: text,
+  coinClass: z.enum(coinClasses).optional().describe("`UserDefined`: DELETE /api/coins removes it"),
   profit: figure.describe("BTC per MH/s per day, as it counts now"),
   profitUsd: figure.describe("USD per MH/s per day, where only a price in USD is known"),
   setBy: z

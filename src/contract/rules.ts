@@ -65,14 +65,14 @@ const ruleFields = {
     .strictObject({
       after: Duration(1, 86_400).describe("time before its second action, like 10s; each later wait is twice as long"),
       longest: Duration(1, 86_400).optional().describe("longest wait, like 5m, the default"),
-      times: z.int().min(2).max(100).describe("after so many actions it gives up, until it has cleared"),
+      times: z.int().min(2).max(100).describe("number of actions after which it gives up, until it has cleared"),
     })
     .optional()
-    .describe("it acts again while its conditions go on to hold; absent: it acts once until it has cleared"),
+    .describe("it acts again while its conditions hold; absent: it acts once until it has cleared"),
   inhibitedBy: z.array(Key).min(1).max(20).optional().describe("rules that hold this one while they fire"),
   do: Steps.optional(),
   onClear: Steps.optional().describe("steps that are run once its conditions no longer hold"),
-  onGiveUp: Steps.optional().describe("for again: steps that are run once after its last action has not helped either"),
+  onGiveUp: Steps.optional().describe("for again: steps that run once if its last action has not helped either"),
   manual: z.boolean().optional().describe("people can run it for a miner; absent = only if it has no `when`"),
   safety: z.boolean().optional().describe("its power settings go before those of people"),
 };
@@ -110,9 +110,9 @@ function ruleMistakes(rule: RuleSettings, context: z.core.$RefinementCtx): void 
   if (momentary && (rule.when.for !== undefined || rule.when.clearFor !== undefined))
     add("when", "`for` and `clearFor` do not go with a condition that is true only for a moment");
   if (momentary && rule.again !== undefined)
-    add("again", "does not go with a condition that is true only for a moment");
+    add("again", "cannot be combined with a condition that is true only for a moment");
   if (momentary && rule.onClear !== undefined)
-    add("onClear", "does not go with a condition that is true only for a moment");
+    add("onClear", "cannot be combined with a condition that is true only for a moment");
 }
 
 export const RuleSettings: z.ZodType<RuleSettings> = z.strictObject(ruleShape).superRefine(ruleMistakes);
@@ -317,14 +317,14 @@ export const TryReply = z.object({
         minerId: id,
         time,
         clearedAt: time.nullable(),
-        limited: z.boolean().describe("a limit holds it"),
-        guarded: z.boolean().describe("its guard holds it"),
+        limited: z.boolean().describe("held back by a limit"),
+        guarded: z.boolean().describe("held back by its guard"),
       }),
     )
     .describe("when it would have fired, oldest first, at most 1,000"),
   guard: z
     .object({
-      allowed: z.int().describe("miners at once from which on nothing more is done"),
+      allowed: z.int().describe("number of miners at which it holds back"),
       most: z.int().describe("most miners at once"),
       held: z.int().describe("firings that it would have held back"),
     })
@@ -334,7 +334,7 @@ export const TryReply = z.object({
     .object({ true: z.int(), false: z.int(), unknown: z.int() })
     .nullable()
     .describe(
-      "how often the expression came to what, while the other conditions held or were unknown; null without one",
+      "results of the expression with their counts, while the other conditions held or were unknown; null without one",
     ),
   notes: z.array(text).describe("what the stored history does not contain"),
 });

@@ -166,7 +166,7 @@ const kindNames = [
 /** One step of a `do` list. */
 export type WrittenStep = z.output<(typeof kinds)[Kind]>;
 export const Step: z.ZodType<WrittenStep> = oneOf(...kindNames);
-/** What a template sets of a managed miner, by the template's id: a step that nobody writes. */
+/** Applies the managed-miner settings of the template with this id; a step that is only made internally. */
 const SoftwareStep = z.strictObject({ software: z.int() });
 /** A step of a run. */
 export type RunStep = WrittenStep | z.output<typeof SoftwareStep>;

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
 
-/** Profit switching of a managed miner, as the API takes it and answers. */
+/** Profit switching of a managed miner, in requests and answers. */
 
 const figure = z.number().nullable();
 const id = z.string().max(100);
 const mode = z
   .enum(["profit", "heat"])
-  .describe("profit: what earns most after electricity; heat: what draws most power, whatever it earns");
+  .describe("profit: the highest earnings after electricity; heat: the highest power draw, whatever it earns");
 const algorithm = id.min(1).describe("id of GET /api/algorithms");
-const poolId = z.int().min(1).describe("the pool or pool group for it; its coin says what it earns");
+const poolId = z.int().min(1).describe("the pool or pool group for it; its coin determines the earnings");
 const softwareType = id.describe("id of GET /api/miningsoftware; empty = the miner's own");
 const hysteresis = z
   .number()
@@ -17,12 +17,12 @@ const hysteresis = z
   .max(100)
   .describe("% of the highest revenue (or power) by which another choice must be better");
 
-/** What a managed miner chooses among. */
+/** The choices of a managed miner. */
 export const Switching = z.object({
   mode,
   choices: z.array(z.object({ algorithm, poolId, isPoolGroup: z.boolean(), softwareType })),
   hysteresis,
-  minimumStay: z.number().describe("s that it mines a choice at least"),
+  minimumStay: z.number().describe("least s that it mines a choice"),
 });
 export type Switching = z.infer<typeof Switching>;
 export type Choice = Switching["choices"][number];
@@ -42,7 +42,7 @@ export const SwitchingBody = z.strictObject({
   hysteresis: hysteresis.default(5),
   minimumStay: Duration(60, 7 * 86_400)
     .default(1800)
-    .describe("how long it mines a choice at least, like 30m"),
+    .describe("least time that it mines a choice, like 30m"),
 });
 
 /** What GET /api/managedminers/{id}/switching answers. */
@@ -50,7 +50,7 @@ export const SwitchingState = z.object({
   choice: z.int().nullable().describe("index of the choice that it mines; null = none of them"),
   since: z.iso.datetime().nullable().describe("since when"),
   why: z.string().describe("why it mines that"),
-  measuring: z.boolean().describe("whether it mines a choice only to measure it"),
+  measuring: z.boolean().describe("whether it mines the choice only to measure it"),
   options: z.array(
     z.object({
       algorithm: z.string(),
@@ -64,7 +64,7 @@ export const SwitchingState = z.object({
 });
 export type SwitchingState = z.infer<typeof SwitchingState>;
 
-/** What one card of a model does. */
+/** Measured hash rate and power of one card of a model. */
 export const BenchmarkEntry = z.object({
   id: z.int(),
   model: z.string().describe("name of a graphics card or processor"),

@@ -4,7 +4,7 @@ import { MetaData } from "./resources.ts";
 import { secret } from "./secrets.ts";
 import { TemplateSteps } from "./steps.ts";
 
-/** What a template sets of a managed miner; null leaves it as it is. */
+/** Settings of a managed miner in a template; null leaves a setting as it is. */
 const Program = z.object({
   softwareType: Line(100).min(1).nullable().describe("mining software, an id of GET /api/miningsoftware"),
   algorithm: Line(100).min(1).nullable().describe("algorithm, an id of GET /api/algorithms"),

@@ -12,7 +12,8 @@ import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import { PluggedRig } from "../link/plugs/plugged-rig.ts";
-import type { DeclaredProgram, HostPrograms } from "../link/programs/host-program.ts";
+import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
+import { HostedRig } from "../link/programs/hosted-rig.ts";
 import { ManagedRig } from "../link/programs/managed-rig.ts";
 import { same } from "../link/same.ts";
 import { sharedControl } from "../link/unchanged.ts";
@@ -46,8 +47,10 @@ export interface Declared {
   readonly powerNameplate: number | null;
   /** The plug that powers it. */
   readonly supply?: PlugSettings | null;
-  /** Of a managed miner: the program on a host that it is, through whose agent it is read. */
+  /** The program of a managed miner, which is read through its host's agent. */
   readonly program?: DeclaredProgram;
+  /** The host with this name, whose agent may start and stop the program at the address. */
+  readonly hostId?: number;
   readonly offlineExpected: boolean;
   readonly disabled: boolean;
 }
@@ -66,8 +69,10 @@ export interface RigContext {
   readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
   readonly messages: Messages | null;
-  /** The programs of managed miners; null where there are none. */
+  /** The programs of managed miners; null if there are none. */
   readonly programs: HostPrograms | null;
+  /** The hosts of declared programs; null where there are none. */
+  readonly hosts: ProgramHosts | null;
   /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
   remember(id: number, remembered: Partial<Remembered>): Promise<void>;
 }
@@ -295,14 +300,14 @@ export class FleetRig {
     // An own timer: AbortSignal.timeout costs several times as much, 4,000 times a second.
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
-      this.#rig ??= this.#managed() ?? this.#behindPlug() ?? (await this.#connect(limit.signal));
+      this.#rig ??= this.#managed() ?? this.#behindPlug() ?? (await this.#open(limit.signal));
       return await this.#rig.read(limit.signal);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** The program that it is; undefined for any other rig. */
+  /** The program of a managed miner; undefined for any other rig. */
   #managed(): Rig | undefined {
     const { id, program } = this.declared;
     const { programs, now } = this.#context;
@@ -322,9 +327,33 @@ export class FleetRig {
     return new PluggedRig({
       plug: this.#plug,
       settings: supply,
-      connect: (signal) => this.#connect(signal),
+      connect: (signal) => this.#open(signal),
       shape: () => this.#state,
     });
+  }
+
+  async #open(signal: AbortSignal): Promise<Rig> {
+    const { hostId } = this.declared;
+    const { hosts, monotonicNow } = this.#context;
+    if (hostId === undefined || hosts === null) return this.#connect(signal);
+    return new HostedRig({
+      host: () => {
+        const port = this.#port;
+        return port === null ? null : hosts(hostId, port);
+      },
+      connect: (within) => this.#connect(within),
+      known: () => {
+        const { identity, software, controls, missed, reason } = this.#state;
+        const isSilent = missed >= missesUntilDisconnected - 1 || reason?.code === "program";
+        return { identity, software, controls, isSilent, wasStopped: reason?.code === "user" };
+      },
+      monotonicNow,
+    });
+  }
+
+  get #port(): number | null {
+    const { address, driver } = this.declared;
+    return address.port ?? drivers.find(({ id }) => id === (driver ?? this.#state.driver))?.ports[0] ?? null;
   }
 
   async #connect(signal: AbortSignal): Promise<Rig> {
@@ -345,7 +374,7 @@ export class FleetRig {
 
   /** DHCP may have given the address to another device: the data of one rig is never shown for another. */
   #checkIdentity(read: Identity): void {
-    // The host's agent says which program it is, whatever software it becomes.
+    // The host's agent identifies the program, even after its software has changed.
     if (this.declared.program !== undefined) return;
     const address = formatAddress(this.declared.address);
     const known = this.#state.uid === null ? null : this.#state.identity;
@@ -420,7 +449,8 @@ export class FleetRig {
   #miss(error: RigbridgeError, silence: boolean): void {
     const trouble: Trouble = { code: error.code, message: error.unquoted, quoted: error.message };
     const refused = error.code === "rig.other" || error.code === "in.use";
-    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence));
+    const isAway = this.#rig?.isAway === true;
+    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence, isAway));
     this.#suspect(doubtful.has(error.code) || refused);
   }
 

@@ -2,7 +2,7 @@ import { type EventLoopUtilization, performance as thread } from "node:perf_hook
 import { Semaphore } from "../async/index.ts";
 import type { Messages } from "../contract/messages.ts";
 import { FirmwareBook } from "../link/firmware.ts";
-import type { HostPrograms } from "../link/programs/host-program.ts";
+import type { HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
 import { changedKeys } from "./changed-keys.ts";
 import { type Declared, FleetRig, type ReadManner, type RigContext } from "./fleet-rig.ts";
 import type { FleetListener, Poller } from "./poller.ts";
@@ -22,6 +22,8 @@ export interface FleetOptions {
   readonly messages?: Messages | null;
   /** Absent: there are no managed miners. */
   readonly programs?: HostPrograms | null;
+  /** Absent: no declared program is on a host with an agent. */
+  readonly hosts?: ProgramHosts | null;
 }
 
 /**
@@ -103,6 +105,7 @@ export class Fleet implements Poller {
       firmware: this.#firmware,
       messages: this.#options.messages ?? null,
       programs: this.#options.programs ?? null,
+      hosts: this.#options.hosts ?? null,
       remember: this.#options.remember,
     });
     if (last !== null) rig.resume(last);

@@ -178,13 +178,15 @@ const energyRead = (at: number, { readings, meter }: Reading): EnergyRead => ({
 
 /**
  * After a missed read: the last readings stay, marked stale, until the third miss. Where silence is `expected`, as
- * while a command reads a rig often, misses only make it stale: polls and time count the others.
+ * while a command reads a rig often, misses only make it stale: polls and time count the others. `away`: it is known to
+ * be out of reach, so that further misses need not confirm it.
  */
-export function afterMiss(state: RigState, trouble: Trouble, expected: boolean): RigState {
+export function afterMiss(state: RigState, trouble: Trouble, expected: boolean, away = false): RigState {
   const atMost = expected ? 1 : missesUntilDisconnected;
   // Reads of a restarting rig become rarer only after the time that it may need.
   const isCounted = !expected && !state.restarting;
-  const missed = isCounted ? state.missed + 1 : Math.max(state.missed, Math.min(state.missed + 1, atMost));
+  const counted = isCounted ? state.missed + 1 : Math.max(state.missed, Math.min(state.missed + 1, atMost));
+  const missed = away && !expected ? Math.max(counted, missesUntilDisconnected) : counted;
   return { ...state, missed, trouble, reading: missed >= missesUntilDisconnected ? null : state.reading };
 }
 

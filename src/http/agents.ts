@@ -7,6 +7,7 @@ import type { AgentConnection, AgentReceiver } from "../contract/agent-connectio
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { pathOf } from "./paths.ts";
+import { type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
 /** ms between two pings; an agent that has not answered the last one is cut off. */
 const pingIntervalMs = 15_000;
@@ -14,19 +15,28 @@ const pingIntervalMs = 15_000;
 const helloTimeoutMs = 10_000;
 /** Bytes that an agent may leave unread. */
 const unreadBytes = 16_000_000;
+/**
+ * What one agent may send: messages, with `bytesPerMessage` of each counted as a further one. An agent with 20 programs
+ * that are read every second sends less than 100 a second; a host reports 12 GPUs in 6 kB.
+ */
+const messageLimits: WriteLimits = { writeBurst: 5_000, writesPerSecond: 1_000 };
+const bytesPerMessage = 10_000;
 /** Codes with which a WebSocket is closed (RFC 6455, 7.4). */
 const closeCodes = { away: 1001, refused: 1008 } as const;
 
-/** Requests whose connection waits to become a WebSocket, with the bytes that came after the head. */
+/** Requests whose connection is to become a WebSocket, with the bytes that followed the head. */
 const upgrades = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
 
-/** Whether a request is to become the WebSocket of an agent. Other requests to upgrade, such as to h2c, are answered. */
+/**
+ * Whether a request asks for the WebSocket of an agent. Other upgrade requests, such as to h2c, are answered as plain
+ * HTTP.
+ */
 export const wantsAgentSocket = ({ url = "", headers }: IncomingMessage): boolean =>
   pathOf(url).toLowerCase().replace(/\/$/, "") === agentPath && headers.upgrade?.toLowerCase() === "websocket";
 
 /**
- * Hands requests to upgrade to the app, so that they pass the same checks and are refused with the same documents as
- * others. `release`: called with a connection that no longer carries HTTP.
+ * Passes upgrade requests to the app, so that the same checks apply and refusals have the same form. `release`: called with
+ * a connection that no longer carries HTTP.
  */
 export function routeUpgrades(server: Server, app: () => FastifyInstance, release: (socket: Duplex) => void): void {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -34,10 +44,10 @@ export function routeUpgrades(server: Server, app: () => FastifyInstance, releas
     socket.on("error", () => socket.destroy());
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Its types know only the sockets of the server's own requests.
+    // The types allow only sockets of the server's own requests.
     Reflect.apply(response.assignSocket, response, [socket]);
     response.on("finish", () => socket.end());
-    // Before Node 24.9 other requests to upgrade arrive here too; their body cannot be read any more.
+    // Before Node 24.9 other upgrade requests arrive here too; their bodies can no longer be read.
     if (wantsAgentSocket(request)) upgrades.set(request, { socket, head });
     else if (request.method !== "GET" && request.method !== "HEAD") {
       socket.destroy();
@@ -61,6 +71,15 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
     perMessageDeflate: false,
   });
   const open = new Set<AgentSocket>();
+  // By token, so that a new connection does not begin with a new allowance.
+  const rate = writeRateLimit(messageLimits);
+  const limited = new Set<string>();
+  const mayTake = (agent: string, bytes: number): boolean => {
+    if (rate.charge(agent, 1 + bytes / bytesPerMessage) === 0) return true;
+    if (!limited.has(agent)) log.warn(`The agent of a host sends too much: ${tooMuch}; its connection is ended`);
+    limited.add(agent);
+    return false;
+  };
   app.route({
     method: "GET",
     url: agentPath,
@@ -68,12 +87,14 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
       const upgrade = upgrades.get(request.raw);
       const { agent } = request.admitted;
       if (upgrade === undefined || agent === undefined)
-        throw new RigbridgeError("input.invalid", "This path takes the WebSocket of a host's agent");
+        throw new RigbridgeError("input.invalid", "This path accepts only the WebSocket of a host's agent");
       reply.hijack();
       // The response was assigned to the connection only for a refusal.
       Reflect.apply(reply.raw.detachSocket, reply.raw, [upgrade.socket]);
       sockets.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
-        const connection = new AgentSocket(socket, log, () => open.delete(connection));
+        const connection = new AgentSocket(socket, {
+          ...{ log, mayTake: (bytes) => mayTake(agent, bytes), onClose: () => open.delete(connection) },
+        });
         open.add(connection);
         connection.serve(service.takeAgent?.(agent, connection));
       });
@@ -90,17 +111,25 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
   });
 }
 
+const { writesPerSecond } = messageLimits;
+const tooMuch = `more than ${writesPerSecond} messages or ${(writesPerSecond * bytesPerMessage) / 1e6} MB a second`;
+
+interface SocketOptions {
+  readonly log: FastifyBaseLogger;
+  /** Counts a message of so many bytes; false if there were too many. */
+  readonly mayTake: (bytes: number) => boolean;
+  readonly onClose: () => void;
+}
+
 class AgentSocket implements AgentConnection {
   readonly #socket: WebSocket;
-  readonly #log: FastifyBaseLogger;
-  readonly #onClose: () => void;
+  readonly #options: SocketOptions;
   #receiver: AgentReceiver | undefined;
   #answers = true;
 
-  constructor(socket: WebSocket, log: FastifyBaseLogger, onClose: () => void) {
+  constructor(socket: WebSocket, options: SocketOptions) {
     this.#socket = socket;
-    this.#log = log;
-    this.#onClose = onClose;
+    this.#options = options;
   }
 
   /** undefined: the token was revoked meanwhile. */
@@ -110,17 +139,19 @@ class AgentSocket implements AgentConnection {
     const waiting = setTimeout(() => this.close("it did not introduce itself in time"), helloTimeoutMs);
     socket.once("message", () => clearTimeout(waiting));
     socket.on("message", (bytes: Buffer, isBinary) => {
+      if (!this.#mayTake(bytes.length)) return;
       if (isBinary) this.#takeFrame(bytes);
       else this.#takeMessage(bytes);
     });
+    socket.on("ping", () => this.#mayTake(0));
     socket.on("pong", () => {
       this.#answers = true;
     });
     // A message that is too long, or not of the protocol; the socket closes itself then.
-    socket.on("error", (error) => this.#log.info({ reason: error.message }, "an agent's connection failed"));
+    socket.on("error", (error) => this.#options.log.info({ reason: error.message }, "an agent's connection failed"));
     socket.on("close", () => {
       clearTimeout(waiting);
-      this.#onClose();
+      this.#options.onClose();
       this.#receiver?.closed();
       this.#receiver = undefined;
     });
@@ -138,9 +169,9 @@ class AgentSocket implements AgentConnection {
   close(reason: string, why: keyof typeof closeCodes = "refused"): void {
     const socket = this.#socket;
     socket.close(closeCodes[why], reason);
-    // An agent that does not close its side, or does not read, is not waited for.
+    // Do not wait for an agent that does not close its side or does not read.
     setTimeout(() => socket.terminate(), 1_000).unref();
-    // What it still sends is not taken.
+    // Messages that still arrive are ignored.
     const receiver = this.#receiver;
     this.#receiver = undefined;
     receiver?.closed();
@@ -161,15 +192,23 @@ class AgentSocket implements AgentConnection {
     else this.#socket.send(bytes);
   }
 
+  /** Whether a message is taken; nothing is of a connection that is being closed. */
+  #mayTake(bytes: number): boolean {
+    if (this.#receiver === undefined) return false;
+    if (this.#options.mayTake(bytes)) return true;
+    this.close(`it sends ${tooMuch}`);
+    return false;
+  }
+
   #takeFrame(bytes: Buffer): void {
     const frame = parseFrame(bytes);
-    if (frame === null) this.close("a frame without a channel came");
+    if (frame === null) this.close("a frame without a channel arrived");
     else this.#receiver?.frame(frame.channel, frame.bytes);
   }
 
   #takeMessage(bytes: Buffer): void {
     const message = readMessage(bytes);
-    if (message === undefined) this.close("a message came that is not of the protocol");
+    if (message === undefined) this.close("a message did not follow the protocol");
     else this.#receiver?.message(message);
   }
 }

@@ -28,7 +28,7 @@ const byAlgorithm = (value: Value, { algorithm }: Readings): Part[] => [
   { labels: { algorithm: algorithm ?? "" }, value },
 ];
 
-/** Two rates of one name would be the same metric twice. */
+/** Both rates under one name would be a duplicate metric. */
 const secondRate = ({ dual, algorithm }: Readings): Part[] =>
   dual === null || dual.algorithm === null || dual.algorithm === algorithm
     ? []
@@ -44,7 +44,10 @@ const shares = counter("shares_total", "Shares by the pool's verdict, since mini
   { labels: { result: "rejected" }, value: shares.rejected },
 ]);
 
-/** The metric of each property; two properties may share one. Hash rates name their algorithm: those of two do not add up. */
+/**
+ * The metric of each property; two properties may share one. Hash rates name their algorithm: those of two do not add
+ * up.
+ */
 const byProperty = {
   mining: gauge("mining", "1 if the miner is mining.", ({ mining }) => mining),
   reason: {

@@ -50,7 +50,7 @@ const filePath = /^\/(?:assets\/[\w.-]+\.\w+|[\w-]+\.(?:webmanifest|svg|png|ico|
 export function isForBrowser({ method, url, headers }: FastifyRequest): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
   const path = pathOf(url);
-  return filePath.test(path) || (isPagePath(path) && /\btext\/html\b/i.test(headers.accept ?? ""));
+  return filePath.test(path) || (/\btext\/html\b/i.test(headers.accept ?? "") && isPagePath(path));
 }
 
 function isPagePath(path: string): boolean {

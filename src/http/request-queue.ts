@@ -55,7 +55,7 @@ export class RequestQueues {
     return this.#lines.get(socket)?.current;
   }
 
-  /** Leaves a connection alone that no longer carries HTTP, but cuts it off all the same if it reads nothing. */
+  /** Stops managing a connection that no longer carries HTTP, but still closes it if the peer stops reading. */
   release(socket: Duplex): void {
     this.#lines.get(socket)?.release();
   }

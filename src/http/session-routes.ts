@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { inputOf } from "../contract/decode.ts";
 import type { Operation } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
@@ -48,6 +48,12 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
     };
   };
 
+  /** Of a browser that logs out, or logs in again and then forgets its earlier cookie. */
+  const endSession = (request: FastifyRequest): void => {
+    const digest = sessionIn(request);
+    if (digest !== undefined) sessions.end(digest);
+  };
+
   app.route({
     method: ["GET", "HEAD"],
     url: sessionPath,
@@ -64,6 +70,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
       const { input } = decodeLogin({ params: {}, query: request.queryText, body });
       const { key } = SessionBody.parse(input);
       const admitted = login(request, reply, key);
+      endSession(request);
       const { id, session } = sessions.open(admitted.holder?.id ?? null, key);
       reply.header("set-cookie", sessionCookie(request, id));
       return sendDone(reply, 201, await sessionOf({ ...admitted, session }));
@@ -74,8 +81,7 @@ export function addSessionRoutes(app: FastifyInstance, serving: Serving): void {
     url: sessionPath,
     handler: async (request, reply): Promise<FastifyReply> => {
       await skipBody(reply.raw, limits, request.chargeForBody);
-      const digest = sessionIn(request);
-      if (digest !== undefined) sessions.end(digest);
+      endSession(request);
       return reply.header("set-cookie", sessionCookie(request, null)).code(204).send();
     },
   });

@@ -47,6 +47,10 @@ class CheckedRig implements Required<Rig> {
     return this.#rig.quick;
   }
 
+  get isAway(): boolean {
+    return this.#rig.isAway === true;
+  }
+
   doubt(): void {
     this.#rig.doubt?.();
   }

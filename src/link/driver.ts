@@ -43,8 +43,8 @@ export type Evidence = "ran" | "recorded" | "vendor document" | "other source";
 
 /**
  * One more HTTP path to fetch, `withToken` when the signs so far justify sending the rig's token; one more RPC command to
- * send, which only reads; or a request of mining programs, which is sent only where neither HTTP nor RPC has shown
- * anything: a method without parameters in a line of JSON, or a command in plain text.
+ * send, which only reads; or a request of mining programs, which is sent only if HTTP and RPC have recognised nothing: a
+ * method without parameters in a line of JSON, or a command in plain text.
  */
 export type Question =
   | { readonly page: string; readonly withToken?: boolean }
@@ -65,7 +65,7 @@ export interface Signs {
   /** The same of methods in a line of JSON, and of commands in plain text; absent before the first was asked. */
   readonly lines?: Readonly<Record<string, unknown>>;
   readonly texts?: Readonly<Record<string, string | null>>;
-  /** The port in the address; absent without one, where ASICs are looked for at their usual ports. */
+  /** The port in the address; absent if it has none, in which case ASICs are tried at their usual ports. */
   readonly port?: number;
 }
 
@@ -90,6 +90,8 @@ export interface Rig {
   readonly pools: PoolControls;
   /** A read is short and may be aborted for a command. */
   readonly quick?: true | undefined;
+  /** It is known to be out of reach for longer than a moment, so that a single missed read shows it as disconnected. */
+  readonly isAway?: boolean;
   /** The next read reads the identity again: another device may have taken over the address. */
   doubt?(): void;
   /** Cancels open exchanges. */
@@ -184,7 +186,7 @@ export interface PoolReading {
   readonly devFee: boolean;
   /** It cannot be removed. */
   readonly fixed?: true;
-  /** It is in use for the second algorithm, and never `active`. */
+  /** In use for the second algorithm; such a pool is never `active`. */
   readonly dual?: true;
 }
 
@@ -217,6 +219,6 @@ export interface DeviceReading {
   readonly power: number | null;
   /** °C. */
   readonly memoryTemperature: number | null;
-  /** Number of the PCI bus; null for what is not a card. */
+  /** Number of the PCI bus; null for other devices than cards. */
   readonly bus: number | null;
 }

@@ -6,13 +6,13 @@ import type { HttpReply, HttpTransport } from "./transports/http.ts";
 import { askLines, askText, lineRequest } from "./transports/lines.ts";
 import { exchange } from "./transports/rpc.ts";
 
-/** For an answer in the protocol of a mining program, which sits on a computer and answers at once. */
+/** Timeout of an answer in the protocol of a mining program, which runs on a computer and answers at once. */
 const programTimeoutMs = 1_500;
 const signLength = 65_536;
 
-/** The signs of one address that drivers ask for, each asked once. */
+/** The signs of one address that drivers ask for. Each is requested once. */
 export class FurtherSigns {
-  /** The port where RPC was answered. */
+  /** The port at which RPC was answered. */
   rpcPort: number | null = null;
   readonly #address: RigAddress;
   readonly #http: HttpTransport;
@@ -38,7 +38,7 @@ export class FurtherSigns {
     else this.#texts[question.text] = await this.#program((target, signal) => askText(target, question.text, signal));
   }
 
-  /** All signs, with those that are always gathered. */
+  /** All signs, including those that are always gathered. */
   signs(gathered: Pick<Signs, "root" | "version">): Signs {
     const { port } = this.#address;
     const asked = { pages: this.#pages, reports: this.#reports, lines: this.#lines, texts: this.#texts };
@@ -56,7 +56,7 @@ export class FurtherSigns {
     return unlessFailed(async () => signOf(await this.#http.call({ method: "GET", path, headers }, this.#signal)));
   }
 
-  /** null where RPC, or this command, is not answered. */
+  /** null if RPC, or this command, is not answered. */
   async #report(command: string): Promise<unknown> {
     const { host } = this.#address;
     const port = this.rpcPort;

@@ -159,7 +159,7 @@ class Search {
       // A slow rig may never answer the other protocol.
       for (const answer of early === null ? [Promise.race([first, second]), first, second] : [second]) {
         const gathered = await answer;
-        // A program may leave requests of other protocols open.
+        // A program may not answer requests of other protocols.
         const later = (await this.#recognise(gathered)) ?? (await this.#recognise(gathered, true));
         if (later !== null) return later;
       }
@@ -185,7 +185,7 @@ class Search {
     throw new RigbridgeError("rig.unknown-protocol", `${what}: ${seen}`, { unquoted: `${what}: ${unquoted}` });
   }
 
-  /** `otherProtocols`: whether to ask in the protocols of mining programs too. */
+  /** `otherProtocols`: whether to try the protocols of mining programs too. */
   async #recognise(gathered: Gathered, otherProtocols = false): Promise<Identified | null> {
     const base = otherProtocols ? { ...gathered, root: gathered.root ?? this.#page } : gathered;
     for (const driver of drivers) {
@@ -275,7 +275,7 @@ const isQuestion = (recognised: Partial<Identity> | Question | undefined): recog
   recognised !== undefined && ["page", "command", "line", "text"].some((key) => key in recognised);
 
 const programHint =
-  "a mining program is found only by the port of its API in the address, such as that of XMRig's --http-port";
+  "a mining program is found only if the address contains the port of its API, such as that of XMRig's --http-port";
 
 /** "an IceRiver", "a Goldshell". */
 const withArticle = (make: string): string => `${/^[aeiou]/i.test(make) ? "an" : "a"} ${make}`;

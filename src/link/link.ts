@@ -33,7 +33,7 @@ export interface Link {
   readonly firmware: RigFirmware;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicNow: () => number;
-  /** Epoch ms, for devices that report only when they were started. */
+  /** Epoch ms, for devices that report their start time. */
   readonly now: () => number;
 }
 
@@ -41,7 +41,7 @@ export interface Link {
 export const hasLogin = ({ username, password, token }: Credentials): boolean =>
   [username, password, token].some((each) => each !== undefined);
 
-/** `dial`: how its connections are opened where they do not go over the network directly. */
+/** `dial`: opens its connections if they do not go over the network directly. */
 export interface LinkAddress extends RigAddress {
   readonly dial?: Dial;
 }

@@ -59,7 +59,7 @@ export function haltOf(reading: Reading): Halt | null {
   return poolHalt(reading.pools) ?? errorHalt(errors) ?? { code: "unknown", text: "It reports no reason" };
 }
 
-/** Its own pools of the first algorithm, all of which are dead or switched off; else null. */
+/** Its own pools of the first algorithm if all of them are dead or disabled; else null. */
 export function poolHalt(pools: readonly PoolReading[]): Halt | null {
   const own = pools.filter(({ devFee, dual }) => !devFee && dual !== true);
   if (own.length === 0 || own.some(({ status }) => status === "enabled")) return null;

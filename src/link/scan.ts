@@ -145,7 +145,7 @@ class Scan {
       isThere ||= answer !== "silent";
     }
     const further = isThere ? programPorts.filter((port) => !ports.includes(port)) : [];
-    // Together, since a computer may leave each of them unanswered.
+    // In parallel, since a computer may not answer any of them.
     const answers = await Promise.all(further.map((port) => this.#probe(host, port)));
     return [...open, ...further.filter((_, index) => answers[index] === "open")];
   }

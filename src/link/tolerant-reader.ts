@@ -135,7 +135,7 @@ export class TolerantReader {
     return value.slice(0, max).map((element: unknown) => this.#number(key, element, rule));
   }
 
-  /** A list whose elements are read by their position: `row("temp").number("0")`. Without fields where it is missing. */
+  /** A list whose elements are read by their position: `row("temp").number("0")`. A missing list has no fields. */
   row(key: string, max = 256): TolerantReader {
     const value = this.#value(key);
     if (value === undefined || value === null) return new TolerantReader(undefined, this.notes, key, this);

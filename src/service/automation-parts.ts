@@ -28,7 +28,9 @@ import { PowerHolds, powerGuard } from "./power/power-holds.ts";
 export type Commands = ReturnType<typeof openCommands>;
 export type Rules = ReturnType<typeof openAutomation>;
 
-/** What writes to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions. */
+/**
+ * The parts that write to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions.
+ */
 export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics }: Miners) {
   const { repeat = byTimer, messages } = options;
   const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;
@@ -67,7 +69,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   return { executor, runOnRig, runOnLoop, loops, holds, runs, runner, limits, bulk, runList, jobNotices };
 }
 
-/** What steps do elsewhere than on rigs. */
+/** The effects of steps outside of rigs, such as notifications and web hooks. */
 const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base, economics: Economics): Effects => ({
   notify: ({ key, isEnd, reportsAbsence, minerId, severity, title, text: message, channel }) => {
     const channels = channel === "all" ? "all" : [channel];
@@ -81,7 +83,7 @@ const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base, econ
   program: runProgram,
 });
 
-/** ms between two turns of rules. */
+/** ms between two evaluations of the rules. */
 const ruleTurnMs = 1_000;
 
 /** Rules, schedules and maintenance windows. */
@@ -133,7 +135,7 @@ export function openAutomation(
   };
 }
 
-/** Names that rules over the API may refer to, as they are now. */
+/** The current names that rules added over the API may refer to. */
 const ruleNames = (config: Config, messages: Messages | undefined, channels: ChannelBook) => () => ({
   channels: new Set(channels.used().map(({ key }) => key)),
   hooks: new Set(config.hooks.map(({ name }) => name)),

@@ -27,7 +27,7 @@ export function pricing(config: Config, store: Store, rates: Rates, now: () => n
   return { rates, tariffs, prices, generalPrices: () => pricesWith(tariffs.ofGroup(0)) };
 }
 
-/** So that the digits of a float do not pass for a change. */
+/** Rounded, so that rounding errors do not count as changes. */
 export const rounded = (amount: number | null): number | null => (amount === null ? null : Number(amount.toFixed(6)));
 
 export function* activePools(registry: MinerRegistry): Iterable<Pick<PoolReading, "url" | "worker">> {
@@ -38,7 +38,7 @@ export function* activePools(registry: MinerRegistry): Iterable<Pick<PoolReading
   }
 }
 
-/** What a stopped rig would earn follows from the pool that it would use. */
+/** A stopped rig's possible earnings follow from the pool that it would use. */
 export function bestInput(
   state: RigState | undefined,
   id: number,
@@ -63,7 +63,7 @@ interface LedgerOptions {
   readonly localTime: LocalClock;
 }
 
-/** What demo miners earn ends with the process. */
+/** The earnings of demo miners are not stored. */
 export function openLedgers({ config, store, demoStore, now, log, rates, tariffs, localTime }: LedgerOptions) {
   const open = ({ moneyDays: days }: Store): Ledger =>
     new Ledger({

@@ -113,7 +113,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
   };
   const { agents, managed } = parts;
   const hostContext = { store, accessBook, agents, managed };
-  /** The same, for what programs on hosts are started with. */
+  /** The same for the settings with which programs on hosts are started. */
   const changingPools =
     <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
     async (input: I, caller: Caller): Promise<R> => {

@@ -19,7 +19,7 @@ export const isAddressOf =
     return Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
   };
 
-/** Why nothing is sent to an address; null if it may be. */
+/** Why an address is forbidden; null if it is allowed. */
 export function addressRefusal(url: URL, isOwnAddress: (url: URL) => boolean): string | null {
   if (isOwnAddress(url)) return "must not be the address of this service";
   const host = url.hostname.replace(/^\[|\]$/g, "");

@@ -71,6 +71,8 @@ export interface ServiceOptions {
    * break, which is how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;
+  /** ms in which a host's agent may connect again before its miners are disconnected; by default 10 s. */
+  readonly agentGraceMs?: number;
 }
 
 /** The groups of a miner by name, the innermost first. */
@@ -79,7 +81,7 @@ const groupNames =
   (minerId: number): readonly string[] => {
     const names: string[] = [];
     let group = groups.get(groupOf(minerId) ?? 0);
-    // A group is above another at most as often as there are groups.
+    // No chain of groups is longer than the number of groups, which ends cycles.
     for (let depth = 0; group !== undefined && depth < 100; depth += 1) {
       names.push(group.name);
       group = groups.get(group.parentId);
@@ -123,7 +125,7 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
   const format = formatFor(config.display);
   const events = new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } });
   const presented = presentNotification(format);
-  const agents = new HostAgents(store, log, now);
+  const agents = new HostAgents(store, log, now, options.agentGraceMs);
   const benchmarks = new Benchmarks(store.benchmarks, now);
   await nameHosts(store.hosts);
   const notices = new FarmNotices({

@@ -11,7 +11,7 @@ export interface WebRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** False: the status is all that is wanted. */
+  /** False: only the status is needed. */
   readonly isAnswerRead?: boolean;
   isOwnAddress(url: URL): boolean;
 }
@@ -26,9 +26,9 @@ export interface WebReply {
 export const webRequestLimits = { answerMs: 10_000, bytes: 65_536 };
 
 /**
- * One request to a web address, sent once, without redirects, never to this service or to a forbidden address, not by a name
- * either. Resolves for any status. Throws `service.unreachable` if nothing was sent, and `service.garbled` if it was sent and
- * the answer is missing or too long. Messages name the host alone: all else may hold a secret.
+ * One request to a web address, sent once, without redirects, and never to this service or a forbidden address, not even
+ * through a name. Resolves for any status. Throws `service.unreachable` if nothing was sent, and `service.garbled` if it was
+ * sent but the answer is missing or too long. Errors name only the host, since the rest may contain a secret.
  */
 export async function sendWebRequest(url: string, { signal, ...request }: WebRequestOptions): Promise<WebReply> {
   const target = new URL(url);
@@ -45,7 +45,7 @@ export async function sendWebRequest(url: string, { signal, ...request }: WebReq
     if (codeIn(error) === "EFORBIDDEN") throw forbidden(at);
     const code = progress.isConnected ? "service.garbled" : "service.unreachable";
     if (deadline.aborted) throw new RigbridgeError(code, `${at} does not answer in time`);
-    const what = progress.isConnected ? "was sent the request and did not answer it" : "cannot be reached";
+    const what = progress.isConnected ? "received the request but did not answer" : "cannot be reached";
     throw new RigbridgeError(code, `${at} ${what}${why(error)}`);
   }
 }
@@ -119,11 +119,11 @@ const codeIn = (error: unknown): string =>
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: ": nothing listens there",
-  ENOTFOUND: ": the name is not known",
-  EAI_AGAIN: ": the name cannot be looked up now",
+  ENOTFOUND: ": the name is unknown",
+  EAI_AGAIN: ": the name cannot be resolved now",
   ECONNRESET: ": the connection broke off",
-  EHOSTUNREACH: ": there is no way to it",
-  ENETUNREACH: ": there is no way to it",
+  EHOSTUNREACH: ": there is no route to it",
+  ENETUNREACH: ": there is no route to it",
 };
 
 const why = (error: unknown): string => {

@@ -5,7 +5,7 @@ export interface HttpRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** What follows the question mark; "" without one. */
+  /** The query string without the question mark; "" if there is none. */
   readonly query: string;
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;

@@ -127,7 +127,7 @@ export interface VnishSpec extends CommonSpec {
   readonly switchesPresets?: boolean;
 }
 
-/** A mining program on a computer with graphics cards, or with a processor alone. */
+/** A mining program on a computer with graphics cards, or with only a processor. */
 export interface ProgramSpec extends CommonSpec, ProgramOptions {
   readonly kind: ProgramKind;
 }

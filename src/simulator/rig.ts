@@ -11,7 +11,7 @@ export interface Conversation {
   readonly rpc?: (request: string) => Reply | null;
   /** Accepts one RPC connection at a time, and resets a second one. */
   readonly oneRpc?: true;
-  /** JSON texts, one a line; the connection stays open, and each has a conversation of its own. null: no answer. */
+  /** One JSON text per line; connections stay open, each with its own conversation. null: no answer. */
   readonly lines?: () => (request: string) => Reply | null;
   readonly http?: (request: HttpRequest) => Reply;
   /** JSON after its length in four bytes; the connection stays open. null: no answer. */

@@ -221,7 +221,7 @@ export class SimulatedRig implements RigBody {
 
 const protocols = ["rpc", "lines", "http", "frames"] as const;
 
-/** Of a request in a line of JSON; what is longer is cut, and so is none. */
+/** Bytes of a request in a line of JSON; a longer one is cut, which makes it invalid. */
 const longestLine = 65_536;
 
 /**

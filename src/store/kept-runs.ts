@@ -1,6 +1,6 @@
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** Runs that are looked at before each new one. */
+/** Old runs that are checked before each new one. */
 const pruneBatch = 1_000;
 
 interface Run {

@@ -82,11 +82,11 @@ export type StoredHost = z.infer<typeof StoredHost>;
 export const StoredAgent = z.object({ hostId: z.int(), digest: text.describe("SHA-256 in hex; never the token") });
 export type StoredAgent = z.infer<typeof StoredAgent>;
 
-/** The sum of a download, once an administrator has confirmed it. */
+/** The checksum of a download that an administrator has confirmed. */
 export const StoredDownload = z.object({ url: text, sha256: text });
 export type StoredDownload = z.infer<typeof StoredDownload>;
 
-/** What later releases added has defaults: rows of earlier ones are stopped until somebody starts them. */
+/** Columns of later releases have defaults: managed miners of earlier ones stay stopped until a user starts them. */
 export const StoredManagedMiner = ManagedMiner.omit({ id: true, note: true, uid: true, status: true }).extend({
   groupId: z.int().nullable().default(null).describe("null = that of its host"),
   running: z.boolean().default(false),
@@ -164,7 +164,7 @@ export const StoredRoomMaximum = z.object({
 });
 export type StoredRoomMaximum = z.infer<typeof StoredRoomMaximum>;
 
-/** What one card (or processor) of a model does with a program and an algorithm. */
+/** Measured hash rate and power of one card (or processor) of a model with a program and an algorithm. */
 export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });
 export type StoredBenchmark = z.infer<typeof StoredBenchmark>;
 

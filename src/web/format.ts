@@ -56,13 +56,15 @@ export const power = (watts: number | null | undefined): string =>
       ? `${number(watts)} W`
       : scaled(watts, "W");
 
-/** Wh as kWh. */
+/** Wh as kWh, less than one as Wh. */
 export const energy = (wattHours: number | null | undefined): string =>
   wattHours === null || wattHours === undefined
     ? unknown
     : wattHours >= 10_000_000
       ? scaled(wattHours, "Wh")
-      : `${number(wattHours / 1000, wattHours < 100_000 ? 1 : 0)} kWh`;
+      : wattHours > 0 && wattHours < 1000
+        ? `${number(wattHours)} Wh`
+        : `${number(wattHours / 1000, wattHours < 100_000 ? 1 : 0)} kWh`;
 
 /** J/H, in the unit that suits the algorithm: J/TH for SHA-256, J/kH for RandomX. */
 export function efficiency(joulesPerHash: number | null | undefined): string {

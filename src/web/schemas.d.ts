@@ -4,6 +4,10 @@ declare module "virtual:schemas" {
   export const rule: Schema;
   export const schedule: Schema;
   export const template: Schema;
+  /** The settings of a channel by its type, without the type. */
+  export const channels: Readonly<Record<string, Schema>>;
+  /** What a managed miner has beside its program: settings of GPUs, profit switching, when it waits. */
+  export const managedMiner: Schema;
   /** The unit of each reading that is a number, with a remark after a comma. */
   export const readingUnits: Readonly<Record<string, string>>;
 }

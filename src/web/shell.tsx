@@ -3,14 +3,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { now } from "./clock.ts";
 import { ago, counted, number } from "./format.ts";
-import * as chosen from "./language.ts";
-import { language, languages, t } from "./language.ts";
+import { t } from "./language.ts";
 import { connection, notifications, rigs } from "./live.ts";
 import { pages } from "./pages/index.ts";
+import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { base, link } from "./route.ts";
 import { may, session, signOut } from "./session.ts";
-import { chooseTheme, theme, themes } from "./theme.ts";
 
 /** The frame of every page: menu, alarms, who is signed in, and whether the service answers. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -107,35 +106,7 @@ function UserMenu() {
           <bdi>{user?.name ?? t.shell.owner}</bdi>{" "}
           <small>{user === undefined ? "" : t.privilege[user.privilege]}</small>
         </p>
-        <label class="field">
-          <span>{t.shell.language}</span>
-          <select
-            value={language}
-            onChange={({ currentTarget }) => {
-              const code = Object.keys(languages).find((each) => each === currentTarget.value);
-              if (code !== undefined) chosen.chooseLanguage(code as chosen.Language);
-            }}
-          >
-            {Object.entries(languages).map(([code, name]) => (
-              <option key={code} value={code} lang={code}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>{t.shell.theme}</span>
-          <select
-            value={theme.value}
-            onChange={({ currentTarget }) => chooseTheme(themes.find((each) => each === currentTarget.value) ?? "auto")}
-          >
-            {themes.map((each) => (
-              <option key={each} value={each}>
-                {t.theme[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <DisplayFields />
         {by === "session" ? (
           <button type="button" class="button" onClick={() => void signOut()}>
             <Icon name="leave" /> {t.shell.signOut}

@@ -7,7 +7,7 @@ import { Agent, type AgentLimits, type AgentOptions, type ServiceReceiver } from
 import { Downloads } from "../../src/agent/downloads/index.ts";
 import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import { platformOf } from "../../src/agent/platform/index.ts";
-import type { FromAgent, Program, ProgramState, ToAgent } from "../../src/contract/agent.ts";
+import type { ForeignAction, FromAgent, Program, ProgramState, ToAgent } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
 
 // depends on: test/agent/mining-double.ts
@@ -87,7 +87,10 @@ export interface TestHost {
   send(message: ToAgent): void;
   /** Sends a request and waits for its answer. */
   ask(
-    request: { readonly t: "start" | "stop" | "restart"; readonly id: number } | { readonly t: "reboot" },
+    request:
+      | { readonly t: "start" | "stop" | "restart"; readonly id: number }
+      | { readonly t: "reboot" }
+      | { readonly t: "foreign"; readonly port: number; readonly action: ForeignAction },
   ): Promise<Done>;
   command(program: Program): Promise<Done>;
   /** As it was last sent. */
@@ -182,7 +185,7 @@ async function endAllIn(folder: string): Promise<void> {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has just ended.
+      // It has just exited.
     }
 }
 

@@ -29,7 +29,7 @@ test("a program ends while a named process runs, and starts again a minute after
   expect(await host.untilStatus("idle")).toMatchObject({ pid: null, message: "the process Double-Game.exe runs" });
   expect(await processesIn(host.folder)).toEqual([]);
   expect((await host.ask({ t: "start", id: 1 })).message).toBe(
-    "Double (XmrigMiner) is started when the host has nothing else to do (the process Double-Game.exe runs)",
+    "Double (XmrigMiner) will start when the other work on the host has ended (the process Double-Game.exe runs)",
   );
   endGame();
   const names = (): Promise<ReadonlySet<string>> => platformOf().processNames();

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Program } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
 import { doubleProgram, installDouble, ownFolder, pool, processesIn, startHost, type TestHost } from "./host.ts";
@@ -39,7 +39,7 @@ test("a program is not taken for another one, whose parameters have other rules"
   const other = await installDouble(join(host.folder, "programs"), "lolMiner");
   expect(await refusal(host, at(other))).toEqual({
     code: "agent.forbidden",
-    message: `${other} is not taken for XMRig, which is called xmrig; rename it`,
+    message: `${other} is refused as XMRig, which is called xmrig; rename the file`,
   });
 });
 
@@ -78,7 +78,7 @@ test("a path that is missing, no file, or not executable is named with what to d
     ["program.missing", "The path xmrig must be absolute"],
     ["program.not-executable", `${inside}/folder is not a file`],
     ["program.not-executable", `${inside}/text is not executable by the agent's user; run chmod +x on it`],
-    ["program.missing", `There is no file ${inside}/missing on this host, or the agent may not see it`],
+    ["program.missing", `${inside}/missing does not exist on this host, or the agent may not read it`],
   ]);
 });
 
@@ -98,7 +98,7 @@ test("a file that is no program is refused: the system would run it by a shell",
   await chmod(path, 0o755);
   expect(await refusal(host, at(path))).toEqual({
     code: "program.not-executable",
-    message: `${path} is neither a program of this system nor a script that begins with #!`,
+    message: `${path} is neither an executable for this system nor a script that begins with #!`,
   });
 });
 
@@ -133,6 +133,36 @@ test("a reboot runs the configured command, and says when that fails", async () 
   );
 });
 
+test("a program that the agent does not run itself has the commands of the configuration only", async () => {
+  const folder = await ownFolder();
+  const script = join(folder, "unit");
+  await writeFile(
+    script,
+    `#!/bin/sh\n[ "$1" = fails ] && { echo no such unit >&2; exit 5; }\nenv > ${folder}/env; echo "$@" >> ${folder}/asked\n(sleep 3 >&2) &\n`,
+  );
+  await chmod(script, 0o755);
+  process.env.RIGBRIDGE_AGENT_TOKEN = "token-of-this-host-123";
+  onTestFinished(() => void delete process.env.RIGBRIDGE_AGENT_TOKEN);
+  const foreign = [{ port: 4067, start: [script, "start", "t-rex; ls $HOME"], stop: [script, "fails"] }];
+  const host = await startHost({ options: { foreign } });
+  expect(host.messages[0]).toMatchObject({ t: "hello", foreign: [{ port: 4067, actions: ["start", "stop"] }] });
+  expect(await host.ask({ t: "foreign", port: 4067, action: "start" })).toMatchObject({
+    message: "The host has run its command to start the program at port 4067",
+  });
+  expect(await readFile(join(folder, "asked"), "utf8")).toBe("start t-rex; ls $HOME\n");
+  expect(await readFile(join(folder, "env"), "utf8")).not.toContain("token-of-this-host");
+  const errors = [
+    await host.ask({ t: "foreign", port: 4067, action: "stop" }),
+    await host.ask({ t: "foreign", port: 4067, action: "restart" }),
+    await host.ask({ t: "foreign", port: 4068, action: "start" }),
+  ].map(({ error }) => [error?.code, error?.message]);
+  expect(errors).toEqual([
+    ["not.possible", `The command on the host has failed (${script}: no such unit)`],
+    ["agent.forbidden", expect.stringContaining("no command to restart a program at port 4067")],
+    ["agent.forbidden", expect.stringContaining("no command to start a program at port 4068")],
+  ]);
+});
+
 test("all mistakes of a program are named at once, and nothing is started", async () => {
   const host = await startHost();
   const error = await refusal(host, { algorithm: "nonsense", pools: [], parameters: "--http-port 1" });
@@ -140,7 +170,7 @@ test("all mistakes of a program are named at once, and nothing is started", asyn
   for (const part of ["algorithm", "pools", "parameters"]) expect(error?.message).toContain(part);
   expect(await refusal(host, { software: "Nothing" })).toMatchObject({
     code: "software.unknown",
-    message: expect.stringContaining("knows no mining software Nothing"),
+    message: expect.stringContaining("does not know the mining software Nothing"),
   });
 });
 

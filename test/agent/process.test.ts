@@ -78,12 +78,17 @@ async function startAgent({ folder }: Place, url: string): Promise<Running> {
   return agent;
 }
 
-test("an agent is killed: its program mines on, and the next agent adopts it", async () => {
+/** An agent that runs the mining double. */
+async function startMining() {
   const [service, host] = [await startService(), await place()];
-  const first = await startAgent(host, service.url);
+  const agent = await startAgent(host, service.url);
   await service.connected();
   service.send({ t: "programs", programs: [doubleProgram(host.path)] });
-  const pid = await service.untilRunning(1);
+  return { service, host, agent, pid: await service.untilRunning(1) };
+}
+
+test("an agent is killed: its program mines on, and the next agent adopts it", async () => {
+  const { service, host, agent: first, pid } = await startMining();
   first.signal("SIGKILL");
   await first.ended;
   expect(await isRunning(pid)).toBe(true);
@@ -92,7 +97,7 @@ test("an agent is killed: its program mines on, and the next agent adopts it", a
   await service.connected();
   expect(service.state()).toMatchObject({ pid, status: "running", starts: 1 });
   expect(await processesIn(host.folder)).toEqual([pid]);
-  expect(second.said()).toContain("runs on");
+  expect(second.said()).toContain("is still running");
   expect(second.said()).not.toContain(token);
   // What it does now is still its own to end.
   service.send({ t: "stop", n: 1, id: 1 });
@@ -103,11 +108,7 @@ test("an agent is killed: its program mines on, and the next agent adopts it", a
 });
 
 test("an agent is stopped: its program mines on, until it is ended by --end-programs", async () => {
-  const [service, host] = [await startService(), await place()];
-  const agent = await startAgent(host, service.url);
-  await service.connected();
-  service.send({ t: "programs", programs: [doubleProgram(host.path)] });
-  const pid = await service.untilRunning(1);
+  const { service, host, agent, pid } = await startMining();
   const args = ["agent", "--service", service.url, "--token", token, "--data", host.folder];
   const refused = await rigbridge([...args, "--end-programs"]);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("is in use by another Rigbridge") });
@@ -119,17 +120,25 @@ test("an agent is stopped: its program mines on, until it is ended by --end-prog
 });
 
 test("a program that is killed while the service is away is started again", async () => {
-  const [service, host] = [await startService(), await place()];
-  const first = await startAgent(host, service.url);
-  await service.connected();
-  service.send({ t: "programs", programs: [doubleProgram(host.path)] });
-  const pid = await service.untilRunning(1);
+  const { host, agent: first, pid } = await startMining();
   first.signal("SIGKILL");
   await first.ended;
   process.kill(pid, "SIGKILL");
   await until(async () => !(await isRunning(pid)), "the program to end");
   await startAgent(host, "http://127.0.0.1:9");
   await until(async () => (await processesIn(host.folder)).length === 1, "the second start");
+});
+
+test("an agent loads no part of the service, of the client, or of the drivers: its memory is for mining", async () => {
+  const list = `import { registerHooks } from "node:module";
+    const urls = [];
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    process.on("exit", () => console.log(urls.join("\\n")));`;
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(list)}` };
+  const { stdout } = await rigbridge(["agent"], { cwd: await ownFolder(), env });
+  expect(stdout).toContain("/src/agent/agent.ts");
+  const others = /\/src\/(client|discovery|fleet|http|link|mqtt|service|simulator)\/|node_modules\/axios\//;
+  expect(stdout.split("\n").filter((url) => others.test(url))).toEqual([]);
 });
 
 test("mistakes of the command line are named, and the exit code is 1", async () => {

@@ -55,11 +55,26 @@ test("all mistakes of the file are named, each with its line, and none quotes th
   const mistakes = await mistakesIn(readAgentSettings(file, {}, {}));
   expect(mistakes).toEqual([
     "agent.yaml:1: service: must be an address like https://rigs.example:17790",
-    "agent.yaml:2: token: must be a token that `rigbridge agent token` has made",
+    "agent.yaml:2: token: must be a token from `rigbridge agent token`",
     'agent.yaml:4: allow.reboots: is not a known key; did you mean "reboot"?',
     "agent.yaml:5: allow.folders: must be a list, is text",
     "agent.yaml:6: rebootCommand: needs at least 1 of them",
     "agent.yaml:7: mirror: must be an address that begins with https://",
+  ]);
+});
+
+test("programs that the agent does not run itself are declared by port, each once", async () => {
+  const written = "foreignPrograms:\n  - { port: 4067, start: [systemctl, start, t-rex] }\n";
+  const { foreignPrograms } = await readAgentSettings(await fileWith(written), given, {});
+  expect(foreignPrograms).toEqual([{ port: 4067, start: ["systemctl", "start", "t-rex"] }]);
+  const wrong = `${written}  - { port: 4067, begin: [x] }\n  - { port: 0, stop: systemctl stop t-rex }\n`;
+  expect(await mistakesIn(readAgentSettings(await fileWith(wrong), given, {}))).toEqual([
+    expect.stringContaining("agent.yaml:3: foreignPrograms.1.begin: is not a known key"),
+    expect.stringMatching(/agent.yaml:4: foreignPrograms.2.port: /),
+    expect.stringMatching(/agent.yaml:4: foreignPrograms.2.stop: must be a list/),
+  ]);
+  expect(await mistakesIn(readAgentSettings(await fileWith(`${written}  - port: 4067\n`), given, {}))).toEqual([
+    "agent.yaml:3: foreignPrograms.1.port: is declared twice",
   ]);
 });
 
@@ -70,7 +85,7 @@ test("what is missing or wrong on the command line is named", async () => {
   ]);
   expect(await mistakesIn(readAgentSettings(null, { service: "rigs", token: "short" }, {}))).toEqual([
     "--service: must be an address like https://rigs.example:17790",
-    "--token: must be a token that `rigbridge agent token` has made",
+    "--token: must be a token from `rigbridge agent token`",
   ]);
   expect(await mistakesIn(readAgentSettings("/no/such/file.yaml", {}, {}))).toEqual([
     "/no/such/file.yaml does not exist",

@@ -3,6 +3,7 @@ import { readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { platformOf } from "../../src/agent/platform/index.ts";
 import { FromAgent } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
 import { doubleProgram, isRunning, logOf, pool, processesIn, startHost } from "./host.ts";
@@ -82,6 +83,27 @@ test("a program that ignores SIGINT and SIGTERM is killed with all that it start
   expect(log.indexOf("got SIGTERM")).toBeGreaterThan(log.indexOf("got SIGINT"));
 });
 
+test("a program that no signal ends is reported, and no second one is started beside it until it is gone", async () => {
+  // Only a hanging driver survives SIGKILL, so the ladder ends one step earlier here.
+  const platform = { ...platformOf(), stopSignals: ["SIGINT", "SIGTERM"] } as const;
+  const limits = { stop: { patienceMs: 200, killMs: 200 } };
+  const host = await startHost({ options: { platform }, limits });
+  host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters: "--double-stubborn" })] });
+  const { pid } = await host.untilStatus("running");
+  const stopped = await host.ask({ t: "stop", id: 1 });
+  expect(stopped.error).toMatchObject({
+    code: "program.hangs",
+    message: expect.stringContaining("Double (XmrigMiner) does not end, even after SIGKILL"),
+  });
+  expect((await host.ask({ t: "start", id: 1 })).error).toMatchObject({ code: "program.hangs" });
+  expect(host.state()).toMatchObject({ status: "stopping", pid });
+  expect(await processesIn(host.folder)).toEqual([pid]);
+  process.kill(pid ?? 0, "SIGKILL");
+  const again = await host.untilStatus("running");
+  expect(again.pid).not.toBe(pid);
+  expect(await processesIn(host.folder)).toEqual([again.pid]);
+});
+
 test("a program that ends at once answers the start with its last line; the agent gives up after five times", async () => {
   const host = await startHost();
   const program = doubleProgram(host.path, { running: false, parameters: "--double-end-after 0 --double-code 7" });
@@ -111,6 +133,23 @@ test("a program that rejects its configuration is not started again until somebo
   expect(host.state()?.starts).toBe(1);
   host.send({ t: "programs", programs: [doubleProgram(host.path)] });
   expect(await host.untilStatus("running")).toMatchObject({ starts: 2, message: null, lastLines: [] });
+});
+
+test("a program that was given up stays so over a restart of the agent, and a stop ends that", async () => {
+  const first = await startHost();
+  const program = doubleProgram(first.path, { parameters: "--double-end-after 0 --double-code 2" });
+  first.send({ t: "programs", programs: [program] });
+  const { message, starts } = await first.untilStatus("failed");
+  await first.agent.close();
+  const host = await startHost({ folder: first.folder });
+  host.send({ t: "programs", programs: [program] });
+  expect(host.state()).toMatchObject({ status: "failed", message, starts });
+  expect((await host.ask({ t: "stop", id: 1 })).error).toBeUndefined();
+  expect(await host.untilStatus("stopped")).toMatchObject({ message: null, lastLines: [] });
+  await host.agent.close();
+  const last = await startHost({ folder: first.folder });
+  last.send({ t: "programs", programs: [{ ...program, running: false }] });
+  expect(last.state()).toMatchObject({ status: "stopped", starts });
 });
 
 test("a restart that was asked for keeps what the program printed before", async () => {

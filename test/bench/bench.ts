@@ -1,6 +1,7 @@
 import { bodies } from "./bodies.ts";
 import { killChildren } from "./child.ts";
 import { type Choice, choiceOf, usage } from "./choice.ts";
+import { dashboard } from "./dashboard.ts";
 import { events } from "./events.ts";
 import { figures, type PartName, shown } from "./figures.ts";
 import { dead, fleet, large } from "./fleets.ts";
@@ -24,7 +25,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   large,
   list,
   summary,
-  web: rows,
+  web: async (quick) => [...(await rows(quick)), ...(await dashboard(quick))],
   bodies,
   memory,
   start,

@@ -50,8 +50,8 @@ describe("parameters are split like a shell splits words", () => {
   ])("%s is an ordinary word", (text) => expect(wordsOf(text)).toEqual([text]));
 
   test.each([
-    [`-u 'a`, "has a ' without its end"],
-    [`-u "a`, 'has a " without its end'],
+    [`-u 'a`, "has an unclosed '"],
+    [`-u "a`, 'has an unclosed "'],
     ["a\\", "ends with a backslash"],
     ["a\0b", "contains control characters"],
     ["a\u001bb", "contains control characters"],
@@ -150,7 +150,7 @@ test("a mistake names the option without its value", () => {
   expect(parameterMistakes(program("XmrigMiner"), "--http-access-token=secret1 -t 4 --config '/a b' -lx")).toEqual([
     "--http-access-token is set by the agent, or not allowed",
     "--config is set by the agent, or not allowed",
-    "a word that begins with -l could be read as -l, which is set by the agent, or not allowed; write values as words of their own",
+    "a word that begins with -l could be read as -l, which is set by the agent, or not allowed; separate values by a space",
   ]);
   const glued = parameterMistakes(program("CcMiner"), "-phunter2b");
   expect(glued).toHaveLength(1);

@@ -145,6 +145,10 @@ test("rigbridge web names each option that is wrong, and what it needs", async (
   ]);
   const open = await rigbridge(["web", "--host", "0.0.0.0"]);
   expect([open.code, open.stderr]).toEqual([1, expect.stringMatching(/--host: .*other machines.*RIGBRIDGE_WEB_KEY/)]);
+  const keyless = join(folder, "keyless.yaml");
+  writeFileSync(keyless, `http: { key: ${keys.web}, keylessRead: true }\n`, { mode: 0o600 });
+  const shown = await rigbridge(["web", "--config", keyless]);
+  expect([shown.code, shown.stderr]).toEqual([1, expect.stringMatching(/--config: http\.keylessRead would show/)]);
   const taken = await rigbridge(["web", "--service", `http://127.0.0.1:${port}`, "--port", String(port)], {
     env: { RIGBRIDGE_KEY: keys.service },
   });

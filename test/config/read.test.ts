@@ -119,6 +119,18 @@ describe("each mistake is reported with its path and line", () => {
       ],
     ],
     [
+      "a misspelt type of a channel, beside its other mistakes",
+      'channels:\n  - type: nfty\n    from: loud\n    groups: []\n    quiet: { from: "7" }',
+      [
+        expect.stringMatching(/^2: channels\[0\]\.type: must be one of ntfy, .*; did you mean "ntfy"\?$/),
+        "2: channels[0].key: is missing",
+        "3: channels[0].from: must be one of info, warning, critical",
+        "4: channels[0].groups: needs at least 1 of them",
+        "5: channels[0].quiet.from: must be a time such as 22:00",
+        "5: channels[0].quiet.to: is missing",
+      ],
+    ],
+    [
       "quotes around true, a comma in a number, and text for a number",
       'http:\n  open: "true"\nelectricity:\n  price: 0,25\npoll:\n  interval: often',
       [

@@ -64,8 +64,8 @@ describe("a program that a file declares", () => {
       ...{ software: "BzMiner", version: "25.0", url: download.url, sha256, sums: null, executable: "bzminer" },
     });
     expect(findings({ id: "BzMiner", path: "/opt/bz", api: "ccminer", arguments: [] })).toEqual([
-      "software.0.api cannot be changed for BzMiner, which the catalogue knows; use an id of your own",
-      "software.0.arguments cannot be changed for BzMiner, which the catalogue knows; use an id of your own",
+      "software.0.api cannot be changed for BzMiner, which is in the catalogue; use an id of your own",
+      "software.0.arguments cannot be changed for BzMiner, which is in the catalogue; use an id of your own",
     ]);
   });
 
@@ -77,12 +77,12 @@ describe("a program that a file declares", () => {
         id: "CustomMiner",
       }),
     ).toEqual([
-      "software.0.path is missing; give path or download",
+      "software.0.path is missing; set path or download",
       "software.0.algorithms is missing",
-      "software.0.apiArguments must hold {apiPort}, so that its API can be read",
+      "software.0.apiArguments must contain {apiPort}, so that its API can be read",
       "software.0.arguments {algo} is not a placeholder here",
       "software.0.arguments {apiPort} is not a placeholder here",
-      'software.1.id "MyMiner" is there twice',
+      'software.1.id "MyMiner" is declared twice',
       'software.2.id "CustomMiner" is reserved; use an id of your own',
     ]);
   });
@@ -111,7 +111,7 @@ test("the service's file declares programs only for its own machine", () => {
   };
   expect(refused({ software: [own], agent: { enabled: true } })).toEqual([]);
   expect(refused({ software: [own] })).toEqual([
-    "software has no effect without agent.enabled: true; other hosts declare programs in the file of their agent",
+    "software has no effect without agent.enabled: true; other hosts declare programs in their agent's file",
   ]);
   expect(refused({ software: [{ ...own, arguments: ["{x}"] }], agent: { enabled: true } })).toEqual([
     expect.stringContaining("{x} is not a placeholder here"),

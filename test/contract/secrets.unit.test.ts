@@ -130,7 +130,7 @@ test("the secrets of the contract and of the configuration are these", () => {
 
 test("no field that is called like a secret is left unmarked", () => {
   /**
-   * `hasKey` says only whether there is one; keys of controls, channels, rules, schedules and of the causes of commands are
+   * `hasKey` says only whether there is one; keys of controls, channels, rooms, rules, schedules and of the causes of commands are
    * names; mqtt.key is the name of a file; tokenId is the number of an agent's token.
    */
   const harmless = new RegExp(
@@ -139,7 +139,7 @@ test("no field that is called like a secret is left unmarked", () => {
       /\.(controls|channels)\[\]\.key$/,
       /\.cause\.key$/,
       /^\w+(Rule|Schedule)s? .*\.key$/,
-      /Channels? (takes|answers) .*\.key$/,
+      /(Channel|Room)s? (takes|answers) .*\.key$/,
       /^config \.(rules|schedules)\[\]\.key$/,
     ]
       .map(({ source }) => source)

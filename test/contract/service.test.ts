@@ -26,6 +26,25 @@ describe.each(kinds)("$name", ({ open, isReference }) => {
     );
   });
 
+  test("says who a caller is, what they may call, and how the service formats its texts", async () => {
+    const about = await kind.service.about(caller);
+    const everything = { id: null, name: null, privilege: "administrator", sees: "all" };
+    expect(about).toMatchObject({ user: everything, demo: false, display: { locale: "sv-SE" } });
+    expect(new Set(about.operations)).toEqual(await kind.service.features());
+    const { userId } = await kind.service.getUser({ username: kind.visitor.name }, caller);
+    const visitor = await kind.service.about({ ...caller, userId });
+    // Another product tells a user's rights only when an operation is called.
+    if (isReference) expect([visitor.user.id, about.display.currency]).toEqual([userId, null]);
+    else {
+      expect(visitor.user).toEqual({ id: userId, name: "visitor", privilege: "view", sees: "all" });
+      expect([visitor.operations.includes("getMiner"), visitor.operations.includes("minerAction")]).toEqual([
+        true,
+        false,
+      ]);
+      await expect(kind.service.about({ ...caller, userId: 77 })).rejects.toMatchObject({ code: "not.found" });
+    }
+  });
+
   test("rejects operations that it does not offer, and names the reason", async () => {
     const asked = kind.service.listGroups({}, caller);
     if (!isReference) expect((await asked).map(({ name }) => name)).toContain("Hall A");

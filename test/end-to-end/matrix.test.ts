@@ -148,6 +148,8 @@ afterAll(async () => {
 interface Answer {
   readonly status: number;
   readonly text: string;
+  /** Name and value of the cookie that came with it. */
+  readonly cookie: string;
 }
 
 let asked = 0;
@@ -158,10 +160,13 @@ function ownAddress(): string {
 }
 
 /** Each request has its own address, so that wrong keys are not counted together. */
-function ask(method: string, path: string, body?: object): Promise<Answer> {
+function ask(method: string, path: string, body?: object, more: Record<string, string> = {}): Promise<Answer> {
   const localAddress = ownAddress();
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const headers = text === undefined ? {} : { "content-type": "application/json", "content-length": text.length };
+  const headers = {
+    ...more,
+    ...(text === undefined ? {} : { "content-type": "application/json", "content-length": text.length }),
+  };
   const { host, port } = server.address;
   const answer = new Promise<Answer>((resolve, reject) => {
     const sent = request({ host, port, method, path, headers, localAddress, agent: false }, (response) => {
@@ -172,7 +177,8 @@ function ask(method: string, path: string, body?: object): Promise<Answer> {
         // A stream does not end, so its beginning is enough.
         if (response.headers["content-type"]?.startsWith("text/event-stream")) response.destroy();
       });
-      response.on("close", () => resolve({ status: response.statusCode ?? 0, text }));
+      const cookie = response.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+      response.on("close", () => resolve({ status: response.statusCode ?? 0, text, cookie }));
     });
     sent.on("error", reject);
     sent.end(text);
@@ -501,6 +507,45 @@ describe.each([
     }
     for (const column of ["anna", "for anna"] as const) expect(text(column)).toMatch(/alpha/);
     if (answers.get("bert")?.status === 200) expect(text("bert")).toMatch(/bravo/);
+  });
+});
+
+describe("a session of", () => {
+  const users = ["anna", "bert", "ada", "abby"] as const;
+  const status = new Map([...rowsOf(documented), ...rowsOf(ours)].map(([name, statuses]) => [name, statuses] as const));
+  const statusFor = (name: OperationName, column: Column): number =>
+    status.get(name)?.[columnNames.indexOf(column)] ?? 0;
+
+  test.each(users)("%s is told which operations they may call, and has the rights of the key", async (user) => {
+    const { cookie, text } = await ask("POST", "/api/session", { key: keys[user] });
+    const session: unknown = JSON.parse(text);
+    expect(session).toMatchObject({ by: "session", user: { name: user } });
+    const isListed = (name: OperationName) => text.includes(`"${name}"`);
+    for (const name of operationNames) {
+      // 404, because what is not visible is not there.
+      if (!isListed(name)) expect([name, [403, 404]]).toEqual([name, expect.arrayContaining([statusFor(name, user)])]);
+      if (operations[name].method !== "GET") continue;
+      const { path } = await targetOf(name);
+      const answer = await ask("GET", path, undefined, { cookie });
+      expect([name, answer.status]).toEqual([name, statusFor(name, user)]);
+      expect(answer.status === 403).toBe(!isListed(name));
+    }
+  });
+
+  test("bert is named in the log of commands, and a page of another site commands nothing", async () => {
+    const { cookie } = await ask("POST", "/api/session", { key: keys.bert });
+    const { host, port } = server.address;
+    const target = `/api/miners/${bravoAnt}?action=set&property=fan&value=50`;
+    const commands = async () => (await service.listCommands({}, asService)).commandList;
+    const before = await commands();
+    for (const headers of [{ cookie }, { cookie, origin: "http://evil.example" }])
+      expect([401, 403]).toContain((await ask("POST", target, undefined, headers)).status);
+    expect(await commands()).toEqual(before);
+    await ask("POST", `/api/miners/${bravoAnt}?action=restart`, undefined, {
+      cookie,
+      origin: `http://${host}:${port}`,
+    });
+    expect((await commands())[0]).toMatchObject({ actor: "bert", action: "restart", minerId: bravoAnt });
   });
 });
 

@@ -120,6 +120,9 @@ const missed = (state: RigState, times: number, code = "rig.timeout", expected =
     state,
   );
 
+const away = (state: RigState, expected = false): RigState =>
+  afterMiss(state, { code: "rig.unreachable", message: "", quoted: "" }, expected, true);
+
 const mining = (on: boolean) => toggle("mining", on, { lasting: false, restartsMining: false, seconds: 5 });
 
 describe("the status of a miner", () => {
@@ -138,6 +141,10 @@ describe("the status of a miner", () => {
     ["three reads missed", missed(working, 3), "Disconnected"],
     ["silent while that is expected", missed(working, 9, "rig.timeout", true), "Mining"],
     ["silent for longer than expected", missed(missed(working, 9, "rig.timeout", true), 2), "Disconnected"],
+    ["known to be away", away(working), "Disconnected"],
+    ["known to be away, never read", away(fresh), "Disconnected"],
+    ["known to be away, restarting", { ...away(working), restarting: true }, "Starting"],
+    ["known to be away, and silence expected", away(working, true), "Mining"],
     ["gone, and silence expected", missed(missed(working, 3), 1, "rig.timeout", true), "Disconnected"],
     ["up, hashing 0", read({ hashrate: 0, mining: true, uptime: 500 }), "Idle"],
     ["up, hash rate unknown", read({ uptime: 500 }), "Idle"],

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { HttpSettings } from "../../src/config/schema.ts";
 import { agentPath } from "../../src/contract/agent.ts";
@@ -116,6 +117,16 @@ describe("a browser", () => {
     expect((await at.ask("DELETE", "/api/session")).status).toBe(204);
   });
 
+  test("that logs in again has one session: the new one", async () => {
+    const { cookie } = await logIn(at, annasKey);
+    const again = await logIn(at, key, { cookie });
+    expect([again.answer.status, again.cookie === cookie]).toEqual([201, false]);
+    expect((await at.ask("GET", "/api/session", { headers: { cookie } })).json.code).toBe("session.ended");
+    // A failed attempt ends nothing.
+    await logIn(at, "wrong-key-of-nobody", { cookie: again.cookie });
+    expect((await at.ask("GET", "/api/session", { headers: { cookie: again.cookie } })).status).toBe(200);
+  });
+
   test.each([
     ["no body", undefined, 400, "input.invalid"],
     ["no key", "{}", 400, "input.invalid"],
@@ -193,6 +204,27 @@ describe("a page of another site", () => {
     expect(headers["access-control-allow-origin"]).toBe("https://panel.example");
     expect(headers["access-control-allow-credentials"]).toBeUndefined();
   });
+});
+
+test("whatever stands in the Cookie header, it is either no session or one that has ended", async () => {
+  const at = await served({ key, keylessRead: true });
+  onTestFinished(() => at.server.close());
+  const name = `rigbridge-${at.port}`;
+  const part = fc.oneof(
+    fc.constantFrom(name, `${name}=`, `${name}==`, `${name} =x`, "=", ";", "; ", ",", '"', "\\", "a=b"),
+    fc.stringMatching(/^[!-~]{0,40}$/),
+  );
+  let ended = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
+      const { status, json: answer } = await at.ask("GET", "/api/session", { headers: { cookie: parts.join("") } });
+      ended += status === 200 ? 0 : 1;
+      // Many wrong ones make the address wait.
+      expect(status === 200 ? answer.by : answer.code).toMatch(/^(none|session\.ended|too\.many)$/);
+    }),
+    { numRuns: 200, examples: [[[`${name}=`, "x"]]] },
+  );
+  expect(ended).toBeGreaterThan(0);
 });
 
 test("wrong keys, wrong cookies and failed logins of an address count together; the right ones always pass", async () => {
@@ -277,6 +309,11 @@ describe("sessions", () => {
   test("end 30 days after they were opened, and 7 after their last use, which is stored once an hour", () => {
     const { sessions, clock, log, opened } = book();
     const [busy, idle] = [opened(3, annasKey), opened(3, annasKey)];
+    const isIdleOpen = [7 * day - 1, 7 * day].map((now) => {
+      clock.now = now;
+      return sessions.isOpen(idle);
+    });
+    expect(isIdleOpen).toEqual([true, false]);
     for (clock.now = 0; clock.now < 30 * day; clock.now += 6 * day) {
       expect(sessions.use(busy)?.holder).toEqual(anna);
       expect(log.kept.get(busy)?.used).toBe(clock.now);

@@ -45,7 +45,7 @@ beforeAll(async () => {
   service = await startService({
     config: Config.parse({
       poll: { interval: 1 },
-      groups: [{ name: "Hall" }],
+      groups: [{ name: "Hall", room: true }],
       miners: farm.rigs.map(({ address }, index) => ({ address, group: "Hall", ...logins[index] })),
     }),
     store,
@@ -201,6 +201,21 @@ describe("a command", () => {
       ...{ code: "control.absent", error: "No miner of this farm has that control" },
     });
   });
+});
+
+test("a command cannot exceed the maximum of a room", async () => {
+  const [room] = await service.listRooms({}, caller);
+  const max = (room?.control?.value ?? 0) + 10;
+  await service.changeRoom({ key: room?.key ?? "", max }, caller);
+  const before = await control(whatsminer.id, "power_limit");
+  for (const property of ["power_limit", "power_target"])
+    expect(await ask(`miner/${whatsminer.uid}/${property}/set`, "3300")).toMatchObject({
+      ...{ status: "error", code: "not.possible" },
+      error: expect.stringContaining(`Hall may take ${max} W at most`),
+    });
+  expect(await control(whatsminer.id, "power_limit")).toBe(before);
+  await service.changeRoom({ key: room?.key ?? "", max: null }, caller);
+  expect(await ask(`miner/${whatsminer.uid}/power_limit/set`, "3300")).toMatchObject({ status: "ok" });
 });
 
 describe("an invalid command is refused and not executed:", () => {

@@ -146,7 +146,13 @@ test("no source starts another program but the step for it, and the agent of a h
     sources.map(async (file) => /child_process|process\.binding/.test(await readFile(file, "utf8"))),
   );
   const allowed = [
-    ...["agent/gpus/run.ts", "agent/platform/tools.ts", "agent/process.ts", "agent/reboot.ts"],
+    ...[
+      "agent/foreign-programs.ts",
+      "agent/gpus/run.ts",
+      "agent/platform/tools.ts",
+      "agent/process.ts",
+      "agent/reboot.ts",
+    ],
     "service/automation/programs.ts",
   ];
   expect(sources.filter((_, at) => starting[at]).toSorted()).toEqual(allowed.map((file) => join(root, "src", file)));

@@ -25,6 +25,7 @@ export interface BenchOptions {
   /** Where plugs speak by messages. */
   readonly messages?: Messages;
   readonly eventsKept?: number;
+  readonly agentGraceMs?: number;
   readonly monotonicNow?: () => number;
   readonly runs?: ServiceOptions["runs"];
   readonly ruleTurns?: ServiceOptions["ruleTurns"];
@@ -81,6 +82,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.demoLeft === undefined ? {} : { demoLeft: options.demoLeft }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
+      ...(options.agentGraceMs === undefined ? {} : { agentGraceMs: options.agentGraceMs }),
       ...(options.runs === undefined ? {} : { runs: options.runs }),
       ...(options.ruleTurns === undefined ? {} : { ruleTurns: options.ruleTurns }),
       ...(options.switchingTurns === undefined ? {} : { switchingTurns: options.switchingTurns }),

@@ -112,6 +112,47 @@ describe("what a miner earned and cost", () => {
     expect((await money()).list[0]?.hours).toBe(4);
   });
 
+  test("is known from the first read, also after a restart within a minute, so that front ends announce it once", async () => {
+    const now = stoppedClock(at("2026-11-22T00:00:00Z"));
+    const file = `${folder()}/a.db`;
+    const ledgerOver = async (price: number | null) => {
+      const store = await openStore({ file, now: now.now });
+      const ledger = new Ledger({
+        ...{ days: store.moneyDays, currency: "EUR", localTime: localTimeIn("UTC"), now: now.now, log, keepDays: 1 },
+        ...{ tariffOf: () => ({ curve: null, at: () => ({ price, until: Infinity }) }), btc: () => undefined },
+      });
+      const take = (energy: number | null) => {
+        ledger.take(1, {
+          ...{ at: now.now(), energy, revenuePerDay: 1, revenueBtcPerDay: null, groupId: 0 },
+          ...{ coin: "BTC", algorithm: "sha256", readEveryMs: 10_000 },
+        });
+        return ledger.costOf(1);
+      };
+      const close = async () => {
+        ledger.close();
+        await store.close();
+      };
+      return { take, close };
+    };
+    const cost = async (price: number | null, ...energies: readonly (number | null)[]) => {
+      const { take, close } = await ledgerOver(price);
+      const costs = energies.map((energy) => {
+        const taken = take(energy);
+        now.pass(60);
+        return taken;
+      });
+      await close();
+      return costs;
+    };
+    expect(await cost(null, 0)).toEqual([null]);
+    expect(await cost(0.5, null)).toEqual([null]);
+    expect(await cost(0.5, 0)).toEqual([0]);
+    expect(await cost(0.5, 1_000)).toEqual([0]);
+    expect(await cost(0.5, 1_000, 3_000)).toEqual([0, 1]);
+    expect(await cost(0.5, 3_000)).toEqual([1]);
+    expect(await cost(null, 3_000)).toEqual([1]);
+  });
+
   test("is unknown while a price, a rate or a coin is, which is told and never 0", async () => {
     const source = await openDouble({ "/": "<html>" });
     const electricity = { source: { type: "list", url: source.url, currency: "USD" } };

@@ -222,11 +222,11 @@ describe("the maximum of a room", () => {
     );
     expect((await problem(bench.act(1, { action: "set", property: "mining", value: "on" }))).code).toBe("not.possible");
     await bench.act(0, { action: "stop" });
-    await pass(61);
     await bench.act(1, { action: "start" });
     expect(bench.mining()).toEqual([false, true]);
+    expect(await set({ power: one })).toMatchObject({ control: { value: one } });
+    expect(bench.mining()).toEqual([true, false]);
     await set({ on: false });
-    await pass(61);
     await set({ on: true });
     expect(bench.mining()).toEqual([true, false]);
     // One that is started at the rig itself is stopped again.
@@ -237,9 +237,22 @@ describe("the maximum of a room", () => {
     expect(bench.mining()).toEqual([true, false]);
     expect((await bench.commands()).at(-1)).toBe("2 service for the maximum of Den set power_target 0 done");
     await set({ max: null });
-    await pass(61);
     await bench.act(1, { action: "start" });
     expect([bench.mining(), (await room()).max]).toEqual([[true, true], null]);
+  });
+
+  test("holds for a rig that starts with what it worked at before", async () => {
+    const { bench, set } = await openHouse({ rigs: [braiins] });
+    await bench.act(0, { action: "set_power_limit", watts: 3000 });
+    await bench.act(0, { action: "stop" });
+    await set({ max: 2000 });
+    await bench.act(0, { action: "start" });
+    expect([bench.mining(), limitOf(await bench.miner(0))]).toEqual([[true], 2000]);
+    await bench.act(0, { action: "stop" });
+    await set({ max: 300 });
+    expect((await problem(bench.act(0, { action: "start" }))).message).toBe(
+      "Den may take 300 W at most; only an administrator can raise that",
+    );
   });
 
   test("does not end what a person has set", async () => {

@@ -361,7 +361,7 @@ describe("a web hook", () => {
     expect(statesOf(record)).toEqual(["failed unknown failed"]);
     expect(messagesOf(record)).toEqual([
       `127.0.0.1:${port} answered 302`,
-      `127.0.0.1:${port} was sent the request and did not answer it: the connection broke off`,
+      `127.0.0.1:${port} received the request but did not answer: the connection broke off`,
       "127.0.0.1:1 cannot be reached: nothing listens there",
     ]);
     expect(requests.map((request) => request.split(" ")[0])).toEqual(["GET", "PUT"]);

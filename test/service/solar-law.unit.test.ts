@@ -33,6 +33,24 @@ describe("the share of a surplus", () => {
     expect(share(rigs.toReversed(), steady(900))).toEqual([{ id: 4, watts: 800 }]);
   });
 
+  test("leaves no room with more than its maximum", async () => {
+    const clock = stoppedClock();
+    const rigs = rigsOf(clock.now, [makings[0] ?? { full: 0 }, { full: 800 }, { full: 800 }]);
+    const room = { key: "den", watts: 2000 };
+    const inRoom = () => followers(rigs).map((rig) => (rig.id === 2 ? rig : { ...rig, room }));
+    expect(share(inRoom(), steady(9000))).toEqual([
+      { id: 1, watts: 1984 },
+      { id: 2, watts: 800 },
+    ]);
+    for (const { id } of rigs) await rigs[id - 1]?.take({ id, watts: 800 });
+    clock.pass(3600);
+    const lower = inRoom().map((rig) => ({ ...rig, ...(rig.id === 2 ? {} : { room: { key: "den", watts: 1000 } }) }));
+    expect(share(lower, steady(9000))).toEqual([
+      { id: 1, watts: 992 },
+      { id: 3, watts: 0 },
+    ]);
+  });
+
   test("goes up only to what there was all the time, and down at once", async () => {
     const clock = stoppedClock();
     const rigs = rigsOf(clock.now, [{ full: 1000, throttle: { min: 20 } }]);

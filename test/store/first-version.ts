@@ -1,6 +1,6 @@
 const tables = [
   ...["bulk_action", "bulk_result", "power_memory", "run", "group_energy", "rule_state", "rule_trace", "outbox"],
-  ...["source_value", "money_day", "money_total", "session"],
+  ...["source_value", "money_day", "money_total", "session", "farm_sample", "farm_hashrate"],
 ];
 const columns = [
   ...["command.cause", "rig_memory.reason", "rig_memory.records"],

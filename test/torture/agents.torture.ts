@@ -84,7 +84,7 @@ function agent(link: ServiceLink, id: number): ServiceReceiver {
     ...{ message: null, lastLines: [], download: null },
   });
   const send = (): void => link.send({ t: "host", host: { ...report(), load: Math.random() * 100 } });
-  const hello = { permissions, software: [], host: report(), programs: [program("running")] };
+  const hello = { permissions, software: [], host: report(), programs: [program("running")], foreign: [] };
   link.send({ t: "hello", version: "1.2.3", ...hello });
   const reporting = setInterval(send, 10_000);
   return {

@@ -4,10 +4,18 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { z } from "zod";
 import type { Farm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
 import { checkDevices } from "../mqtt/home-assistant-checker.ts";
-import { freePort, type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
+import {
+  freePort,
+  type Mosquitto,
+  type Received,
+  type Subscriber,
+  startMosquitto,
+  subscribeAt,
+} from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 import {
   type AnnouncedEntity,
@@ -215,8 +223,7 @@ async function restart(
     messages.find((each) => /\/bridge\/state$/.test(each.topic) && each.payload === payload)?.at ?? Date.now();
   const away: Away = { from: bridgeSays("offline"), until: bridgeSays("online"), lagMs };
   const events = messages.filter(({ topic, retained }) => /\/(event|notification)$/.test(topic) && !retained);
-  // A rig may find a better share meanwhile.
-  const found = events.filter(({ payload }) => /"event_type":"(best_share|block_found)"/.test(payload));
+  const found = foundMeanwhile(events, client.received.slice(0, heard));
   const isFound = (at: number) => found.some((event) => Math.abs(event.at - at) < 2_000);
   const changes = home.changes.slice(from).filter(({ entity, at }) => !(entity.startsWith("event.") && isFound(at)));
   const wrongs = falseChanges(before, changes, away, uniqueIds);
@@ -239,6 +246,42 @@ async function restart(
   note(`${name}: no warning, no error in the log`, `${ours(logged).length} entries`, texts(logged));
   const again = messages.filter(({ topic }) => isDiscovery(topic));
   say(`          ${again.length} discovery messages`);
+}
+
+const RecordEvent = z.union([
+  z
+    .object({ event_type: z.literal("best_share"), best_share: z.number(), before: z.number() })
+    .transform((each) => ({ ...each, value: each.best_share })),
+  z
+    .object({ event_type: z.literal("block_found"), found_blocks: z.number(), before: z.number() })
+    .transform((each) => ({ ...each, value: each.found_blocks })),
+]);
+const RecordNotice = z.object({ title: z.enum(["New best share", "Block found"]), message: z.string() });
+
+/**
+ * Rigs find better shares meanwhile: an event tells of each, and so do notifications with its figures. It is new only if
+ * it follows the last one of its rig.
+ */
+function foundMeanwhile<T extends Received>(messages: readonly T[], earlier: readonly Received[]): readonly T[] {
+  const last = new Map<string, number>();
+  const figures = new Set<string>();
+  const isNext = ({ topic, payload }: Received): boolean => {
+    const { data } = RecordEvent.safeParse(JSON.parse(payload));
+    if (data === undefined) return false;
+    const key = `${topic} ${data.event_type}`;
+    const follows = data.value > data.before && data.before >= (last.get(key) ?? 0);
+    last.set(key, data.value);
+    if (follows) figures.add(`${data.value}${data.before}`);
+    return follows;
+  };
+  for (const each of earlier.filter(({ topic }) => /\/event$/.test(topic))) isNext(each);
+  figures.clear();
+  const events = messages.filter(isNext);
+  const isOfEvent = ({ payload }: Received): boolean => {
+    const { data } = RecordNotice.safeParse(JSON.parse(payload));
+    return data !== undefined && figures.has(data.message.replace(/\D/g, ""));
+  };
+  return [...events, ...messages.filter(isOfEvent)];
 }
 
 /** Where a message begins to differ from the last one before it at its topic. */

@@ -195,7 +195,11 @@ export async function visitOf(
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const AxeResults = z.object({
   violations: z.array(
-    z.object({ id: z.string(), help: z.string(), nodes: z.array(z.object({ html: z.string(), target: z.unknown() })) }),
+    z.object({
+      id: z.string(),
+      help: z.string(),
+      nodes: z.array(z.object({ html: z.string(), target: z.unknown(), failureSummary: z.string().optional() })),
+    }),
   ),
 });
 
@@ -208,8 +212,8 @@ export async function axe(page: Page): Promise<string[]> {
     await page.emulateMedia({ colorScheme });
     const { violations } = AxeResults.parse(await page.evaluate("window.axe.run()"));
     for (const { id, help, nodes } of violations)
-      for (const { html, target } of nodes)
-        found.push(`${colorScheme}: ${id}: ${help}: ${JSON.stringify(target)} ${html.slice(0, 200)}`);
+      for (const { html, target, failureSummary } of nodes)
+        found.push(`${colorScheme}: ${id}: ${help}: ${JSON.stringify(target)} ${html.slice(0, 200)} ${failureSummary}`);
   }
   await page.emulateMedia({ colorScheme: before ? "dark" : "light" });
   return found;

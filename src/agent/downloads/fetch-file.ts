@@ -15,7 +15,7 @@ export interface FetchOptions {
   /** Certificates (PEM) to trust instead of the well-known ones. */
   readonly ca?: string | undefined;
   readonly limit?: number;
-  /** Ends a download from which nothing has come for so long. */
+  /** Aborts a download that has received nothing for this long. */
   readonly idleMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface FetchedFile {
 }
 
 /**
- * Downloads a file over HTTPS, and nothing else, redirects included. What arrived is removed if it fails.
+ * Downloads a file over HTTPS only, redirects included. A partial file is removed if the download fails.
  * Throws `download.failed` with the address and the reason.
  */
 export async function fetchFile(url: string, path: string, options: FetchOptions): Promise<FetchedFile> {
@@ -71,11 +71,11 @@ async function fetchInto(
     refuseOther(new URL(url).protocol);
     const { data, headers } = await axios.get<unknown>(url, {
       responseType: "stream",
-      // Sums are those of the file as the maker published it, whatever a server says of its encoding.
+      // The checksum is that of the file as published, so no content encoding is undone.
       decompress: false,
       maxRedirects: 5,
       beforeRedirect: ({ protocol }) => refuseOther(String(protocol)),
-      // A mirror is what serves hosts that reach no site but it.
+      // Not through a proxy of the environment: hosts without direct access use a mirror.
       proxy: false,
       httpsAgent: new Agent({ ...(ca === undefined ? {} : { ca }) }),
       signal: ended,
@@ -95,7 +95,7 @@ async function fetchInto(
     });
     await Promise.all([pipeline(data, limited, { signal: ended }), use(limited, ended)]);
   } catch (error) {
-    // The body of a refusal would otherwise keep its connection open.
+    // An unread body would keep the connection open.
     if (axios.isAxiosError(error) && error.response?.data instanceof Readable) error.response.data.destroy();
     const reason = idle.signal.aborted ? idle.signal.reason : signal.aborted ? "it was stopped" : error;
     throw new RigbridgeError("download.failed", `The download of ${url} failed: ${reasonOf(reason)}`, { cause: error });
@@ -105,7 +105,7 @@ async function fetchInto(
 }
 
 function refuseOther(protocol: string): void {
-  if (protocol !== "https:") throw new Error(`it leads to ${protocol.replace(":", "")}, and only https is allowed`);
+  if (protocol !== "https:") throw new Error(`it redirects to ${protocol.replace(":", "")}, and only https is allowed`);
 }
 
 const tooLarge = (limit: number): Error => new Error(`it is larger than ${limit.toLocaleString("en-US")} bytes`);

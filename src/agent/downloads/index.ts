@@ -49,7 +49,7 @@ export function downloadOf(
   return { software: id, version, url, sha256: sha256?.[target] ?? null, sums, executable: name };
 }
 
-/** Loaded only for a download: together they take 20 MB of memory. */
+/** Loaded only when needed: together these modules take 20 MB of memory. */
 const fetching = () => import("./fetch-file.ts");
 const unpacking = () => import("./unpack.ts");
 
@@ -57,12 +57,12 @@ const Sum = z.string().regex(/^[0-9a-f]{64}$/);
 const Kept = z.object({
   /** By address: sums that a person has confirmed. */
   pins: z.record(z.string(), Sum),
-  /** By address: downloads that nobody has confirmed yet. */
+  /** By address: downloads that await confirmation. */
   waiting: z.record(z.string(), z.object({ sha256: Sum, bytes: z.int() })),
 });
 type Kept = z.infer<typeof Kept>;
 
-/** Programs that the agent downloads, checks and unpacks. Nothing of them is started or unpacked before its sum is known. */
+/** Downloads, verifies and unpacks programs. A file is neither unpacked nor started before its checksum is known. */
 export class Downloads {
   readonly #settings: DownloadSettings;
   readonly #byUrl = new KeyedMutex<string>();
@@ -74,7 +74,7 @@ export class Downloads {
 
   /**
    * Downloads and unpacks a program, unless that was done before.
-   * Throws `download.failed`, `download.wrong-sum` or `download.archive`; nothing is left behind then.
+   * Throws `download.failed`, `download.wrong-sum` or `download.archive`, and leaves no files behind then.
    */
   async obtain(request: DownloadRequest, signal: AbortSignal): Promise<Obtained> {
     return this.#byUrl.run(request.url, async () => {
@@ -99,7 +99,7 @@ export class Downloads {
   async confirm(url: string, sha256: string): Promise<void> {
     const { waiting } = await this.#kept();
     const found = waiting[url];
-    if (found === undefined) throw new RigbridgeError("not.possible", `No download of ${url} waits to be confirmed`);
+    if (found === undefined) throw new RigbridgeError("not.possible", `No download of ${url} awaits confirmation`);
     if (found.sha256 !== sha256) {
       throw new RigbridgeError(
         "download.wrong-sum",
@@ -153,7 +153,10 @@ export class Downloads {
       await unpack(file, unfinished);
       const path = await findFile(unfinished, request.executable);
       if (path === null) {
-        throw new RigbridgeError("download.archive", `The archive of ${request.url} holds no ${request.executable}`);
+        throw new RigbridgeError(
+          "download.archive",
+          `The archive of ${request.url} does not contain ${request.executable}`,
+        );
       }
       await chmod(path, 0o755);
       await rename(unfinished, place);
@@ -209,7 +212,7 @@ export class Downloads {
     try {
       return Kept.parse(JSON.parse(await readFile(this.#file("downloads.json"), "utf8")));
     } catch {
-      // A missing or damaged list: everything is asked again.
+      // A missing or damaged list: each download has to be confirmed again.
       return { pins: {}, waiting: {} };
     }
   }
@@ -238,7 +241,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The file of this name that lies least deep in a folder, at most six folders down. */
+/** The file of this name nearest to the top of a folder, at most six folders down. */
 async function findFile(folder: string, name: string, depth = 6): Promise<string | null> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const here = entries.find((entry) => entry.isFile() && entry.name === name);

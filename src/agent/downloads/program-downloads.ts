@@ -19,8 +19,8 @@ export class ProgramDownloads {
 
   /**
    * The executable of a program, downloaded if it is not there yet. The address is the one that this host's catalogue
-   * or configuration knows, whatever the service asks for; the service can only add a sum. Waits while nobody has
-   * confirmed a sum that the maker does not publish.
+   * or configuration contains, whatever the service requests; the service can only add a sum. If the maker publishes no
+   * sum, waits until an administrator has confirmed it.
    */
   async obtain(
     program: Program,
@@ -47,10 +47,10 @@ export class ProgramDownloads {
   async confirm(id: number, sha256: string): Promise<string> {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) {
-      throw new RigbridgeError("not.possible", "No download of this program waits for a confirmation");
+      throw new RigbridgeError("not.possible", "No download of this program awaits confirmation");
     }
     await this.#downloads.confirm(waiting.url, sha256);
-    // Others may wait for the same file.
+    // Other programs may wait for the same file.
     for (const other of this.#waiting.values()) if (other.url === waiting.url) other.confirmed();
     return `The download of ${waiting.url} is confirmed`;
   }
@@ -59,7 +59,7 @@ export class ProgramDownloads {
     const request = downloadOf(entry, this.#target);
     if (request === null) {
       const advice = "set softwareAutoDownload to false and softwarePath to its file on the host";
-      throw new RigbridgeError("no.download", `No download of ${entry.name} for this host is known; ${advice}`);
+      throw new RigbridgeError("no.download", `There is no known download of ${entry.name} for this host; ${advice}`);
     }
     const given = files.from === "download" ? files.sha256 : null;
     return { ...request, sha256: request.sha256 ?? given };

@@ -5,7 +5,7 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
-// Its names are not seen in an import of a CommonJS module.
+// A CommonJS module whose exports cannot be imported by name.
 import xz from "xz-decompress";
 import yauzl from "yauzl";
 import { RigbridgeError } from "../../contract/problems.ts";
@@ -47,7 +47,7 @@ async function kindOf(archive: string): Promise<"gzip" | "xz" | "zip"> {
   throw new Error("it is neither tar.gz, tar.xz nor zip");
 }
 
-/** Where entries are written, with everything that an entry may not do. */
+/** The target folder, with the limits that each entry is checked against. */
 class Target {
   readonly #folder: string;
   readonly #limit: number;
@@ -67,7 +67,7 @@ class Target {
     await mkdir(this.#place(path), { recursive: true, mode: 0o755 });
   }
 
-  /** The content is opened only when it is read at once: a stream that fails before would end the process. */
+  /** Opens the content only when it is read: a stream that fails unread would end the process. */
   async file(path: string, isExecutable: boolean, open: () => Promise<Readable>): Promise<void> {
     const place = this.#place(path);
     await mkdir(dirname(place), { recursive: true, mode: 0o755 });
@@ -133,7 +133,7 @@ async function unpackTar(packed: Readable, kind: "gzip" | "xz", target: Target):
   packed.on("error", (error) => source.destroy(error));
   for await (const chunk of source) {
     const bytes = Buffer.from(chunk);
-    // The parser would unpack that once more.
+    // The parser would decompress it a second time.
     if (begins && bytes.readUInt16BE() === 0x1f8b) throw new Error("it is packed twice");
     begins = false;
     if (failure !== undefined) break;
@@ -158,7 +158,7 @@ async function writeEntry(entry: ReadEntry, target: Target): Promise<void> {
   } else throw notAllowed(type, path);
 }
 
-/** The library speaks in streams of the web. It gives empty chunks for ever where an archive ends too early. */
+/** The library uses web streams. It returns empty chunks forever if an archive is truncated. */
 async function* unxz(packed: Readable): AsyncGenerator<Uint8Array> {
   const chunks = packed[Symbol.asyncIterator]();
   let hasEnded = false;

@@ -10,7 +10,7 @@ import { CardFiles, drmCards, slotName } from "./sysfs.ts";
 export type SettingName = Exclude<keyof GpuSettings, "bus">;
 export const settingNames: readonly SettingName[] = ["powerLimit", "coreClock", "memoryClock", "fan"];
 
-/** One thing that is done to a card: an option of nvidia-smi, or a value written to a file of its folder in sysfs. */
+/** One step of a change to a card: an option of nvidia-smi, or a value written to a file of its sysfs folder. */
 export const CardStep = z.union([
   z.strictObject({ option: z.string().regex(/^--(?:power-limit|(?:lock|reset)-(?:gpu|memory)-clocks)(?:=[\d.,]+)?$/) }),
   z.strictObject({
@@ -24,7 +24,7 @@ export const CardStep = z.union([
 ]);
 export type CardStep = z.infer<typeof CardStep>;
 
-/** How a setting is made, and how the card gets back to what it had. */
+/** The steps that make a setting, and those that restore the previous one. */
 export interface CardChange {
   readonly set: readonly CardStep[];
   readonly undo: readonly CardStep[];
@@ -38,7 +38,7 @@ const titles: Readonly<Record<SettingName, string>> = {
 };
 export const titleOf = (setting: SettingName): string => titles[setting];
 
-/** How a card is set; a text: why it cannot be. */
+/** The change that makes a setting; a text: why the card cannot be set. */
 export async function changeOf(
   card: Card,
   setting: SettingName,
@@ -48,7 +48,7 @@ export async function changeOf(
   if (card.lost) return "the card does not answer";
   if (card.vendor === "nvidia") return nvidiaChange(card, setting, value);
   const folder = await folderOf(card.slot, root);
-  if (folder === null) return "the card is gone";
+  if (folder === null) return "the card is no longer there";
   const files = new CardFiles(folder);
   if (setting === "powerLimit")
     return fileChange(files, card.vendor === "amd" ? "power1_cap" : "power1_max", value * 1e6);
@@ -56,7 +56,7 @@ export async function changeOf(
   return setting === "fan" ? fanChange(files, value) : clockChange(files, setting === "coreClock" ? "s" : "m", value);
 }
 
-/** The locks of clocks that somebody else has set cannot be read: clocks are reset. */
+/** Clock locks cannot be read, so restoring resets the clocks. */
 function nvidiaChange(card: Card, setting: SettingName, value: number): CardChange | string {
   const megahertz = Math.round(value / 1e6);
   switch (setting) {
@@ -130,7 +130,7 @@ async function clockChange(files: CardFiles, table: "s" | "m", value: number): P
   };
 }
 
-/** Does a step; a text: why it failed. */
+/** Runs a step; a text: why it failed. */
 export async function takeStep(
   slot: string,
   step: CardStep,
@@ -139,14 +139,14 @@ export async function takeStep(
 ): Promise<string | null> {
   if ("option" in step) return setNvidia(slot, step.option, options);
   const folder = await folderOf(slot, root);
-  if (folder === null) return "the card is gone";
+  if (folder === null) return "the card is no longer there";
   try {
     await writeFile(join(folder, step.file), step.value, { flag: "r+" });
     return null;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "EACCES" || code === "EPERM") return "only root may set it";
-    return code === "EINVAL" ? "the card does not take this value" : `writing ${step.file} failed (${code})`;
+    return code === "EINVAL" ? "the card does not accept this value" : `writing ${step.file} failed (${code})`;
   }
 }
 

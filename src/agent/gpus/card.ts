@@ -7,7 +7,7 @@ export interface Card extends Omit<HostGpu, "id" | "vendorId" | "pciBusId"> {
 
 type Figure = Exclude<keyof Card, "slot" | "name" | "vendor" | "lost">;
 
-/** A card of which nothing is known but what it is. */
+/** A card without readings. */
 export const unreadCard = (identity: Pick<Card, "slot" | "name" | "vendor">): Card => ({
   ...identity,
   ...noFigures,
@@ -29,7 +29,7 @@ const noFigures: Readonly<Record<Figure, null>> = {
   memory: null,
 };
 
-/** A card that was read before and gives no figures now; its memory stays. */
+/** A card that was read before but does not answer now; its memory size stays known. */
 export const withoutFigures = (card: Card, lost: boolean): Card => ({
   ...card,
   ...noFigures,
@@ -51,7 +51,7 @@ const hex = (digits: string, width: number) => Number.parseInt(digits, 16).toStr
 /** Number of the PCI bus of a slot in the spelling of `slotOf`. */
 export const busOf = (slot: string): number => Number.parseInt(slot.split(":")[1] ?? "0", 16);
 
-/** What one host may have at most. */
+/** The most cards that one host may have. */
 const mostCards = 64;
 
 /** The cards as the host reports them: in the order of their PCI addresses, counted as a whole and within each maker. */

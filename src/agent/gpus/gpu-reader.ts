@@ -11,20 +11,20 @@ export interface GpuReaderOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Folder that holds `sys` and `usr`; "/" but in tests. */
   readonly root: string;
-  /** A card, or nvidia-smi, that takes longer gives no figures. */
+  /** A card, or nvidia-smi, that takes longer has no readings in this report. */
   readonly timeoutMs: number;
-  /** ms of a clock that never jumps. */
+  /** Monotonic clock, ms. */
   readonly monotonicNow: () => number;
-  /** Told once of each new reason why figures are missing. */
+  /** Called once for each new reason why readings are missing. */
   readonly log: (text: string) => void;
 }
 
-/** Kernel threads of dead cards never come back, and each holds one of the four that read files. */
+/** A read of a dead card's file never returns, and blocks one of Node's four threads for files. */
 const stuckCards = 2;
 
 const makers: Readonly<Record<string, "amd" | "intel">> = { "0x1002": "amd", "0x8086": "intel" };
 
-/** The graphics cards of this host. A card that it has seen once stays, as lost once it is gone. */
+/** The graphics cards of this host. A card that disappears stays in the list, marked as lost. */
 export class GpuReader {
   readonly #options: GpuReaderOptions;
   readonly #nvidia: NvidiaCards;
@@ -73,7 +73,7 @@ export class GpuReader {
       const files = new CardFiles(`${folder}/device`);
       const vendor = makers[(await files.fact("vendor")) ?? ""];
       const slot = slotOf(slotName(await files.fact("uevent")) ?? "");
-      // On bus 0 are the graphics of Intel's processors, which are no cards.
+      // Bus 0: graphics of an Intel processor, not a card.
       if (vendor === undefined || slot === null || (vendor === "intel" && busOf(slot) === 0)) continue;
       present.add(slot);
       await this.#readCard(slot, vendor, files);
@@ -101,7 +101,7 @@ export class GpuReader {
     return card;
   }
 
-  /** null where the card does not answer in time; it is not asked again before it does. */
+  /** null if the card does not answer in time; it is not read again until it does. */
   async #inTime(slot: string, read: Promise<Card>): Promise<Card | null> {
     const { promise: late, resolve } = Promise.withResolvers<null>();
     const timer = setTimeout(() => {

@@ -41,7 +41,7 @@ interface Wanted {
   readonly card: Card;
   readonly setting: SettingName;
   readonly value: number;
-  /** Whether this card was named. Of those that fall under "all others", some may be unable to do it, but not all. */
+  /** Whether the setting names this card. One for all other cards may fail on some of them, but not on all. */
   readonly named: boolean;
 }
 
@@ -50,8 +50,8 @@ interface Planned extends Wanted {
 }
 
 /**
- * Sets the host's cards for programs, and restores them. What restores a card is on disk before its first setting is made,
- * so that nothing stays set after a crash.
+ * Applies GPU settings for programs, and restores the previous ones. These are on disk before the first setting is made, so
+ * that they are restored even after a crash.
  */
 export class GpuTuner {
   readonly #options: GpuTunerOptions;
@@ -62,7 +62,10 @@ export class GpuTuner {
     this.#options = options;
   }
 
-  /** Restores what earlier runs of the agent left set, but for programs that still run. Call it at the agent's start. */
+  /**
+   * Restores settings that earlier runs of the agent left, except those of running programs. Call it at the agent's
+   * start.
+   */
   recover(running: ReadonlySet<number>): Promise<void> {
     return this.#mutex.run(() => this.#undo(({ program }) => !running.has(program)));
   }
@@ -72,7 +75,10 @@ export class GpuTuner {
     return this.#mutex.run(() => this.#undo((entry) => entry.program === program));
   }
 
-  /** Sets the cards for a program. Resolves with why not, one sentence for each setting; nothing is then set. */
+  /**
+   * Sets the cards for a program. Resolves with one sentence for each setting that failed; after a failure none is
+   * kept.
+   */
   apply(program: number, settings: readonly GpuSettings[]): Promise<string[]> {
     return this.#mutex.run(async () => {
       const wanted = wantedOf(settings, await this.#options.reader.cards());
@@ -104,7 +110,7 @@ export class GpuTuner {
     };
   }
 
-  /** What is journalled already is from before: it is what to restore. */
+  /** Entries that are already in the journal stay: they hold the settings from before the first change. */
   async #journal(program: number, planned: readonly Planned[]): Promise<void> {
     const entries = await this.#load();
     const fresh = planned.filter((each) => !entries.some((entry) => isSame(entry, each)));
@@ -154,12 +160,12 @@ export class GpuTuner {
     const text = await readFile(this.#options.journal, "utf8").catch(() => null);
     const journal = text === null ? null : parsed(text);
     if (text !== null && journal === null)
-      this.#options.log(`${this.#options.journal} cannot be read; no card is restored`);
+      this.#options.log(`${this.#options.journal} cannot be read; no GPU settings are restored`);
     this.#entries = journal !== null && journal.boot === (await this.#boot()) ? journal.entries : [];
     return this.#entries;
   }
 
-  /** Either the old file or the new one is there, whole. */
+  /** Replaces the file atomically. */
   async #save(entries: Entry[]): Promise<void> {
     const { journal } = this.#options;
     const file = await open(`${journal}.new`, "w", 0o600);

@@ -1,7 +1,7 @@
 import { type Card, unreadCard } from "./card.ts";
 import type { CardFiles } from "./sysfs.ts";
 
-/** Energy that a card had used at a moment of a clock that never jumps. */
+/** Energy that a card had used at a time of the monotonic clock. */
 export interface EnergyMark {
   readonly joules: number;
   readonly atMs: number;
@@ -31,7 +31,7 @@ export async function readIntel(
 
 const megahertz = (files: CardFiles, file: string) => files.number(file, 1e6);
 
-/** null for the first read, and where the counter has begun anew. */
+/** null for the first read, and after a reset of the counter. */
 export function powerBetween(before: EnergyMark | undefined, after: EnergyMark | undefined): number | null {
   if (before === undefined || after === undefined) return null;
   const [joules, seconds] = [after.joules - before.joules, (after.atMs - before.atMs) / 1000];

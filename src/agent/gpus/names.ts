@@ -2,7 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CardFiles } from "./sysfs.ts";
 
-/** Name of an AMD or Intel card: that of the card itself, of libdrm's list (AMD), of the list of PCI ids, else its number. */
+/**
+ * Name of an AMD or Intel card: that of the card itself, of libdrm's list (AMD), of the list of PCI ids, else its
+ * number.
+ */
 export async function cardName(vendor: "amd" | "intel", files: CardFiles, root: string): Promise<string> {
   const own = await files.fact("product_name");
   if (own !== null && own !== "") return own.slice(0, 200);
@@ -28,7 +31,10 @@ async function libdrmName(device: string, revision: string, root: string): Promi
 
 const vendorIds = { amd: "1002", intel: "8086" };
 
-/** A maker's line starts with its id, those of its devices with a tab; "Navi 21 [Radeon RX 6800]" is called by its brackets. */
+/**
+ * A maker's line starts with its id, a device's with a tab; of "Navi 21 [Radeon RX 6800]" the name is the part in
+ * brackets.
+ */
 async function pciName(vendor: "amd" | "intel", device: string, root: string): Promise<string | null> {
   for (const file of ["usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids"]) {
     let isMaker = false;

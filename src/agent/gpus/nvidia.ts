@@ -19,10 +19,10 @@ const fields = [
 ] as const;
 type Field = (typeof fields)[number];
 
-/** nvidia-smi is slow while a card is dying: one slow answer is none, this many in a row are a dead card. */
+/** A failing card makes nvidia-smi slow: the card counts as lost after this many timeouts in a row. */
 const hangsUntilLost = 3;
 
-/** The NVIDIA cards of this host, asked of nvidia-smi in one call for all of them. */
+/** The NVIDIA cards of this host, read by a single call of nvidia-smi. */
 export class NvidiaCards {
   readonly #run: RunOptions;
   readonly #known = new Map<string, Card>();
@@ -35,7 +35,7 @@ export class NvidiaCards {
     this.#run = options;
   }
 
-  /** Why the last read has no figures, for the log; null when all is well. */
+  /** Why the last read has no figures, for the log; null after a successful one. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -146,7 +146,9 @@ const unknownField = /Field "([^"]+)" is not a valid field to query/;
 const noDevices = /No devices were found/i;
 const noDriver = /couldn't communicate with the NVIDIA driver/i;
 
-/** "Unable to determine the device handle for GPU 0000:0A:00.0: GPU is lost." and its kin, one for each lost card. */
+/**
+ * "Unable to determine the device handle for GPU 0000:0A:00.0: GPU is lost." and similar lines, one for each lost card.
+ */
 const lostSlots = (text: string): string[] =>
   [...text.matchAll(/device handle for GPU\d*:? *([0-9a-f:]+\.[0-7])/gi)].flatMap(
     ([, address = ""]) => slotOf(address) ?? [],

@@ -15,8 +15,8 @@ export interface RunOptions {
 const longestOutput = 1_000_000;
 
 /**
- * Runs a tool without a shell. "missing": there is no such command here. "hanging": it did not end in time; it is killed,
- * and not waited for, since a process that waits for a dead card cannot be killed.
+ * Runs a tool without a shell. "missing": the command does not exist. "hanging": it did not end in time. It is sent SIGKILL,
+ * but not waited for, since a process that waits for a dead card cannot be killed.
  */
 export function run(
   command: string,
@@ -60,6 +60,6 @@ function kill(child: ChildProcess, group: boolean): void {
     if (group && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     else child.kill("SIGKILL");
   } catch {
-    // It has just ended.
+    // It has just exited.
   }
 }

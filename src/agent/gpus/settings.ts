@@ -12,8 +12,8 @@ export interface TunedProgram {
 }
 
 /**
- * Which settings the program makes itself, for each of its GPUs in the order of their PCI addresses, and which are left for
- * the agent. `tuning` is absent where the program makes none.
+ * Splits settings into those that the program makes itself, for each of its GPUs in PCI order, and those left to the agent.
+ * `tuning` is absent if the program makes none.
  */
 export function splitSettings(
   settings: readonly GpuSettings[],

@@ -1,7 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Not there, or not for this user: the card has no such figure. Any other failure is a card that does not answer. */
+/**
+ * The file is missing or not readable for this user: the card lacks this figure. Other errors mean a card that does not
+ * answer.
+ */
 const absent = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EOPNOTSUPP"];
 
 /** The files of one card below /sys/class/drm/cardN/device. */
@@ -15,12 +18,12 @@ export class CardFiles {
     this.folder = folder;
   }
 
-  /** Whether not one of its figures could be read, though it has some. */
+  /** Whether the card has files with figures and none could be read. */
   get isDead(): boolean {
     return this.#answered === 0 && this.#failed > 0;
   }
 
-  /** What does not change, and is answered by the kernel without the card. */
+  /** Reads a constant, which the kernel answers without asking the card. */
   async fact(file: string): Promise<string | null> {
     return await readFile(join(this.folder, file), "utf8").then(trimmed, () => null);
   }
@@ -78,7 +81,7 @@ export async function drmCards(root: string): Promise<string[]> {
 export const slotName = (uevent: string | null): string | null =>
   /^PCI_SLOT_NAME=(\S+)$/m.exec(uevent ?? "")?.[1] ?? null;
 
-/** The clock with the mark in lines such as "1: 800Mhz *", in Hz. */
+/** The clock marked with * in lines such as "1: 800Mhz *", in Hz. */
 export const markedClock = (lines: string | null): number | null => {
   const megahertz = /^\s*\d+:\s*(\d+)\s*mhz\s*\*/im.exec(lines ?? "")?.[1];
   return megahertz === undefined ? null : Number(megahertz) * 1e6;

@@ -8,7 +8,7 @@ import {
   signalProcessGroup,
 } from "./platform.ts";
 
-/** Linux shows everything in /proc. */
+/** Linux, through /proc. */
 export const linux: Platform = {
   programsOutliveAgent: true,
   identify,
@@ -63,7 +63,7 @@ async function bootId(): Promise<string> {
 
 async function identify(pid: number): Promise<ProcessIdentity | null> {
   const stat = await statOf(pid);
-  // One that has ended stays until somebody collects it, which in a container may be nobody.
+  // A zombie: it has exited, but its parent has not collected it. In a container it may stay forever.
   if (stat === null || ["Z", "X", "x"].includes(stat.state)) return null;
   const command = await readlink(`/proc/${pid}/exe`).catch(() => null);
   // An update may replace the file while the program runs.
@@ -87,7 +87,7 @@ async function pids(): Promise<number[]> {
   return (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** The name that a process gives itself, cut at 15 characters, and that by which it was started. */
+/** The name that a process gives itself, cut at 15 characters, and that of its executable. */
 async function namesOf(pid: number): Promise<string[]> {
   const [own, line] = await Promise.all([
     readFile(`/proc/${pid}/comm`, "utf8").catch(() => ""),

@@ -1,7 +1,7 @@
 import { type Platform, posixSignals, signalProcessGroup } from "./platform.ts";
 import { allProcessors, namesIn, outputOf } from "./tools.ts";
 
-/** Written from the manual of ps; not tried. */
+/** Written from the manual of ps; untested. */
 export const macos: Platform = {
   programsOutliveAgent: true,
   identify: async (pid) => {

@@ -1,11 +1,11 @@
-/** A process that cannot be confused with a later one of the same pid. */
+/** Identifies a process, even if its pid is used again later. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it started, in the system's own form; only ever compared. */
   readonly startTime: string;
   /**
-   * The file that it executes; null where the system does not show it. Its arguments are not compared: some programs
-   * blank their passwords there.
+   * Its executable; null where the system does not show it. Its arguments are not compared, since some programs blank
+   * their passwords there.
    */
   readonly command: string | null;
 }
@@ -24,11 +24,11 @@ export interface ProcessorTime {
 }
 
 /**
- * What differs between operating systems. Linux is what this was written and tried on. macOS: written from the manual of
- * ps, not tried. Windows: not tried; programs end with the agent there, since Node puts them into one job with it.
+ * What differs between operating systems. Tested on Linux only. macOS: written from the manual of ps. Windows: programs end
+ * with the agent, since Node puts them into one job with it.
  */
 export interface Platform {
-  /** Whether programs run on while the agent does not, and can be adopted by the next one. */
+  /** Whether programs outlive the agent, and can be adopted by the next one. */
   readonly programsOutliveAgent: boolean;
   /** null if there is no such process, or it has ended and only waits to be collected. */
   identify(pid: number): Promise<ProcessIdentity | null>;
@@ -53,14 +53,14 @@ export type GroupSignal = "SIGINT" | "SIGTERM" | "SIGKILL";
 export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
   one.pid === other.pid && one.startTime === other.startTime && one.command === other.command;
 
-/** POSIX. A group that has ended is nobody's fault. */
+/** POSIX. A group that has already exited is not an error. */
 export async function signalProcessGroup(pid: number, signal: GroupSignal): Promise<void> {
   // -1 would be every process of the user, and 0 the agent's own group.
   if (!Number.isSafeInteger(pid) || pid <= 1) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has just ended.
+    // It has just exited.
   }
 }
 

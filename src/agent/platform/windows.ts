@@ -1,10 +1,10 @@
 import type { Platform } from "./platform.ts";
 import { allProcessors, namesIn, outputOf } from "./tools.ts";
 
-/** Not tried. */
+/** Untested. */
 export const windows: Platform = {
   programsOutliveAgent: false,
-  // The start time would take PowerShell; no program has to be recognised after the agent's end.
+  // Reading the start time requires PowerShell; it is not needed, since programs end with the agent.
   identify: async (pid) => (exists(pid) ? { pid, startTime: "", command: null } : null),
   marked: async () => [],
   processNames: async () => {

@@ -29,7 +29,7 @@ export const cgMiner: MiningProgram = {
     "-c",
     "--config",
     "--default-config",
-    // Runs a program with what cgminer prints.
+    // Pipes cgminer's output into a program that it starts.
     "-m",
     "--monitor",
     "--sharelog",

@@ -30,7 +30,7 @@ export const phoenixMiner: MiningProgram = {
   download: null,
 };
 
-/** Its flags are from memory: it is no longer published, and its documentation with it. A negative port: read-only. */
+/** Its flags are from memory, since it and its documentation are no longer published. A negative port: read only. */
 export const claymore: MiningProgram = {
   id: "ClaymoreEthereum",
   name: "Claymore's Dual Ethereum",

@@ -11,12 +11,12 @@ export const nanoMiner: MiningProgram = {
     pool: [
       always("-pool1", "{host}:{port}", "-wallet", "{user}", "-rigPassword", "{password}"),
       when("worker", "-rigName", "{worker}"),
-      // With TLS, which it tries first, there is nothing to say.
+      // It tries TLS first, so TLS needs no option.
       when("noTls", "-useSSL", "false"),
     ],
     spare: null,
     dual: null,
-    // Port 0: its other API, which could restart the host, is off. Without a password, the web one only answers reads.
+    // Port 0 turns off its other API, which could restart the host. Without a password, the web API is read only.
     api: [always("-webPort", "{apiPort}", "-mport", "0")],
     supervised: [always("-watchdog", "false", "-noLog", "true", "-noColor", "true", "-checkForUpdates", "false")],
     schemes: { plain: "", tls: "" },

@@ -1,6 +1,6 @@
 import { always, dual, type Group, type MiningProgram, named } from "../mining-program.ts";
 
-/** With two algorithms, values begin with the number of theirs. */
+/** With two algorithms, each value begins with the number of its algorithm. */
 const poolOf = (prefix: string, ...when: Group["when"]): Group[] => [
   { args: ["-o", `${prefix}{scheme}{host}:{port}`, "-u", `${prefix}{user}`, "-p", `${prefix}{password}`], when },
   { args: ["-w", `${prefix}{worker}`], when: [...when, "worker"] },

@@ -7,7 +7,9 @@ const pool = [
   when("noTls", "--tls", "false"),
 ];
 
-/** Its API answers on all addresses of the host: it has no option for one. It only answers reads. */
+/**
+ * Its API listens on all addresses of the host, since it has no option for one. Without a secret path it is read only.
+ */
 export const srbMiner: MiningProgram = {
   id: "SrbMinerMulti",
   name: "SRBMiner-MULTI",

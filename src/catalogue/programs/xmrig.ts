@@ -2,7 +2,7 @@ import { always, byArguments, type Command, type MiningProgram, named, when } fr
 
 const pool = [always("-o", "{scheme}{host}:{port}", "-u", "{user}"), when("password", "-p", "{password}"), when("worker", "--rig-id", "{worker}")];
 
-/** Without --http-no-restricted, its API only answers reads: a write could load libraries and move the API itself. */
+/** Without --http-no-restricted, its API is read only: a write could load libraries and move the API itself. */
 const api = [always("--http-host", "127.0.0.1", "--http-port", "{apiPort}", "--http-access-token", "{apiToken}")];
 
 const command: Command = {
@@ -78,7 +78,7 @@ export const xmrigCc: MiningProgram = {
   download: null,
 };
 
-/** It mines nothing itself: miners in the network connect to the address that --bind sets. */
+/** It does not mine itself: miners in the network connect to the address that --bind sets. */
 export const xmrigProxy: MiningProgram = {
   id: "XmrigProxy",
   name: "xmrig-proxy",

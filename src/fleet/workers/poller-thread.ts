@@ -18,7 +18,7 @@ export interface ThreadListener {
   reads(message: Extract<FromThread, { t: "reads" }>, rigs: ReadonlyMap<number, RemoteRig>): void;
   remember(rig: RemoteRig, remembered: Extract<FromThread, { t: "remember" }>["remembered"]): Promise<void>;
   loginsOf(rig: RemoteRig): readonly PoolLogin[];
-  /** It ended without a request, for the so many-th time in a row; its rigs go to a new one after so many ms. */
+  /** It ended unexpectedly; `ends` says how often in a row, and when a new thread takes over its rigs. */
   ended(error: Error, ends: ThreadEnds): void;
   /** It has run for long after that. */
   recovered(): void;
@@ -133,7 +133,7 @@ export class PollerThread implements ThreadOfRig {
     this.#send({ t: "watchKeys", watched });
   }
 
-  /** Nothing is kept for a thread that has ended: the next one gets everything. */
+  /** Messages for a thread that has ended are dropped: the next one gets the whole state. */
   post(rig: RemoteRig, message: ToThread): void {
     if (this.#worker === null) return;
     if (this.#unput.delete(rig)) this.#send({ t: "put", rigs: [rig.toPut()] });

@@ -90,7 +90,10 @@ export class WorkerPoller implements Poller {
   put(declared: Declared, remembered: Remembered = unknownRig): PolledRig {
     this.remove(declared.id);
     const rig =
-      declared.disabled || declared.supply?.type === "mqtt" || declared.program !== undefined
+      declared.disabled ||
+      declared.supply?.type === "mqtt" ||
+      declared.program !== undefined ||
+      declared.hostId !== undefined
         ? this.#local.put(declared, remembered)
         : this.#remote(declared, remembered);
     this.#rigs.set(rig.id, rig);

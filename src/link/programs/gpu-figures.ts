@@ -1,7 +1,7 @@
 import type { HostGpu } from "../../contract/agent.ts";
 import type { DeviceReading, Reading } from "../driver.ts";
 
-/** The reading with what the host knows of the same GPUs, where the program does not report it. */
+/** The reading, completed by the host's readings of the same GPUs where the program reports none. */
 export function withHostGpus(reading: Reading, gpus: readonly HostGpu[]): Reading {
   if (gpus.length === 0 || reading.devices.length === 0) return reading;
   const byBus = new Map(gpus.map((gpu) => [gpu.pciBusId, gpu]));
@@ -33,7 +33,7 @@ export const unreadDevice = (device: DeviceReading): DeviceReading => ({
   ...{ clock: null, memoryClock: null, voltage: null, activity: null, powertune: null, intensity: null },
 });
 
-/** Which model a device is: the host knows the name of a card, some programs only its number. */
+/** The model of a device: the host knows the name of a card, some programs only its number. */
 export const modelOf = ({ bus, name }: Pick<DeviceReading, "bus" | "name">, gpus: readonly HostGpu[]): string =>
   (bus === null ? undefined : gpus.find(({ pciBusId }) => pciBusId === bus)?.name) ?? name;
 

@@ -1,34 +1,36 @@
 import type { Duplex } from "node:stream";
-import type { HostGpu, ProgramStatus } from "../../contract/agent.ts";
+import type { ForeignAction, HostGpu, ProgramStatus } from "../../contract/agent.ts";
 
-/** What a host's agent reports of a program. */
+/** The state of a program as the host's agent reports it. */
 export interface ProgramReport {
   readonly status: ProgramStatus;
-  /** Why it does not run, with what to do. */
+  /** Why it does not run, and what to do about it. */
   readonly message: string | null;
   /** Epoch ms by the host's clock. */
   readonly startedAt: number | null;
-  /** Of its API on the host; null where it has none or does not run. */
+  /** Port of its API on the host; null if it has no API or does not run. */
   readonly apiPort: number | null;
   readonly apiToken: string | null;
 }
 
-/** The program of a managed miner on its host. Nothing here throws but the actions. */
+/** The program of a managed miner on its host. Only the actions throw. */
 export interface HostProgram {
   readonly hostname: string;
   /** null while the agent of the host is not connected; `absence` says why. */
   readonly report: ProgramReport | null;
   readonly absence: string;
+  /** Whether the agent has been away for longer than it takes to connect again. */
+  readonly isAway: boolean;
   readonly gpus: readonly HostGpu[];
   /** Whether the agent's own configuration allows it to reboot the host. */
   readonly canReboot: boolean;
-  /** Those that it is started with, in order. */
+  /** The pools that it is started with, in order. */
   readonly pools: readonly { readonly url: string; readonly worker: string }[];
-  /** H/s that cards of these models are known to do with what it mines; null if that is not known of each. */
+  /** Measured H/s of cards of these models with its algorithm; null unless all of them have been measured. */
   expected(models: readonly string[]): number | null;
   /** Opens a connection to its API, through the agent. */
   dial(): Duplex;
-  /** Each resolves with what the agent did; throws `rig.refused` with its words, or `rig.unreachable`. */
+  /** Each resolves with the agent's result; throws `rig.refused` with the agent's message, or `rig.unreachable`. */
   start(signal: AbortSignal): Promise<string>;
   stop(signal: AbortSignal): Promise<string>;
   restart(signal: AbortSignal): Promise<string>;
@@ -38,10 +40,24 @@ export interface HostProgram {
 /** The program with the id of this managed miner. */
 export type HostPrograms = (minerId: number) => HostProgram;
 
-/** What the declaration of a managed miner says of its program. */
+/** The program of a managed miner as declared. */
 export interface DeclaredProgram {
   /** Id of the mining software. */
   readonly software: string;
   /** The driver that reads its API; null for a program without one. */
   readonly driver: string | null;
 }
+
+/** A host with an agent, as a program uses it whose miner was declared by the host's name and a port. */
+export interface ProgramHost {
+  readonly hostname: string;
+  /** What the agent can do with the program. */
+  readonly actions: readonly ForeignAction[];
+  readonly canReboot: boolean;
+  /** Each resolves with what the agent did; throws its refusal, `host.away`, or `rig.unreachable` if it goes away. */
+  run(action: ForeignAction, signal: AbortSignal): Promise<string>;
+  reboot(signal: AbortSignal): Promise<string>;
+}
+
+/** The host with an agent that is connected, for a program's API at this port; null if there is none. */
+export type ProgramHosts = (hostId: number, port: number) => ProgramHost | null;

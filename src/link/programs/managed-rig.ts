@@ -15,7 +15,7 @@ export interface ManagedRigOptions {
   readonly software: string;
   /** Reads its API; null for a program without one. */
   readonly driver: Driver | null;
-  /** Whether its API has not answered the last reads either. */
+  /** Whether its API has failed to answer several reads in a row. */
   readonly isSilent: () => boolean;
   /** The controls as last offered. */
   readonly knownControls: readonly Control[];
@@ -23,18 +23,21 @@ export interface ManagedRigOptions {
   readonly now: () => number;
 }
 
-/** The longest that a program takes from its start to a first hash; large DAGs take minutes. */
+/** The longest time from the start of a program to its first hash; large DAGs take minutes. */
 const startSeconds = 300;
 const bootSeconds = 600;
 
-/** What its switch says, and why it does not hash, by what the agent reports. `running` and the like are not here. */
+/**
+ * Whether mining counts as on, and why it does not hash, by the state that the agent reports. States that hash are
+ * absent.
+ */
 const halts: Partial<Record<ProgramReport["status"], { readonly on: boolean; readonly halt: Halt }>> = {
   stopped: { on: false, halt: stopped },
   downloading: { on: true, halt: { code: "updating", text: "Its software is being downloaded" } },
   confirming: { on: true, halt: { code: "updating", text: "The download of its software awaits confirmation" } },
-  waiting: { on: true, halt: { code: "unknown", text: "It ended, and is started again soon" } },
-  idle: { on: true, halt: { code: "user", text: "It waits for other work on its host to end" } },
-  failed: { on: false, halt: { code: "unknown", text: "It ended too often and is no longer started" } },
+  waiting: { on: true, halt: { code: "unknown", text: "It ended and will be restarted soon" } },
+  idle: { on: true, halt: { code: "user", text: "It waits for other work on its host" } },
+  failed: { on: false, halt: { code: "unknown", text: "It ended too often and is no longer restarted" } },
 };
 
 /**
@@ -46,14 +49,18 @@ export class ManagedRig implements Rig {
   readonly #options: ManagedRigOptions;
   /** The connection to the API of the program that runs now. */
   #api: { readonly rig: Rig; readonly key: string } | null = null;
-  /** Its devices as its program reported them last, without their figures. */
+  /** Its devices as its program last reported them, without readings. */
   #devices: readonly DeviceReading[] = [];
-  /** Pools are changed with the managed miner, not with its program, which would forget them. */
+  /** Pools are changed in the managed miner, not in its program, which would forget them. */
   readonly pools: PoolControls = {};
 
   constructor(options: ManagedRigOptions) {
     this.#options = options;
     this.#program = options.program;
+  }
+
+  get isAway(): boolean {
+    return this.#program.isAway;
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -72,12 +79,12 @@ export class ManagedRig implements Rig {
       this.#devices = reading.devices.map(unreadDevice);
       return this.#withExpected(reading, gpus);
     } catch (error) {
-      // Until it has opened its port, and once it is told to end, an API need not answer.
+      // While the program starts or ends, its API may not answer.
       const { report: now } = this.#program;
       if (!(error instanceof RigbridgeError) || now === null) throw error;
       if (now.status !== "running") return this.#without(now, { hashrate: 0, on: true });
       if (!this.#options.isSilent()) throw error;
-      // Whether it hashes is not known, but it can be restarted.
+      // It is not known whether it hashes, but it can be restarted.
       const text = `Its program runs, but its API does not answer: ${error.unquoted}`;
       return this.#without(now, { hashrate: null, on: true, halt: { code: "program", text } });
     }
@@ -88,7 +95,7 @@ export class ManagedRig implements Rig {
     if (key === "mining") return value === true ? program.start(signal) : program.stop(signal);
     if (key === "restart") return program.restart(signal);
     if (key === "reboot") return program.reboot(signal);
-    if (this.#api === null) throw new RigbridgeError("control.absent", `"${key}" needs a program that runs`);
+    if (this.#api === null) throw new RigbridgeError("control.absent", `"${key}" requires a running program`);
     return this.#api.rig.set(key, value, signal);
   }
 
@@ -96,7 +103,7 @@ export class ManagedRig implements Rig {
     this.#disconnect();
   }
 
-  /** null where there is no API to read. A program that was started anew has another port or token. */
+  /** null if there is no API to read. After a restart, the port and token differ. */
   #connection({ apiPort, apiToken, startedAt }: ProgramReport): Rig | null {
     const { driver, knownControls, now } = this.#options;
     if (driver === null || apiPort === null) return null;
@@ -122,11 +129,11 @@ export class ManagedRig implements Rig {
   #managed(reading: Reading, report: ProgramReport): Reading {
     const { locked, ...rest } = reading;
     const { identity, readings, controls } = rest;
-    // It is read-only on purpose, and how to start it otherwise is the agent's matter.
+    // The agent starts it read only on purpose, so advice to start it otherwise is left out.
     const notes = readings.notes.filter((note) => note !== locked?.text);
     return {
       ...rest,
-      // The host may have several programs: none has the host's MAC, and none is known by a serial.
+      // A host may run several programs, so none of them has the host's MAC or a serial.
       identity: { ...identity, mac: null, serial: null, hostname: null },
       readings: { ...readings, notes, mining: true, uptime: readings.uptime ?? this.#uptime(report) },
       pools: reading.pools.length === 0 ? this.#pools(true) : reading.pools,
@@ -137,7 +144,7 @@ export class ManagedRig implements Rig {
     };
   }
 
-  /** What its cards were measured to do, where the program does not say what it expects. */
+  /** The measured hash rate of its cards, unless the program reports an expected one. */
   #withExpected(reading: Reading, gpus: readonly HostGpu[]): Reading {
     const { readings, devices } = reading;
     const models = devices.filter(({ status }) => status !== "disabled").map((device) => modelOf(device, gpus));
@@ -150,12 +157,14 @@ export class ManagedRig implements Rig {
     { hashrate, on, halt }: { readonly hashrate: number | null; readonly on: boolean; readonly halt?: Halt },
   ): Reading {
     const runs = report.status === "running";
+    // It is still to run, so it can be started and stopped.
+    const isSwitchedOn = report.status === "failed" ? null : on;
     const reading: Reading = {
       identity: unknownIdentity,
       readings: { ...unknownReadings(), hashrate, mining: on, uptime: runs ? this.#uptime(report) : null },
       pools: this.#pools(runs),
       devices: this.#devices,
-      controls: this.#controls(on),
+      controls: this.#controls(isSwitchedOn),
       poolActions: ["add", "use"],
       software: this.#options.software,
       logInterval: null,
@@ -166,7 +175,7 @@ export class ManagedRig implements Rig {
     return withHostGpus(reading, this.#program.gpus);
   }
 
-  /** Those that it was started with, where it does not report any; it begins with the first. */
+  /** The pools that it was started with, unless it reports its own; it begins with the first. */
   #pools(runs: boolean): PoolReading[] {
     return this.#program.pools.map(({ url, worker }, index) => ({
       ...{ index, url, worker, priority: index, active: runs && index === 0 },
@@ -178,11 +187,11 @@ export class ManagedRig implements Rig {
     return startedAt === null ? null : Math.max(0, (this.#options.now() - startedAt) / 1000);
   }
 
-  #controls(on: boolean): Control[] {
+  #controls(on: boolean | null): Control[] {
     const start = { lasting: true, restartsMining: true, seconds: startSeconds } as const;
     return [
       toggle("mining", on, start),
-      ...(on ? [trigger("restart", { ...start, lasting: false })] : []),
+      ...(on === true ? [trigger("restart", { ...start, lasting: false })] : []),
       ...(this.#program.canReboot ? [trigger("reboot", { ...start, lasting: false, seconds: bootSeconds })] : []),
     ];
   }

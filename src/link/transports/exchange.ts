@@ -11,7 +11,7 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   readonly tls?: boolean;
-  /** Opens the connection where it does not go over the network directly; it emits "connect" once it is open. */
+  /** Opens the connection if it does not go over the network directly; it emits "connect" once it is open. */
   readonly dial?: Dial | undefined;
   /** host:port, for messages. */
   readonly at: string;
@@ -111,7 +111,7 @@ export abstract class Exchange<T> {
     this.#settle.reject(error);
   }
 
-  /** Sends another request over the same connection, once the one before it is answered. */
+  /** Sends another request over the same connection, after the answer to the previous one. */
   protected sendNext(request: string): void {
     if (!this.#isDone) this.#socket?.write(request);
   }

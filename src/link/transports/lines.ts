@@ -4,16 +4,16 @@ import { decode, parseStrict } from "./json.ts";
 import { garbled, isReset, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
 
-/** The APIs of mining programs over plain TCP: JSON texts, one a line, or a word that is answered by a text. */
+/** The APIs of mining programs over plain TCP: one JSON text per line, or a command that is answered by plain text. */
 export interface LineTransport {
   /** host:port, for messages. */
   readonly at: string;
   /**
-   * Sends requests over one connection, each once the one before it is answered; none twice. The signal is the total
-   * deadline. Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; the caller checks what the answers say.
+   * Sends requests over one connection, each after the answer to the previous one, and none twice. The signal is the total
+   * deadline. Throws `rig.unreachable`, `rig.timeout` or `rig.garbled`; the caller checks the content of the answers.
    */
   ask(requests: readonly object[], signal: AbortSignal): Promise<DeviceReply[]>;
-  /** The same with one command that is no JSON, such as `summary` or `switchpool|1`. */
+  /** The same with a single command in plain text, such as `summary` or `switchpool|1`. */
   text(command: string, signal: AbortSignal): Promise<string>;
   /** Cancels open exchanges. */
   close(): void;
@@ -30,7 +30,7 @@ export function lineTransport(host: string, port: number, dial?: Dial): LineTran
   };
 }
 
-/** The request of a method, as ethminer wants it: with a version and an id that is not empty. */
+/** The request of a method, as ethminer requires it: with a version and a non-empty id. */
 export const lineRequest = (method: string, more: object = {}): object => ({ id: 1, jsonrpc: "2.0", method, ...more });
 
 /** One connection with these requests in turn. */
@@ -45,7 +45,7 @@ export const askLines = (
     new LineExchange(target, lines, signal, open, { resolve, reject });
   });
 
-/** Without a line end, which some programs take for a part of the command. */
+/** No line end follows, since some programs take it as part of the command. */
 export const askText = (
   target: Target,
   command: string,
@@ -54,14 +54,14 @@ export const askText = (
 ): Promise<string> =>
   new Promise((resolve, reject) => new TextExchange(target, command, signal, open, { resolve, reject }));
 
-/** An answer may have line ends inside, but one that has more than these before it is whole is none. */
+/** An answer may contain line ends. Data that is still incomplete after this many is not an answer. */
 const mostLineEnds = 64;
 
 class LineExchange extends Exchange<DeviceReply[]> {
   readonly #next: string[];
   readonly #replies: DeviceReply[] = [];
   #kept: Buffer[] = [];
-  /** In what is kept, at most. */
+  /** The most line ends in what is buffered. */
   #lineEnds = 0;
 
   constructor(
@@ -93,7 +93,7 @@ class LineExchange extends Exchange<DeviceReply[]> {
     else this.fail(socketError(this.at, error));
   }
 
-  /** Whether what came until this line end is an answer: the usual one, that needs no waiting. */
+  /** Whether the data up to this line end is a complete answer, as usual; then nothing has to be waited for. */
   #takeLine(): boolean {
     this.#lineEnds += 1;
     if (this.#lineEnds > mostLineEnds) return false;
@@ -127,7 +127,7 @@ const lineEnd = 0x0a;
 const brace = 0x7d;
 const bar = 0x7c;
 
-/** Ends with a NUL or with the connection; programs that leave both out end with a bar. */
+/** Ends with a NUL or with the connection; programs that do neither end it with a bar. */
 class TextExchange extends Exchange<string> {
   readonly #kept: Buffer[] = [];
 

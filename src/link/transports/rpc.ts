@@ -24,7 +24,7 @@ export interface RpcTransport {
   close(): void;
 }
 
-/** `head`: the head of a reply over HTTP may precede the JSON. */
+/** `head`: an HTTP head may precede the JSON. */
 export type Framing = "plain" | "head";
 
 export function rpcTransport(host: string, port: number, dial?: Dial): RpcTransport {
@@ -114,7 +114,7 @@ export function replyOf(at: string, bytes: Buffer): DeviceReply {
   return { value: parsed.value, notes: [...notes, ...parsed.repairs] };
 }
 
-/** The body of a reply over HTTP; other bytes as they are. */
+/** The body of an HTTP reply; other bytes as they are. */
 function withoutHead(bytes: Buffer): Buffer {
   const end = bytes.toString("latin1", 0, 7) === "HTTP/1." ? bytes.indexOf("\r\n\r\n") : -1;
   return end === -1 ? bytes : bytes.subarray(end + 4);

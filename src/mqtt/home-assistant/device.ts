@@ -75,7 +75,7 @@ export function deviceConfig(
         ...(firmware === "" ? {} : { sw_version: firmware }),
         ...(via === null ? {} : { via_device: via }),
         ...(area === null ? {} : { suggested_area: area }),
-        ...pageOf(miner.hostDescription),
+        ...(miner.id < firstExternalId ? {} : pageOf(miner.hostDescription)),
       },
       state: topics.state,
       availability: topics.availability,
@@ -120,6 +120,9 @@ export function device(
 }
 
 const macOf = (digits: string): string => digits.toLowerCase().replace(/(..)(?=.)/g, "$1:");
+
+/** Managed miners have smaller ids. Their address is only the name of their host, which has no page. */
+const firstExternalId = 1_000_000_001;
 
 /** Ports of miners' APIs, which are not web pages: the page of such a rig is at the usual port. */
 const apiPorts = ["4028", "4433"];

@@ -89,10 +89,11 @@ export function entitiesOf(subject: Subject): Components {
 }
 
 /** Fans are numbered from 1, boards and cards as the rig numbers them. */
-function nameOf({ name, of }: Property, part: Part, { readings: { boards } }: Miner): string {
+function nameOf({ name, of }: Property, part: Part, { hasGpu, readings: { boards } }: Miner): string {
   if (of === "miner") return name;
   if (of === "fan") return name.replace("Fan", `Fan ${part + 1}`);
-  return name.replace("Board", `${boards.some(({ slot }) => slot === part) ? "Board" : "Card"} ${part}`);
+  const isBoard = !hasGpu && boards.some(({ slot }) => slot === part);
+  return name.replace("Board", `${isBoard ? "Board" : "Card"} ${part}`);
 }
 
 const config = { entity_category: "config" } as const;
@@ -309,7 +310,7 @@ export const entities = {
   hashrate_average: hashrate(() => diagnostic),
   hashrate_expected: hashrate(() => diagnostic),
   algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
-  // Its own unit: that of the first may not fit, and one that changes would break statistics.
+  // A fixed unit of its own: the first algorithm's may not fit, and a changing unit would break statistics.
   dual_hashrate: reading({ ...hashrateIn("MH/s"), ...diagnostic }, "dual_hashrate_mh"),
   dual_algorithm: reading({ icon: "mdi:pound", ...diagnostic }),
   power: reading({ ...power, ...measurement }),

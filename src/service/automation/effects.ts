@@ -8,7 +8,7 @@ export interface StepNotice {
   readonly key: string | null;
   /** The trouble of that key is over. */
   readonly isEnd: boolean;
-  /** It says no more than that the rig is off, which the service reports, too. */
+  /** It only reports that the rig is offline, which the service does, too. */
   readonly reportsAbsence: boolean;
   /** Null where no miner is concerned. */
   readonly minerId: number | null;
@@ -45,7 +45,10 @@ export interface EffectTurn {
   readonly rule: { readonly id: number; readonly isEnd: boolean; readonly reportsAbsence: boolean } | null;
 }
 
-/** Key of the notification that a rule opens with a channel for a miner, 0 for the whole farm; stored, so it never changes. */
+/**
+ * Key of the notification that a rule opens with a channel for a miner, 0 for the whole farm; stored, so it never
+ * changes.
+ */
 export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string): string =>
   `rule:${ruleId}:${minerId}:${channel}`;
 

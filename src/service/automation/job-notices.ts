@@ -14,7 +14,7 @@ export interface EndedJob {
   readonly id: number | null;
 }
 
-/** Actions of one miner are answered directly, and rules have traces. */
+/** Actions on a single miner are answered directly, and rules have traces. */
 export const isReported = ({ kind }: RunCause): boolean => kind === "bulk" || kind === "schedule";
 
 /**
@@ -36,7 +36,7 @@ export class JobNotices {
     const troubles = results.filter(({ state }) => state === "failed" || state === "unknown");
     const what = cause.kind === "schedule" ? `Schedule ${cause.key}` : `Bulk action ${cause.key}`;
     if (troubles.length === 0) {
-      if (results.some(({ state }) => state === "done")) this.#notices.close(key, `${what} was done without failures`);
+      if (results.some(({ state }) => state === "done")) this.#notices.close(key, `${what} had no failures`);
       return;
     }
     const count = (wanted: RunResult["state"]): number => troubles.filter(({ state }) => state === wanted).length;

@@ -16,9 +16,9 @@ export interface Lane {
   readonly minerId: number;
   step: number;
   readonly past: StepResult[];
-  /** Of a miner that waited when the service stopped: until when. */
+  /** Until when a miner waits that was waiting when the service stopped. */
   note: string;
-  /** What came of the present step, where that was only known when the store was opened. */
+  /** The result of the present step if it was only known when the store was opened. */
   readonly settled: StepResult | null;
 }
 
@@ -30,12 +30,12 @@ export interface Job {
   readonly caller: Caller;
   readonly steps: readonly RunStep[];
   readonly texts: RunRequest["texts"] | undefined;
-  /** Aborted when no more steps are to start. */
+  /** Aborted when no more steps may start. */
   readonly stop: AbortController;
-  /** Lanes that go on later: after a wait, or once a restart is confirmed. */
+  /** Lanes that continue later: after a wait, or once a restart is confirmed. */
   readonly later: Promise<void>[];
   readonly slots: Semaphore;
-  /** Steps that are taken once for all miners, and that one of them has taken. */
+  /** Steps that run once for all miners and that one miner has already run. */
   readonly taken: Set<number>;
   readonly over: Promise<void>;
   readonly end: () => void;
@@ -44,7 +44,7 @@ export interface Job {
 interface LanesOptions {
   readonly store: Store;
   readonly runner: StepRunner;
-  /** Stops a run that must not go on. */
+  /** Stops a run that must not continue. */
   cancel(id: number, message: string): Promise<unknown>;
   /** Aborted when the service stops. */
   readonly closing: AbortSignal;
@@ -67,9 +67,9 @@ export class Lanes {
   readonly logLost =
     ({ id }: Pick<Job, "id">) =>
     (error: unknown): void =>
-      this.#options.log.error({ err: error, run: id }, "a run could not be written down");
+      this.#options.log.error({ err: error, run: id }, "a run could not be stored");
 
-  /** A miner's steps, up to one that goes on later; never rejects. */
+  /** Runs a miner's steps, up to one that continues later; never rejects. */
   async take(job: Job, lane: Lane, first: StepResult | null = lane.settled): Promise<void> {
     try {
       let result = first ?? (await this.#step(job, lane));
@@ -79,7 +79,7 @@ export class Lanes {
     }
   }
 
-  /** Runs the present step. Null: the lane ends here, or goes on later. */
+  /** Runs the present step. Null: the lane ends here, or continues later. */
   async #step(job: Job, lane: Lane): Promise<StepResult | null> {
     const { runs } = this.#options.store;
     const { minerId } = lane;
@@ -100,7 +100,7 @@ export class Lanes {
       stored: (write) => this.stored(write),
     });
     if (outcome === "requeued") {
-      // Aborted before a byte was sent: the next start of the service sends it.
+      // Aborted before a byte was sent: the service sends it after its next start.
       await this.stored(() => runs.end(job.id, { minerId, state: "queued", message: "" }));
       return null;
     }
@@ -113,7 +113,7 @@ export class Lanes {
     return job.slots.run(() => this.take(job, lane, result));
   }
 
-  /** Stores what came of a step. Whether there is another one. */
+  /** Stores the result of a step. Returns whether another one follows. */
   async #next(job: Job, lane: Lane, result: StepResult): Promise<boolean> {
     const { runs } = this.#options.store;
     const { minerId } = lane;
@@ -132,7 +132,7 @@ export class Lanes {
     return !isLast;
   }
 
-  /** Waits without holding a place; a wait goes on after a restart of the service. */
+  /** Waits without occupying a slot; a wait continues after a restart of the service. */
   async #wait(job: Job, lane: Lane, seconds: number): Promise<null> {
     const { now } = this.#options;
     const noted = Date.parse(lane.note.slice(waitsUntil.length));
@@ -167,7 +167,7 @@ export class Lanes {
     return null;
   }
 
-  /** Why a run must not go on: users and rules change meanwhile. */
+  /** Why a run must not continue: users and rules may have changed. */
   refusal(run: StoredRun | Job, caller: Caller): string | null {
     try {
       this.#options.runner.check("action" in run ? causeOf(run) : run.cause, caller);

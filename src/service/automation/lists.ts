@@ -30,7 +30,7 @@ export function listOf({ action, template_id = 0, rule_id = 0 }: Action, store: 
   return { kind: isTemplate ? "template" : "manual", id, key: key ?? name, steps };
 }
 
-/** What a template sets of a managed miner, then its steps; null for one that has only a name. */
+/** The managed-miner settings of a template, then its steps; null for a template that has only a name. */
 export function templateSteps(template: Stored<StoredTemplate>): readonly RunStep[] | null {
   const { id, softwareType, algorithm, dualAlgorithm, commandLineParams } = template;
   const isSet = [softwareType, algorithm, dualAlgorithm, commandLineParams].some((field) => field !== null);

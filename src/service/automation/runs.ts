@@ -103,7 +103,8 @@ export class RunExecutor implements Runs {
     for (const run of await runs.running()) {
       const caller = { actor: run.actor, userId: run.userId ?? undefined };
       const steps = stepsOf(run);
-      const refusal = steps.length === 0 ? "This version does not know its steps" : this.#lanes.refusal(run, caller);
+      const refusal =
+        steps.length === 0 ? "This version does not understand its steps" : this.#lanes.refusal(run, caller);
       if (refusal !== null) await this.cancel(run.id, refusal);
       else {
         const turns = await runs.turns(run.id);

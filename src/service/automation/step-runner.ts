@@ -46,7 +46,7 @@ interface StepRunnerOptions {
   readonly limits: StepLimits;
   readonly effects: Effects;
   readonly format: Format;
-  /** What its mining program printed last; null if that is not known. */
+  /** Last output of its mining program; null if unknown. */
   lastOutputOf(minerId: number): string | null;
 }
 

@@ -17,7 +17,7 @@ export function templateOperations(
   { templates, rules }: Store,
   accessBook: AccessBook,
   book: PoolBook,
-  /** What is wrong with what a template sets of managed miners. */
+  /** Mistakes in the managed-miner settings of a template. */
   programMistakes: (fields: TemplateProgram) => Mistake[],
   metaData: () => MetaData,
 ): TemplateOperations {

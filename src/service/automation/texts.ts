@@ -11,7 +11,7 @@ import type { RunRequest } from "./run-types.ts";
 export interface NamesOptions {
   entryOf(minerId: number): Entry | undefined;
   groupName(groupId: number): string | null;
-  /** What its mining program printed last before it was given up or restarted; null if that is not known. */
+  /** Last output of its mining program before it was given up or restarted; null if unknown. */
   lastOutputOf(minerId: number): string | null;
   readonly format: Format;
 }
@@ -88,14 +88,14 @@ const at = (value: unknown, path: readonly string[]): unknown =>
     value,
   );
 
-/** For a value that is not known. */
+/** Stands for an unknown value. */
 const dash = "–";
 
 function written(path: readonly string[], value: unknown, format: Format): string {
   if (typeof value === "number") return path[0]?.startsWith("hashrate") ? format.hashrate(value) : String(short(value));
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? dash : value.join(", ");
-  // A location, of which the known parts are written.
+  // A location: its known parts.
   if (isRecord(value))
     return (
       Object.values(value)
@@ -105,10 +105,10 @@ function written(path: readonly string[], value: unknown, format: Format): strin
   return typeof value === "string" && value !== "" ? value : dash;
 }
 
-/** Two decimals, but six digits of what is small, such as an efficiency. */
+/** Two decimals, but six digits of small values, such as an efficiency. */
 const short = (value: number): number => Number(Math.abs(value) < 1 ? value.toPrecision(6) : value.toFixed(2));
 
-/** In JSON, such as the body of a web hook, a value cannot end the text that it is in. */
+/** Escapes a value in JSON, such as the body of a web hook, so that it cannot end the string that it is in. */
 const escapeFor = (text: string): ((value: string) => string) =>
   isJson(text) ? (value) => JSON.stringify(value).slice(1, -1) : (value) => value;
 

@@ -34,12 +34,12 @@ export interface PowerSteps {
   setting(minerId: number, key: string, text: string, path?: string): Step[];
 }
 
-/** Changes of managed miners, which are stored with the miner. Each throws as `StepsOf` does. */
+/** Changes of managed miners, which are stored with the miner. Each throws like `StepsOf`. */
 export interface ManagedSteps {
   isManaged(minerId: number): boolean;
   changePool(minerId: number, poolId: number, type: "single" | "group"): Step[];
   addPool(minerId: number, poolId: number, type: "single" | "group"): Step[];
-  /** What a template sets of its software. */
+  /** The software settings of a template. */
   applyTemplate(minerId: number, templateId: number): Step[];
 }
 

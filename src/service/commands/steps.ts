@@ -27,7 +27,7 @@ export type Proof =
   /** Reads in the minutes after it. Nothing waits for them: the command counts as taken when the rig answers. */
   | { readonly by: "restart"; hasRestarted(now: Reading, since: SinceWrite): boolean };
 
-/** What was observed of a rig since the command to restart. */
+/** Observations of a rig since the command to restart. */
 export interface SinceWrite {
   readonly wasAway: boolean;
   readonly seconds: number;

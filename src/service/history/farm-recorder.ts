@@ -4,7 +4,6 @@ import { briefOf } from "../../fleet/state.ts";
 import { allMiners, type FarmMoment, farmSpans, type Store } from "../../store/index.ts";
 import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerFigures } from "../miners/present-miner.ts";
-import { MoneySum } from "../money/money-total.ts";
 import { lineOf } from "../nested-groups.ts";
 
 export interface FarmRecorderOptions {
@@ -77,9 +76,8 @@ export class FarmRecorder {
     return {
       currency,
       samples: [...sums].map(([groupId, sum]) => {
-        const { revenuePerDay, costPerDay, profitPerDay } = sum.money.total(currency);
-        const { power, mining, total } = sum;
-        return { groupId, time, power, mining, total, revenue: revenuePerDay, cost: costPerDay, profit: profitPerDay };
+        const { power, mining, total, revenue, cost, profit } = sum;
+        return { groupId, time, power, mining, total, revenue, cost, profit };
       }),
       hashrates: [...sums].flatMap(([groupId, { algorithms }]) =>
         [...algorithms].map(([algorithm, work]) => ({ groupId, time, algorithm, ...work })),
@@ -91,16 +89,21 @@ export class FarmRecorder {
 /** The sums of one group. */
 class GroupSums {
   power: number | null = null;
+  revenue: number | null = null;
+  cost: number | null = null;
+  profit: number | null = null;
   mining = 0;
   total = 0;
-  readonly money = new MoneySum();
   readonly algorithms = new Map<string, { hashrate: number; miners: number }>();
 
   add(figures: MinerFigures | undefined, power: number | null): void {
     this.total += 1;
-    if (power !== null) this.power = (this.power ?? 0) + power;
+    this.power = plus(this.power, power);
     if (figures === undefined) return;
-    this.money.add(figures.earnings);
+    const { revenuePerDay, costPerDay, profitPerDay } = figures.earnings;
+    this.revenue = plus(this.revenue, revenuePerDay);
+    this.cost = plus(this.cost, costPerDay);
+    this.profit = plus(this.profit, profitPerDay);
     if (!figures.running) return;
     this.mining += 1;
     for (const { algorithmKey, hashrate } of figures.dual ?? [figures]) {
@@ -112,6 +115,10 @@ class GroupSums {
     }
   }
 }
+
+/** Unknown and known give what is known. */
+const plus = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : one + other;
 
 const isOfDemo = ({ facts }: Entry): boolean => isDemo(facts.id);
 

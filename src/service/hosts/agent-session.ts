@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type {
   AgentPermissions,
+  ForeignAction,
   FromAgent,
   HostReport,
   OwnSoftware,
@@ -12,12 +13,12 @@ import type { AgentConnection, AgentReceiver } from "../../contract/agent-connec
 import { type ProblemCode, problems, RigbridgeError } from "../../contract/problems.ts";
 import { Channel } from "./channel.ts";
 
-/** What a session reports to the book of agents. */
+/** Events of a session, for `HostAgents`. */
 export interface SessionListener {
   introduced(session: AgentSession): void;
   /** Its host was reported again. */
   reported(session: AgentSession): void;
-  /** A program has changed; `before` is null for one that was not known. */
+  /** The state of a program has changed; `before` is null for a new program. */
   changed(session: AgentSession, state: ProgramState, before: ProgramState | null): void;
   closed(session: AgentSession): void;
 }
@@ -28,12 +29,12 @@ type Unnumbered<T> = T extends unknown ? Omit<T, "n"> : never;
 export type AgentRequest = Unnumbered<Asked>;
 export type AgentReply = Extract<FromAgent, { t: "done" }>;
 
-/** Programs of one host that are connected to at once; a read takes one or two connections. */
+/** The most open connections to programs of one host; a read takes one or two. */
 const mostChannels = 256;
 /** Requests that wait for the agent's answer. */
 const mostRequests = 200;
 
-/** One connection of a host's agent: what the agent has reported, requests to it, and connections through it. */
+/** One connection of a host's agent: its reports, requests to it, and connections through it. */
 export class AgentSession implements AgentReceiver {
   readonly hostId: number;
   readonly #connection: AgentConnection;
@@ -71,6 +72,11 @@ export class AgentSession implements AgentReceiver {
   /** Programs of the agent's own configuration. */
   get software(): readonly OwnSoftware[] {
     return this.#hello?.software ?? [];
+  }
+
+  /** What may be done with the program whose API is at this port, and that the agent does not run itself. */
+  foreignActions(port: number): readonly ForeignAction[] {
+    return this.#hello?.foreign.find((program) => program.port === port)?.actions ?? [];
   }
 
   program(id: number): ProgramState | undefined {
@@ -131,11 +137,11 @@ export class AgentSession implements AgentReceiver {
     this.#send({ t: "programs", programs: [...programs] });
   }
 
-  /** Throws what the agent refuses with, `rig.timeout` if it does not answer, and `rig.unreachable` if it goes away. */
+  /** Throws the agent's refusal, `rig.timeout` if it does not answer, and `rig.unreachable` if it disconnects. */
   async request(request: AgentRequest, signal: AbortSignal): Promise<AgentReply> {
     if (this.#isClosed) throw gone();
     if (this.#waiting.size >= mostRequests)
-      throw new RigbridgeError("rig.busy", "The agent of the host has too much to do; try again later");
+      throw new RigbridgeError("rig.busy", "The agent of the host is busy; try again later");
     this.#lastNumber += 1;
     const n = this.#lastNumber;
     const abort = (): void => this.#waiting.get(n)?.reject(late());
@@ -156,7 +162,7 @@ export class AgentSession implements AgentReceiver {
 
   /** Opens a connection to the API of a program. A failure is reported by the connection. */
   dial(id: number): Duplex {
-    // As a socket's port numbers do, these return after a long time.
+    // Numbers are used again after a long time, like a socket's ports.
     this.#lastChannel = (this.#lastChannel % 0xffff_ffff) + 1;
     const number = this.#lastChannel;
     const isPossible = !this.#isClosed && this.#channels.size < mostChannels;
@@ -181,7 +187,7 @@ export class AgentSession implements AgentReceiver {
     this.#listener.introduced(this);
   }
 
-  /** A program that was just removed may still be reported once; others are not this host's. */
+  /** A program that was just removed may still be reported once; any others do not belong to this host. */
   #take(state: ProgramState): void {
     if (!this.#wanted.has(state.id)) return;
     const before = this.#programs.get(state.id) ?? null;

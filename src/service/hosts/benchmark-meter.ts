@@ -10,18 +10,18 @@ export interface Measured {
 }
 
 export interface Sample {
-  /** What is measured; another value begins anew, as does another start of the program. */
+  /** Identifies the measurement; it begins again if this changes, or the program restarts. */
   readonly subject: string;
   /** s since mining started; null if unknown. */
   readonly uptime: number | null;
   /** Those that mine. */
   readonly devices: readonly Pick<DeviceReading, "status" | "hashrate" | "power" | "name">[];
-  /** ms of a clock that never jumps. */
+  /** Monotonic clock, ms. */
   readonly at: number;
 }
 
 export interface MeterTimes {
-  /** s that a program takes until its hash rate is a usual one. */
+  /** s until the hash rate of a program is stable. */
   readonly warmUpSeconds: number;
   /** ms over which its figures are averaged. */
   readonly lastsMs: number;
@@ -37,7 +37,7 @@ interface Sum {
   readonly powers: number[];
 }
 
-/** Averages what each model of card of one miner does, once it has warmed up. */
+/** Averages hash rate and power of each model of card of one miner, once it has warmed up. */
 export class BenchmarkMeter {
   readonly #times: MeterTimes;
   #subject: string | null = null;

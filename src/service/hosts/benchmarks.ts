@@ -3,7 +3,7 @@ import type { Collection, Stored, StoredBenchmark } from "../../store/index.ts";
 import { done } from "../crud.ts";
 import type { Measured } from "./benchmark-meter.ts";
 
-/** What a rig does as a whole. */
+/** The figures of a whole rig. */
 export interface Expected {
   /** H/s. */
   readonly hashrate: number;
@@ -11,7 +11,7 @@ export interface Expected {
   readonly power: number | null;
 }
 
-/** What each model of card does with each program and algorithm, measured once. */
+/** Hash rate and power of each model of card with each program and algorithm, measured once. */
 export class Benchmarks {
   readonly #rows: Collection<StoredBenchmark>;
   readonly #now: () => number;
@@ -40,7 +40,7 @@ export class Benchmarks {
     return { hashrate, power };
   }
 
-  /** Keeps what was measured, but not in place of what is known. */
+  /** Stores results; existing ones are not replaced. */
   async add(measured: readonly Measured[], software: string, algorithm: string): Promise<void> {
     for (const each of measured)
       if (this.of(each.model, software, algorithm) === undefined)
@@ -57,6 +57,6 @@ export class Benchmarks {
     const row = this.#rows.get(id);
     if (row === undefined) throw notFound("benchmark", id);
     await this.#rows.remove(id);
-    return done(`The benchmark of ${row.model} with ${row.algorithm} is removed; it is measured anew`);
+    return done(`The benchmark of ${row.model} with ${row.algorithm} was removed; it will be measured again`);
   };
 }

@@ -1,9 +1,9 @@
 import { Duplex } from "node:stream";
 
-/** What carries a channel's bytes. */
+/** Carries the bytes of a channel. */
 export interface ChannelLine {
   send(bytes: Buffer): void;
-  /** Called once when this side ends the channel, not when the other one did. */
+  /** Called once when this side, not the other one, closes the channel. */
   close(): void;
 }
 
@@ -25,7 +25,7 @@ export class Channel extends Duplex {
     if (!this.#isEnded && !this.destroyed) this.push(bytes);
   }
 
-  /** The other side has ended it, with an error such as ECONNREFUSED if it could not be opened or broke off. */
+  /** The other side has closed it, with an error such as ECONNREFUSED if it could not be opened or broke off. */
   ended(error?: string): void {
     if (this.#isEnded || this.destroyed) return;
     this.#isEnded = true;
@@ -49,7 +49,7 @@ export class Channel extends Duplex {
   }
 }
 
-/** Where there is no agent to connect through. */
+/** Used when no agent is connected. */
 export function closedChannel(): Channel {
   const channel = new Channel({ send: () => undefined, close: () => undefined });
   channel.ended("ECONNRESET");

@@ -1,13 +1,13 @@
 import type { GpuSettingsOfModel } from "../../config/gpu-settings.ts";
 import type { GpuSettings, HostGpu } from "../../contract/agent.ts";
 
-/** What the configuration file says of cards by their models, for one algorithm, and the cards of the host. */
+/** The GPU settings of the configuration file for one algorithm, applied to the cards of the host by their models. */
 export interface ModelSettings {
   readonly settings: readonly GpuSettingsOfModel[];
   readonly gpus: readonly HostGpu[];
 }
 
-/** Those of the managed miner, and for what it leaves open those of the file; of the file's, later ones come first. */
+/** The managed miner's settings take precedence over the file's; among the file's, later entries do. */
 export function withModelSettings(own: readonly GpuSettings[], { settings, gpus }: ModelSettings): GpuSettings[] {
   const isOf = ({ model }: GpuSettingsOfModel, { name }: HostGpu) =>
     model === undefined || name.toLowerCase().includes(model.toLowerCase());

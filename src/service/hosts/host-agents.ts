@@ -13,9 +13,17 @@ export interface AgentListener {
   /** The agent is connected and knows the present state of its programs. */
   connected(hostId: number): void;
   disconnected(hostId: number): void;
-  /** A program has changed; `before` is null for one that was not known. */
+  /** The agent has not reconnected within the grace period. */
+  away(hostId: number): void;
+  /** The state of a program has changed; `before` is null for a new program. */
   program(hostId: number, state: ProgramState, before: ProgramState | null): void;
 }
+
+/**
+ * ms in which an agent may connect again before its host counts as away: its waits between two tries are at most 4 s, and
+ * a restart of the agent takes a second or two.
+ */
+export const agentGraceMs = 10_000;
 
 /** `at`: epoch ms. */
 interface GpuList {
@@ -23,7 +31,7 @@ interface GpuList {
   readonly list: readonly HostGpu[];
 }
 
-/** Tokens are 32 random bytes, so a plain digest cannot be reversed. */
+/** Tokens are 32 random bytes, so a plain digest is enough. */
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** The tokens of host agents, and the agents that are connected. */
@@ -36,17 +44,24 @@ export class HostAgents {
   readonly #gpus = new Map<number, GpuList>();
   /** Epoch ms of the last message, by host. */
   readonly #heard = new Map<number, number>();
-  /** The host that the service runs on, if it is its agent itself. */
+  /** By host: the grace period of an agent that may still reconnect. */
+  readonly #graces = new Map<number, NodeJS.Timeout>();
+  /** Hosts whose agent was connected in this run and has not reconnected. */
+  readonly #away = new Set<number>();
+  readonly #graceMs: number;
+  /** The service's own machine as a host, if the service is its agent. */
   #ownHost: number | null = null;
   #listener: AgentListener | null = null;
+  #isClosed = false;
 
-  constructor(store: Store, log: Logger, now: () => number) {
+  constructor(store: Store, log: Logger, now: () => number, graceMs = agentGraceMs) {
     this.#store = store;
     this.#log = log;
     this.#now = now;
+    this.#graceMs = graceMs;
   }
 
-  /** Miners are opened later than the agents that they are read through. */
+  /** Set later, since miners are opened after the agents through which they are read. */
   watch(listener: AgentListener): void {
     this.#listener = listener;
   }
@@ -83,6 +98,11 @@ export class HostAgents {
 
   hasAgent(hostId: number): boolean {
     return this.#ownHost === hostId || this.#store.agents.all().some((agent) => agent.hostId === hostId);
+  }
+
+  /** Whether its agent was connected in this run, and has been away for longer than it takes to connect again. */
+  isAway(hostId: number): boolean {
+    return this.#away.has(hostId);
   }
 
   /** Whether this is the machine that the service runs on. */
@@ -127,7 +147,7 @@ export class HostAgents {
     if (existing !== undefined)
       throw new RigbridgeError(
         "in.use",
-        `Host ${hostId} has a token already; revoke it with DELETE /api/agents/${existing.id} before you make another`,
+        `Host ${hostId} already has a token; revoke it with DELETE /api/agents/${existing.id} before you create another`,
       );
     const token = randomBytes(32).toString("base64url");
     const { id } = await this.#store.agents.add({ hostId, digest: digestOf(token) });
@@ -142,19 +162,41 @@ export class HostAgents {
     return hostId;
   }
 
-  /** Of a host that is removed. */
+  /** Removes the token of a host that is removed. */
   async forget(hostId: number): Promise<void> {
     for (const agent of this.#store.agents.all()) if (agent.hostId === hostId) await this.remove(agent.id);
     this.#heard.delete(hostId);
     this.#gpus.delete(hostId);
+    this.#isBack(hostId);
   }
 
   close(): void {
+    this.#isClosed = true;
+    for (const grace of this.#graces.values()) clearTimeout(grace);
     for (const session of this.#sessions.values()) session.end("the service stops", "away");
   }
 
+  #isBack(hostId: number): void {
+    clearTimeout(this.#graces.get(hostId));
+    this.#graces.delete(hostId);
+    this.#away.delete(hostId);
+  }
+
+  #awaitReturn(hostId: number): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#graces.get(hostId));
+    const leave = (): void => {
+      this.#graces.delete(hostId);
+      this.#away.add(hostId);
+      this.#listener?.away(hostId);
+    };
+    // Without a token it cannot come back.
+    if (this.hasAgent(hostId)) this.#graces.set(hostId, setTimeout(leave, this.#graceMs).unref());
+    else this.#away.add(hostId);
+  }
+
   #open(hostId: number, connection: AgentConnection): AgentReceiver {
-    // An agent that lost its connection unnoticed comes back before the old one is found dead.
+    // An agent may reconnect before the service notices that its old connection is dead.
     this.#sessions.get(hostId)?.end("a newer connection with the same token has replaced this one");
     const session = new AgentSession(hostId, connection, this.#events);
     this.#sessions.set(hostId, session);
@@ -172,6 +214,7 @@ export class HostAgents {
     introduced: (session) => {
       this.#log.info({ host: session.hostId, version: session.version }, "the agent of a host is connected");
       this.#keepGpus(session);
+      this.#isBack(session.hostId);
       this.#listener?.connected(session.hostId);
     },
     reported: (session) => this.#keepGpus(session),
@@ -181,11 +224,12 @@ export class HostAgents {
       if (this.#sessions.get(hostId) !== session) return;
       this.#sessions.delete(hostId);
       this.#log.info({ host: hostId }, "the agent of a host is no longer connected");
+      this.#awaitReturn(hostId);
       this.#listener?.disconnected(hostId);
     },
   };
 
-  /** Stored when the cards are others, so that they are known while the agent is away; their figures are not stored. */
+  /** Stored when the cards change, so that they are listed while the agent is away; their readings are not stored. */
   #keepGpus({ hostId, host }: AgentSession): void {
     const stored = this.#store.hosts.get(hostId);
     if (host === null || stored === undefined) return;
@@ -208,11 +252,11 @@ const withoutFigures = ({ id, name, vendor, vendorId, pciBusId, memory }: HostGp
 export const neverConnected = (hostname: string): RigbridgeError =>
   new RigbridgeError(
     "host.no.agent",
-    `The agent of the host ${hostname} has not connected yet; run "rigbridge agent" there with its token`,
+    `The agent of the host ${hostname} has never connected; run "rigbridge agent" there with its token`,
   );
 
 export const noAgent = (hostname: string): RigbridgeError =>
   new RigbridgeError(
     "host.no.agent",
-    `The host ${hostname} has no agent; make a token with POST /api/agents and run "rigbridge agent" there`,
+    `The host ${hostname} has no agent; create a token with POST /api/agents and run "rigbridge agent" there`,
   );

@@ -59,6 +59,7 @@ export function hostOperations(context: HostContext): HostOperations {
           ? await hosts.add({ ...fields, uid: uidFor(hostname, hosts), gpus: null })
           : await hosts.change(id, fields);
       for (const miner of minersOn(saved.id)) managed.put(miner);
+      managed.hostsChanged();
       return present(saved);
     },
     deleteHost: async ({ id }) => {
@@ -69,6 +70,7 @@ export function hostOperations(context: HostContext): HostOperations {
       );
       await agents.forget(id);
       await hosts.remove(id);
+      managed.hostsChanged();
       return done(`Host ${host.hostname} removed`);
     },
     getHostSystemInfo: async ({ id }, caller) => {
@@ -85,7 +87,7 @@ export function hostOperations(context: HostContext): HostOperations {
     listAgents: async () => agents.list(),
     addAgent: async ({ hostId }) => {
       if (hosts.get(hostId)?.disabled !== false) throw invalid("hostId", `there is no host ${hostId}`);
-      // The service's own machine needs no token, and nobody else may pass for it.
+      // The service's own machine needs no token, and no other agent may connect as it.
       findOwn(hosts, hostId, "host");
       return agents.add(hostId);
     },

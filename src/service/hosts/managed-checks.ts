@@ -15,7 +15,7 @@ export interface CheckContext {
   readonly managed: ManagedMiners;
 }
 
-/** Every mistake that the service can see. What only the host knows, its agent checks. */
+/** Every mistake that the service can find; the agent checks what only the host knows. */
 export function mistakesIn(
   miner: StoredManagedMiner,
   body: Partial<Input<"saveManagedMiner">>,
@@ -29,7 +29,7 @@ export function mistakesIn(
   if (store.hosts.get(hostId)?.disabled !== false)
     add("hostId", hostId === 0 ? "is required" : `there is no host ${hostId}`);
   const others = enabled(store.managedMiners).filter((each) => each.hostId === hostId && each.id !== id);
-  if (others.length >= mostPrograms) add("hostId", `a host takes ${mostPrograms} managed miners at most`);
+  if (others.length >= mostPrograms) add("hostId", `a host has at most ${mostPrograms} managed miners`);
   if (poolId !== 0 && (isPoolGroup ? store.poolGroups : store.pools).get(poolId)?.disabled !== false)
     add("poolId", `there is no ${isPoolGroup ? "pool group" : "pool"} ${poolId}`);
   const software = managed.softwareOf(miner);
@@ -58,10 +58,10 @@ export function mistakesIn(
   return mistakes;
 }
 
-/** Each choice of its switching must be what the managed miner could be set to. */
+/** Each choice must be a valid setting of the managed miner. */
 export function choiceMistakes(miner: StoredManagedMiner, id: number | undefined, context: CheckContext): Mistake[] {
   if (miner.switching !== null && !isNone(miner.dualAlgorithm))
-    return [{ path: "switching", message: "does not go with dualAlgorithm: two algorithms at once are not measured" }];
+    return [{ path: "switching", message: "cannot be combined with dualAlgorithm: dual mining is not measured" }];
   const own = new Set(mistakesIn(miner, {}, id, context).map(({ message }) => message));
   return (miner.switching?.choices ?? []).flatMap(({ softwareType, ...choice }, index) => {
     const software = softwareType === "" ? {} : { softwareType };

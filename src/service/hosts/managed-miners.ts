@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { GpuSettingsOfModel } from "../../config/gpu-settings.ts";
 import type { Program, ProgramState } from "../../contract/agent.ts";
-import type { HostProgram } from "../../link/programs/host-program.ts";
+import { storedAddress } from "../../link/address.ts";
+import type { HostProgram, ProgramHosts } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { blankMiner, type ManagedRow, type MinerRegistry } from "../miners/miner-registry.ts";
@@ -10,6 +11,7 @@ import type { FarmNotices } from "../notifications/notices.ts";
 import type { Benchmarks } from "./benchmarks.ts";
 import type { AgentListener, HostAgents } from "./host-agents.ts";
 import { ManagedProgram } from "./managed-program.ts";
+import { programHosts } from "./program-hosts.ts";
 import { type Lack, programOf } from "./program-of.ts";
 import { type Software, softwareOf } from "./software.ts";
 import { minerUid } from "./uids.ts";
@@ -36,6 +38,8 @@ export class ManagedMiners implements AgentListener {
   /** What each host was sent last, as JSON. */
   readonly #sent = new Map<number, string>();
   readonly #polled = new Set<number>();
+  /** Ids of hosts by name and group; null until it is needed. */
+  #hostNames: ReadonlyMap<string, number> | null = null;
 
   constructor(options: ManagedMinersOptions) {
     this.#options = options;
@@ -66,7 +70,7 @@ export class ManagedMiners implements AgentListener {
     };
   }
 
-  /** The managed miner has been added or changed, or its host has. */
+  /** A managed miner or its host has been added or changed. */
   put(miner: Stored<StoredManagedMiner>): void {
     const row = this.row(miner);
     if (row !== undefined) this.#registry?.put(row);
@@ -76,10 +80,11 @@ export class ManagedMiners implements AgentListener {
 
   /** Groups have changed. */
   refresh(): void {
+    this.hostsChanged();
     for (const row of this.rows()) this.#registry?.put(row);
   }
 
-  /** Sends a host its programs if they are others than it was sent before. */
+  /** Sends a host its programs if they have changed since they were last sent. */
   sync(hostId: number): void {
     const session = this.#options.agents.session(hostId);
     if (session === undefined) return;
@@ -102,11 +107,11 @@ export class ManagedMiners implements AgentListener {
     return softwareOf(softwareType, this.#options.agents.session(hostId)?.software ?? []);
   }
 
-  /** The program that a managed miner is, or why it cannot run. */
+  /** The program of a managed miner, or why it cannot run. */
   programOf(miner: Stored<StoredManagedMiner>): Program | Lack {
     const { store, coins, agents, gpuSettings } = this.#options;
     const session = agents.session(miner.hostId);
-    // Where its agent does not allow it, what the file says of all hosts would keep programs from being started.
+    // If its agent does not allow GPU settings, those of the file are left out: otherwise no program would start.
     const settings = session?.permissions?.gpuSettings === true ? gpuSettings : [];
     return programOf(miner, {
       ...{ store, coins, software: this.softwareOf(miner), name: miner.description || this.nameOf(miner) },
@@ -123,7 +128,7 @@ export class ManagedMiners implements AgentListener {
     return this.#options.agents.session(hostId)?.program(id);
   }
 
-  /** What its program printed before it was given up or restarted last; null if that is not known. */
+  /** Last output of its program before it was given up or restarted; null if unknown. */
   lastOutputOf(minerId: number): string | null {
     const miner = this.#options.store.managedMiners.get(minerId);
     const lines = miner === undefined ? [] : (this.stateOf(miner)?.lastLines ?? []);
@@ -144,13 +149,39 @@ export class ManagedMiners implements AgentListener {
     })?.id;
   }
 
-  /** As its rig sees it. */
+  /** The host with this name and group, or the service's own machine. */
+  hostOf(name: string, groupId: number): number | undefined {
+    this.#hostNames ??= new Map(
+      enabled(this.#options.store.hosts).flatMap(({ id, owner, hostname, groupId: group }) => [
+        [hostKey(hostname, group), id] as const,
+        ...(owner === "file" ? [[hostKey("localhost", group), id] as const] : []),
+      ]),
+    );
+    const local = isThisMachine.test(name) ? this.#hostNames.get(hostKey("localhost", groupId)) : undefined;
+    return this.#hostNames.get(hostKey(name, groupId)) ?? local;
+  }
+
+  /** After hosts were added, changed or removed: programs at their names gain or lose what their agents can do. */
+  hostsChanged(): void {
+    this.#hostNames = null;
+    const registry = this.#registry;
+    if (registry === null) return;
+    for (const miner of enabled(this.#options.store.miners)) {
+      const hostId = registry.find(miner.id)?.rig.declared.hostId;
+      if (this.hostOf(storedAddress(miner.address).host, miner.groupId) !== hostId) registry.put(miner);
+    }
+  }
+
+  readonly hosts: ProgramHosts = (hostId, port) =>
+    programHosts(this.#options.agents, this.#options.store)(hostId, port);
+
+  /** The program as its rig sees it. */
   readonly programs = (minerId: number): HostProgram => new ManagedProgram(minerId, this, this.#options);
 
   connected(hostId: number): void {
     this.#sent.delete(hostId);
     this.sync(hostId);
-    // Its own software, and whether it may reboot its host, are known only now.
+    // Its custom software, and whether it may reboot its host, are known only now.
     for (const miner of this.#of(hostId)) {
       const row = this.row(miner);
       if (row !== undefined) this.#registry?.put(row);
@@ -158,11 +189,17 @@ export class ManagedMiners implements AgentListener {
       if (state !== undefined) this.#notify(state, null);
       this.#poll(miner.id);
     }
+    // What the agent can do with declared programs is known only now, too.
+    for (const { rig } of this.#registry?.all() ?? []) if (rig.declared.hostId === hostId) this.#poll(rig.id);
     this.#registry?.arrange();
   }
 
   disconnected(hostId: number): void {
     this.#sent.delete(hostId);
+    this.away(hostId);
+  }
+
+  away(hostId: number): void {
     for (const { id } of this.#of(hostId)) this.#poll(id);
   }
 
@@ -187,12 +224,12 @@ export class ManagedMiners implements AgentListener {
     const [failed, confirming] = [`program:${id}`, `download:${id}`];
     if (status === "failed") {
       const output = lastLines.length === 0 ? "" : ` Its last output:\n${lastLines.join("\n")}`;
-      const text = `${message ?? "It ended too often and is no longer started."}${output}`.slice(0, 4_000);
+      const text = `${message ?? "It ended too often and is no longer restarted."}${output}`.slice(0, 4_000);
       notices.raise({ ...ofSystem, key: failed, minerId: id, title: "Given up", message: text, severity: "critical" });
-    } else if (status === "running" || status === "stopped") notices.close(failed, "It was started or stopped by hand");
+    } else if (status === "running" || status === "stopped") notices.close(failed, "A user started or stopped it");
     if (status === "confirming" && download !== null) {
       const text =
-        `Its software was downloaded from ${download.url} and is not run before you confirm it: check that the SHA-256 ` +
+        `Its software was downloaded from ${download.url} and will not run until you confirm it: check that the SHA-256 ` +
         `${download.sha256} is the maker's, and send it to POST /api/managedminers/${id}/download`;
       const title = "Download to confirm";
       notices.raise({ ...ofSystem, key: confirming, minerId: id, title, message: text, severity: "warning" });
@@ -215,5 +252,6 @@ export class ManagedMiners implements AgentListener {
   }
 }
 
+const hostKey = (name: string, groupId: number): string => `${groupId} ${name.toLowerCase()}`;
 const ofSystem = { source: "System" } as const;
 const isThisMachine = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;

@@ -55,6 +55,10 @@ export class ManagedProgram implements HostProgram {
       : noAgent(this.hostname).message;
   }
 
+  get isAway(): boolean {
+    return this.#options.agents.isAway(this.#hostId);
+  }
+
   get gpus(): readonly HostGpu[] {
     return this.#session?.host?.gpus ?? [];
   }
@@ -121,7 +125,7 @@ export class ManagedProgram implements HostProgram {
     return miner;
   }
 
-  /** Stored first, so that the agent is told the same again after the service has died. */
+  /** Stored first, so that the service sends the same again after a crash. */
   async #run(running: boolean, signal: AbortSignal): Promise<string> {
     const session = this.#required;
     const before = this.#miner();
@@ -155,5 +159,5 @@ const notRun = {
   ...{ startedAt: null, apiPort: null, apiToken: null },
 };
 
-/** The agent may have done what it was asked for. */
+/** The agent may have carried out the request. */
 const unanswered: ReadonlySet<string> = new Set(["rig.timeout", "rig.unreachable"]);

@@ -16,10 +16,10 @@ const changeBy = ({ softwareType, algorithm, dualAlgorithm, commandLineParams }:
   ...(commandLineParams === null ? {} : { commandLineParams }),
 });
 
-/** s for a program to be started anew with other pools. */
+/** s for a program to restart with other pools. */
 const restartSeconds = 300;
 
-/** Changes of a managed miner's pools: it is stored with them, and its program is started anew. */
+/** Changes of a managed miner's pools: they are stored, and its program is restarted. */
 export function managedSteps(store: Store, coins: Coins, managed: ManagedMiners): ManagedSteps {
   const find = (id: number): Stored<StoredManagedMiner> => {
     const miner = store.managedMiners.get(id);
@@ -44,7 +44,7 @@ export function managedSteps(store: Store, coins: Coins, managed: ManagedMiners)
         write: async () => {
           check({ ...find(id), ...change });
           managed.put(await store.managedMiners.change(id, change));
-          return mining === false ? "Its pools are stored" : "Its pools are stored; its program is started anew";
+          return mining === false ? "Its pools are stored" : "Its pools are stored; its program is restarted";
         },
         seconds: restartSeconds,
         restarts: mining !== false,
@@ -68,16 +68,16 @@ export function managedSteps(store: Store, coins: Coins, managed: ManagedMiners)
       const has = poolsOf(miner, store).map((pool) => pool.id);
       const wanted = poolsOf({ poolId, isPoolGroup: type === "group", addedPools: [] }, store).map((pool) => pool.id);
       const added = wanted.filter((each) => !has.includes(each));
-      if (added.length === 0) return [() => "It has this pool already"];
+      if (added.length === 0) return [() => "It already has this pool"];
       return save(id, { addedPools: [...miner.addedPools, ...added] }, () => true);
     },
     applyTemplate: (id, templateId) => {
-      if (!managed.isManaged(id)) return [() => "It is not a managed miner, so its software stays"];
+      if (!managed.isManaged(id)) return [() => "It is not a managed miner, so its software is not changed"];
       const template = store.templates.get(templateId);
       if (template === undefined || template.disabled) throw notFound("managed template", templateId);
       const change = changeBy(template);
       const mistakes = mistakesIn({ ...find(id), ...change }, change, id, { store, coins, managed });
-      // Its own steps choose other pools, and are refused if these do not fit.
+      // The template's own steps choose other pools, and are refused if these do not fit.
       const choosesPool = template.do?.some((step) => "pool" in step || "poolGroup" in step) === true;
       const wrong = mistakes.filter(({ path }) => !choosesPool || path !== "poolId");
       if (wrong.length > 0) throw invalidAll(wrong);
@@ -85,7 +85,7 @@ export function managedSteps(store: Store, coins: Coins, managed: ManagedMiners)
         ({ readings: { mining } }) => ({
           write: async () => {
             managed.put(await store.managedMiners.change(id, change));
-            return mining === false ? "Its software is set" : "Its software is set; its program is started anew";
+            return mining === false ? "Its software is set" : "Its software is set; its program is restarted";
           },
           seconds: restartSeconds,
           restarts: mining !== false,

@@ -59,7 +59,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   const { store, accessBook, agents, managed, registry, switcher } = context;
   const { hosts, managedMiners } = store;
   const groupOf = ({ groupId, hostId }: StoredManagedMiner): number => groupId ?? hosts.get(hostId)?.groupId ?? 0;
-  /** Parameters may contain what is in pools that a caller does not see. */
+  /** Parameters may contain secrets of pools that a caller does not see. */
   const presentFor = (miner: Stored<StoredManagedMiner>, caller: Caller): ManagedMiner =>
     accessBook.of(caller).all ? present(miner) : { ...present(miner), commandLineParams: "" };
   const present = (stored: Stored<StoredManagedMiner>): ManagedMiner => {
@@ -86,7 +86,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
   };
   const connected = ({ hostId }: StoredManagedMiner) =>
     agents.required(hostId, hosts.get(hostId)?.hostname ?? String(hostId));
-  /** The command line as its host would start it. Throws why it would not. */
+  /** The command line that its host would run. Throws if the host would refuse it. */
   const commandOf = async (miner: Stored<StoredManagedMiner>): Promise<string[]> => {
     const program = managed.programOf(miner);
     if ("message" in program) throw new RigbridgeError(program.code, program.message);
@@ -116,7 +116,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
         ...(groupId === undefined ? {} : { groupId }),
         ...(idle === undefined ? {} : { idle }),
         ...(switching === undefined ? {} : { switching }),
-        // Those that were added belong to the pool that was chosen before.
+        // Added failover pools belong to the previous pool.
         ...(choosesPool(body, before) ? { addedPools: [] } : {}),
       };
       const mistakes = [
@@ -161,7 +161,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       if (download === null || download === undefined)
         throw new RigbridgeError("nothing.to.do", "No download of this managed miner awaits confirmation");
       if (download.sha256 !== sha256)
-        throw invalid("sha256", `is not the sum of the download, which is ${download.sha256}`);
+        throw invalid("sha256", `is not the checksum of the download, which is ${download.sha256}`);
       const known = store.downloads.all().find(({ url }) => url === download.url);
       const row = { url: download.url, sha256 };
       if (known === undefined) await store.downloads.add(row);
@@ -192,7 +192,7 @@ const choosesPool = (
   (poolId !== undefined && poolId !== before.poolId) ||
   (isPoolGroup !== undefined && isPoolGroup !== before.isPoolGroup);
 
-/** The agent refuses, for example, a path that is no executable there. One that is away does so when it is started. */
+/** The agent refuses, for example, a path that is not an executable. An agent that is away does so at the start. */
 async function checkOnHost(
   miner: StoredManagedMiner,
   existing: Stored<StoredManagedMiner> | undefined,

@@ -5,7 +5,7 @@ import type { Coins } from "../money/coins.ts";
 import { type ModelSettings, withModelSettings } from "./gpu-settings.ts";
 import { downloadOf, isNone, type Software } from "./software.ts";
 
-/** Its pools in order of failover: the pool or pool group, then those that were added. */
+/** Its pools in failover order: the pool or pool group, then added ones. */
 export function poolsOf(
   { isPoolGroup, poolId, addedPools }: Pick<StoredManagedMiner, "isPoolGroup" | "poolId" | "addedPools">,
   { pools, poolGroups }: Pick<Store, "pools" | "poolGroups">,
@@ -29,7 +29,7 @@ export function algorithmsOf(
   return { first: idOf(first), second: isNone(dualAlgorithm) ? null : idOf(dualAlgorithm) };
 }
 
-/** Whether a pool pays for this algorithm; one without an algorithm may. */
+/** Whether a pool pays for this algorithm. A pool without an algorithm counts as if it did. */
 export const takes = ({ coinAlgorithm }: StoredPool, algorithm: string, coins: Coins): boolean =>
   coinAlgorithm === "" || coins.isSameAlgorithm(coinAlgorithm, algorithm);
 
@@ -45,7 +45,7 @@ const programPool = ({
   password: plainWorkerPassword,
 });
 
-/** What a program is made of. */
+/** Everything that a program is made from. */
 export interface Surroundings {
   readonly store: Pick<Store, "pools" | "poolGroups" | "downloads">;
   readonly coins: Coins;
@@ -62,7 +62,7 @@ export interface Lack {
   readonly message: string;
 }
 
-/** The program that a managed miner is, or why it cannot run. */
+/** The program of a managed miner, or why it cannot run. */
 export function programOf(
   miner: Stored<StoredManagedMiner>,
   { store, coins, software, name, system, modelSettings }: Surroundings,
@@ -83,7 +83,7 @@ export function programOf(
   if (files === null)
     return {
       code: "no.download",
-      message: `No download of ${software.name} is known; set softwareAutoDownload to false and softwarePath to its file on the host`,
+      message: `There is no known download of ${software.name}; set softwareAutoDownload to false and softwarePath to its file on the host`,
     };
   const isSecond = (pool: StoredPool): boolean =>
     second !== null && pool.coinAlgorithm !== "" && !takes(pool, first, coins) && takes(pool, second, coins);

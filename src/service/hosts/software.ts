@@ -7,7 +7,7 @@ import type { MiningSoftware } from "../../contract/resources.ts";
 import type { TemplateProgram } from "../../contract/templates.ts";
 import type { Coins } from "../money/coins.ts";
 
-/** What the service needs to know of mining software; the rest is the agent's matter. */
+/** Facts about mining software that the service needs; the rest concerns only the agent. */
 export interface Software {
   readonly id: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Software {
   readonly api: string | null;
   /** Ids of the algorithms that it mines. */
   readonly algorithms: readonly string[];
-  /** Whether the configuration of its host says where its files are. */
+  /** Whether the configuration of its host has a path or download for it. */
   readonly isDeclared: boolean;
   /** The second algorithms that it can mine beside one of them; null = not known. */
   dualsOf(algorithm: string): readonly string[] | null;
@@ -37,7 +37,7 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
   };
 }
 
-/** Where its files come from; null where no address is known. `system`: as the host's agent reports it. */
+/** Where its files come from; null if no address is known. `system`: as the host's agent reports it. */
 export function downloadOf(
   id: string,
   system: string,
@@ -82,7 +82,7 @@ function entryOf(id: string, name: string, program: MiningProgram | undefined): 
 const templateOf = ({ command: { api, supervised, start, pool, dual } }: MiningProgram): string[] =>
   [...api, ...supervised, ...start, ...pool, ...(dual ?? [])].flatMap(({ args }) => args);
 
-/** What is wrong with what a template sets of a managed miner, alone and together. */
+/** Mistakes in the managed-miner settings of a template, alone and together. */
 export function templateMistakes(
   { softwareType, algorithm, dualAlgorithm, commandLineParams }: TemplateProgram,
   own: Iterable<OwnSoftware>,
@@ -112,5 +112,5 @@ export function templateMistakes(
   return [...mistakes, ...parameters.map((message) => ({ path: "commandLineParams", message }))];
 }
 
-/** What clients send for no algorithm. */
+/** Values that clients send for "no algorithm". */
 export const isNone = (name: string): boolean => name === "" || name === "Unspecified";

@@ -29,11 +29,11 @@ export interface SwitcherOptions {
 
 /** ms between two turns. */
 export const switchingTurnMs = 15_000;
-/** ms in which a choice must be measured; one that is not is left out for a day. */
+/** ms in which a choice must be measured; otherwise it is left out for a day. */
 const measureWithinMs = 1_200_000;
 const leftOutMs = 86_400_000;
 
-/** A managed miner whose program is being measured, or chosen. */
+/** A managed miner that is being measured or switched. */
 interface Turn {
   readonly miner: Stored<StoredManagedMiner>;
   readonly switching: Switching;
@@ -42,15 +42,15 @@ interface Turn {
   readonly present: number;
 }
 
-/** Measures what cards do while they mine, and switches managed miners to the best of their choices. */
+/** Measures cards while they mine, and switches managed miners to the best of their choices. */
 export class Switcher {
   readonly #options: SwitcherOptions;
   readonly #meters = new Map<number, BenchmarkMeter>();
   /** Epoch ms of the last read that was measured, by miner. */
   readonly #readAt = new Map<number, number>();
-  /** Of the cards of each miner, as last read. */
+  /** The models of each miner's cards, as last read. */
   readonly #models = new Map<number, readonly string[]>();
-  /** The choice that a miner mines to be measured, and since when by the monotonic clock. */
+  /** The choice that a miner mines only to measure it, and since when by the monotonic clock. */
   readonly #measuring = new Map<number, { readonly choice: string; since: number }>();
   /** Choices that could not be measured, by miner and choice, and when. */
   readonly #unmeasurable = new Map<string, number>();
@@ -78,12 +78,12 @@ export class Switcher {
     const miner = this.#options.store.managedMiners.get(minerId);
     if (miner === undefined || miner.disabled) throw notFound("managed miner", minerId);
     if (miner.switching === null)
-      throw new RigbridgeError("nothing.to.do", `The managed miner ${minerId} has no choices; set its switching`);
+      throw new RigbridgeError("nothing.to.do", `The managed miner ${minerId} has no choices; set its \`switching\``);
     const { options, present, switching } = this.#situation(miner, miner.switching);
     return {
       choice: present < 0 ? null : present,
       since: miner.switchedAt === null ? null : new Date(miner.switchedAt).toISOString(),
-      why: miner.running ? (this.#why.get(minerId) ?? "nothing has been decided yet") : "it is stopped",
+      why: miner.running ? (this.#why.get(minerId) ?? "no choice has been made yet") : "it is stopped",
       measuring: this.#measuring.has(minerId),
       options: options.map(({ hashrate, power, revenue, cost }, index) => ({
         algorithm: switching.choices[index]?.algorithm ?? "",
@@ -105,10 +105,10 @@ export class Switcher {
     if (next === "measuring") return;
     if (next !== null) {
       this.#measuring.set(id, { choice: keyOf(next), since: this.#options.monotonicNow() });
-      await this.#use(turn, next, "it is measured");
+      await this.#use(turn, next, "this choice is being measured");
       return;
     }
-    // What could not be measured is no place to stay.
+    // A choice that could not be measured is not worth staying with.
     const isMeasured = turn.options[turn.present]?.hashrate != null;
     const { key, why } = decide({
       ...{ mode: switching.mode, options: turn.options, hysteresis: switching.hysteresis / 100 },
@@ -129,7 +129,7 @@ export class Switcher {
     const running = this.#measuring.get(miner.id);
     const measured = switching.choices.find((choice) => keyOf(choice) === running?.choice);
     if (running !== undefined && measured !== undefined && !isKnown(measured)) {
-      // Time in which its host has other work, or fetches the software, does not count.
+      // Time in which its host has other work, or downloads the software, does not count.
       if (status === "idle" || status === "downloading" || status === "confirming") running.since = monotonicNow();
       if (monotonicNow() - running.since < measureWithinMs) return "measuring";
       log.warn({ miner: miner.id, algorithm: measured.algorithm }, "an algorithm could not be measured");
@@ -182,7 +182,7 @@ export class Switcher {
     return { miner, switching, present, options: pricedOptions(facts, now.electricity) };
   }
 
-  /** Its cards together mine one algorithm: what two at once do says nothing about either. */
+  /** Whether all its cards mine a single algorithm: dual mining cannot be measured. */
   async #measure({ id }: Stored<StoredManagedMiner>, program: Program): Promise<void> {
     const state = this.#options.stateOf(id);
     if (state?.reading == null || state.missed > 0 || state.at === null || state.at === this.#readAt.get(id)) return;

@@ -1,4 +1,4 @@
-/** What a managed miner could mine, with what is known of it; null is unknown. */
+/** A choice of a managed miner with its figures; null is unknown. */
 export interface Option {
   readonly key: string;
   /** Money per day. */
@@ -13,7 +13,7 @@ export interface Situation {
   /** `heat` ignores money: the option that draws most power is the best one. */
   readonly mode: "profit" | "heat";
   readonly options: readonly Option[];
-  /** What it mines now; null for something that is no option. */
+  /** What it mines now; null if that is not one of the options. */
   readonly present: string | null;
   /** Epoch ms since which it mines that. */
   readonly since: number;
@@ -24,7 +24,7 @@ export interface Situation {
 }
 
 export interface Decision {
-  /** What it is to mine; null: nothing can be told, so it goes on as it is. */
+  /** What it should mine; null: there are too few figures to decide, so nothing changes. */
   readonly key: string | null;
   readonly why: string;
 }
@@ -39,20 +39,23 @@ export function decide({ mode, options, present, since, now, hysteresis, minimum
   });
   const [first, ...rest] = judged;
   if (first === undefined)
-    return { key: null, why: mode === "heat" ? "the power of no choice is known" : "the profit of no choice is known" };
+    return {
+      key: null,
+      why: mode === "heat" ? "the power of every choice is unknown" : "the profit of every choice is unknown",
+    };
   const best = rest.reduce((one, other) => (other.worth > one.worth ? other : one), first);
   const measure = mode === "heat" ? "draws most power" : "earns most";
   const current = options.find(({ key }) => key === present);
   if (current === undefined) return { key: best.option.key, why: `it ${measure}` };
   if (best.option.key === present) return { key: present, why: `it ${measure}` };
   const worth = worthOf(current);
-  // Prices come and go: what cannot be compared is left alone.
-  if (worth === null) return { key: present, why: "its own profit is not known now" };
+  // Prices may be missing for a while: what cannot be compared stays.
+  if (worth === null) return { key: present, why: "the profit of the present choice is unknown" };
   const scale = Math.max(
     ...judged.map(({ option }) => Math.abs((mode === "heat" ? option.power : option.revenue) ?? 0)),
   );
   if (best.worth - worth <= hysteresis * scale) return { key: present, why: "no other choice is clearly better" };
-  // A clock that was set back has not made the stay longer.
+  // If the clock was set back, the stay does not get longer.
   const stayed = Math.max(0, now - since);
   if (stayed < minimumStayMs)
     return { key: present, why: `another choice ${measure}, but it stays for ${minutes(minimumStayMs - stayed)} more` };

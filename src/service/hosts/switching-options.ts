@@ -1,10 +1,10 @@
 import type { Expected } from "./benchmarks.ts";
 import type { Option } from "./switching-law.ts";
 
-/** A choice with what is known of it. */
+/** A choice with its figures. */
 export interface ChoiceFacts {
   readonly key: string;
-  /** What the rig does with it; null if it is not measured yet. */
+  /** The rig's benchmark of it; null if it is not measured yet. */
   readonly expected: Expected | null;
   /** Money per MH/s and day; null if unknown. */
   readonly worth: number | null;
@@ -16,8 +16,8 @@ export interface PricedOption extends Option {
 }
 
 /**
- * What each choice earns and costs. `electricity`: money per kWh; null if it is unknown now, undefined without a price.
- * Where no choice has a known power, as with processors, all cost the same: nothing.
+ * The earnings and costs of each choice. `electricity`: money per kWh; null if it is unknown now, undefined without a price.
+ * If no choice has a known power, as with processors, their costs count as equal: 0.
  */
 export function pricedOptions(choices: readonly ChoiceFacts[], electricity: number | null | undefined): PricedOption[] {
   const someDraw = choices.some(({ expected }) => expected !== null && expected.power !== null);

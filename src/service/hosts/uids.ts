@@ -3,7 +3,7 @@ import type { Store } from "../../store/index.ts";
 /** Longest uid of a host: `-m<id>` of its managed miners follows. */
 const longest = 48;
 
-/** A permanent name that no other host has, after the host name. */
+/** A permanent name that no other host has, derived from the host name. */
 export function uidFor(hostname: string, hosts: Store["hosts"]): string {
   const taken = new Set(hosts.all().map(({ uid }) => uid));
   const name =

@@ -20,10 +20,10 @@ export const marketOperations = (
     );
     const btc = rates.btc;
     return {
-      coins: shown.map(({ shortName, name, algorithm, profit, profitUsd, setBy }) => {
+      coins: shown.map(({ shortName, name, algorithm, coinClass, profit, profitUsd, setBy }) => {
         const { work, price, held } = market.coinMarket.chosen(shortName);
         return {
-          ...{ shortName, name, algorithm, profit, profitUsd, setBy, held },
+          ...{ shortName, name, algorithm, coinClass, profit, profitUsd, setBy, held },
           difficulty: work?.difficulty ?? null,
           networkHashrate: work?.networkHashrate ?? null,
           blockTime: work?.blockTime ?? null,

@@ -12,7 +12,7 @@ export type PriceFacts = z.infer<typeof PriceFacts>;
 
 export type PriceSource = SourceShape<PriceSourceSettings, PriceFacts>;
 
-/** Prices without those that could not be read, which a remark mentions; null if none is left. */
+/** The prices that could be read, with a remark about the others; null if there are none. */
 export function pricesOf(
   currency: string,
   periods: readonly (PricePeriod | null)[],

@@ -10,9 +10,10 @@ import type { GroupSection } from "./miner-json-cache.ts";
 
 type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
 
-const presentGroup = ({ id, name, parentId, room = false }: Stored<StoredGroup>): Group => ({
+const presentGroup = ({ id, name, parentId, room = false, owner }: Stored<StoredGroup>): Group => ({
   ...{ id, name, parentId },
   ...(room ? { room } : {}),
+  ...(owner === "file" ? { owner } : {}),
 });
 
 /** Groups of miners. `regrouped` is called when miners may be in other groups. */

@@ -19,7 +19,7 @@ import { formatAddress, hostAndPort, isNoRig, isSameAddress, parseAddress, store
 import type { PoolReading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
-import type { DeclaredProgram, HostPrograms } from "../../link/programs/host-program.ts";
+import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
@@ -58,7 +58,7 @@ export interface DemoMiner {
   readonly token?: string;
 }
 
-/** A managed miner as a miner: its address is the name of its host. */
+/** A managed miner as a miner. Its address is the name of its host. */
 export type ManagedRow = Stored<StoredMiner> & { readonly program: DeclaredProgram };
 type Row = Stored<StoredMiner> & { readonly program?: DeclaredProgram };
 
@@ -69,6 +69,9 @@ export interface ManagedRows {
   /** The managed miner whose API is at this address. */
   minerAt(host: string, port: number | null): number | undefined;
   readonly programs: HostPrograms;
+  readonly hosts: ProgramHosts;
+  /** The host with this name, in the same group, so that whoever may act on a miner also sees its host. */
+  hostOf(name: string, groupId: number): number | undefined;
 }
 
 export interface Entry {
@@ -207,6 +210,7 @@ export class MinerRegistry {
       monotonicNow: options.monotonicNow,
       messages: options.messages,
       programs: options.managed.programs,
+      hosts: options.managed.hosts,
       remember: (id, remembered) => this.#remember(id, remembered),
       listener: {
         read: (rig, changed, before, keys) => this.#read(rig, changed, before, keys),
@@ -458,7 +462,11 @@ export class MinerRegistry {
     const rigBefore = this.#entries.get(miner.id)?.rig;
     // The same function again, so that an unchanged declaration is equal to the one before.
     const poolPassword = rigBefore?.declared.credentials.poolPassword ?? presentation.pools.passwordsFor(miner.id);
-    const declared = { ...declaredOf(miner, poll, poolPassword), supply: this.#plugs.supplyOf(miner) };
+    const own = declaredOf(miner, poll, poolPassword);
+    const isAlone = miner.program !== undefined || isDemo(miner.id);
+    const hostId = isAlone ? undefined : this.#options.managed.hostOf(own.address.host, miner.groupId);
+    const supply = this.#plugs.supplyOf(miner);
+    const declared = { ...own, supply, ...(hostId === undefined ? {} : { hostId }) };
     const isUnchanged = rigBefore !== undefined && isDeepStrictEqual(rigBefore.declared, declared);
     if (!isUnchanged) this.#drop(miner.id);
     this.#plugs.take(declared.supply, miner.id);

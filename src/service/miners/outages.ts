@@ -5,19 +5,19 @@ import type { Notices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
 import type { MinerFacts } from "./present-miner.ts";
 
-/** Rigs that go away at once before it is the place and not the rigs. */
+/** An outage of a place means at least this many rigs. */
 const fewest = 5;
-/** "At once": rigs that were last read within this time, ms. */
+/** Rigs stop answering together if they were last read within this time, ms. */
 const atOnceMs = 600_000;
-/** While rigs come back, others are not reported for this time, ms. */
+/** While rigs come back, the others are not reported for this time, ms. */
 const settleMs = 180_000;
-/** At places with more rigs than this, looking for one takes so long that it is done once per ms and rig. */
+/** Checking a place with more rigs than this takes long, so it is done at most once in as many ms as it has rigs. */
 const manyRigs = 500;
-/** ms between two looks at an open outage, which go through all rigs. */
+/** ms between two checks of an open outage, which go through all rigs. */
 const lookMs = 5_000;
 const prefix = "outage:";
 
-/** A rig, and where it is. */
+/** A rig with its place. */
 interface Placed {
   readonly facts: Pick<MinerFacts, "demo" | "groupId" | "location">;
   readonly rig: Pick<PolledRig, "id" | "state" | "declared">;
@@ -27,7 +27,7 @@ interface OutageOptions {
   readonly entries: () => Iterable<Placed>;
   readonly store: Pick<Store, "groups" | "notifications">;
   readonly notices: Notices;
-  /** Reports a rig that is still away when the outage of its place is over. */
+  /** Reports a rig that is still offline when the outage of its place is over. */
   readonly reportAbsence: (entry: Placed) => void;
   readonly now: () => number;
 }
@@ -40,21 +40,21 @@ interface Outage {
 }
 
 /**
- * Sites, groups, or the whole farm, whose rigs go away at once: one notification for the place, and none for its rigs until
- * they are back, or it is clear which stay away.
+ * Outages of sites, groups, or the whole farm: one notification for the place, and none for its rigs until they are back, or
+ * it is clear which stay offline.
  */
 export class Outages {
   readonly #options: OutageOptions;
   /** By the key of the place. */
   readonly #open = new Map<string, Outage>();
-  /** By the key of a place that has many rigs: when to look there again, epoch ms. */
+  /** When to check a place with many rigs again, epoch ms, by the key of the place. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(options: OutageOptions) {
     this.#options = options;
   }
 
-  /** Re-enters those that were open when the service stopped. */
+  /** Restores the outages that were open when the service stopped. */
   start(): void {
     const { store, now } = this.#options;
     for (const { key, closed, time } of store.notifications.list())
@@ -62,12 +62,15 @@ export class Outages {
         this.#open.set(key.slice(prefix.length), { since: time, returnedAt: now(), lookedAt: now() });
   }
 
-  /** Whether the place of this rig is away, so that nothing is said of the rig. */
+  /** Whether the place of this rig has an outage, so that the rig itself is not reported. */
   covers(entry: Placed): boolean {
     return this.#open.size > 0 && this.#placesOf(entry).some((place) => this.#open.has(place));
   }
 
-  /** A rig has gone away. The largest place of which half is gone is reported, the farm only where no other is. */
+  /**
+   * A rig has stopped answering. Reports the largest place of which half does not answer; the farm only if no other
+   * place qualifies.
+   */
   gone(entry: Placed): void {
     if (this.covers(entry)) return;
     const { now, notices } = this.#options;
@@ -89,7 +92,7 @@ export class Outages {
     }
   }
 
-  /** A rig has been read, or has missed a read; `isBack`: it was away before. */
+  /** A rig has been read, or has missed a read; `isBack`: it was offline before. */
   read(entry: Placed, isBack: boolean): void {
     if (this.#open.size === 0) return;
     const now = this.#options.now();
@@ -105,10 +108,10 @@ export class Outages {
     }
   }
 
-  /** It is over when nearly all rigs are back, or when most are, and no more come. */
+  /** Over when nearly all rigs are back, or when most are and no more come back. */
   #look(place: string, { since, returnedAt }: Outage, now: number): void {
     const rigs = this.#rigsAt(place).filter(({ rig: { state } }) => state.at === null || state.at >= since - atOnceMs);
-    // Unread after a start counts as away: what was off is not back only because the service began again.
+    // After a start, a rig that has not been read yet counts as offline.
     const away = rigs.filter((rig) => isAway(rig) || rig.rig.state.at === null);
     const isOver = away.length * 10 < rigs.length || rigs.length === 0;
     if (!isOver && (away.length * 2 >= rigs.length || now - returnedAt < settleMs)) return;
@@ -147,7 +150,7 @@ export class Outages {
   #groupsOf({ facts }: Placed): number[] {
     const ids: number[] = [];
     const { groups } = this.#options.store;
-    // A group is above another at most as often as there are groups.
+    // No chain of groups is longer than the number of groups, which ends cycles.
     for (let id = facts.groupId; id !== 0 && ids.length < 100; id = groups.get(id)?.parentId ?? 0) ids.push(id);
     return ids;
   }

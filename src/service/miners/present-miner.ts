@@ -87,7 +87,7 @@ export interface MinerExtras extends LoopStatus {
   readonly holder: { readonly what: string; readonly until: number | null } | null;
 }
 
-/** What a miner mines of one algorithm, or of two: then the rates are those of the first, and the money is that of both. */
+/** What a miner mines. With two algorithms, the rates are those of the first and the money that of both. */
 export interface MinerWork {
   readonly hashrate: number;
   readonly hashrateAverage: number;
@@ -108,7 +108,7 @@ export interface MinerFigures extends MinerWork {
   readonly status: MinerStatus;
   readonly running: boolean;
   readonly groupId: number;
-  /** Each of two algorithms that it mines at once; the power is that of the first. */
+  /** One entry for each algorithm that it mines at once; the power counts toward the first. */
   readonly dual: readonly [MinerWork, MinerWork] | null;
   /** Whether electricity has a price but the power of the rig is unknown. */
   readonly costUnknown: boolean;
@@ -303,7 +303,7 @@ function worthOf(
   return { figures, active, coin, earnings };
 }
 
-/** What is mined of one algorithm at one pool. `drawn`: the power that counts for it, null for a rig without a reading. */
+/** One algorithm at one pool. `drawn`: the power that counts for it, null for a rig without a reading. */
 function workOf(
   { hashrate, hashrateAverage, algorithm: key }: Pick<Dual, "hashrate" | "hashrateAverage" | "algorithm">,
   pool: Pick<PoolReading, "url" | "worker"> | undefined,
@@ -328,7 +328,7 @@ function workOf(
   return { work, coin };
 }
 
-/** "Etchash + kHeavyHash"; what is unknown is left out. */
+/** "Etchash + kHeavyHash"; unknown parts are left out. */
 const joined = (names: readonly string[]): string => names.filter((name) => name !== "").join(" + ");
 
 const unknown = unknownReadings();

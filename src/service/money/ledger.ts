@@ -18,7 +18,7 @@ export interface MoneyRead extends Revenue {
   /** Wh, a counter. */
   readonly energy: number | null;
   readonly groupId: number;
-  /** What it mines at the same time; time and energy are counted with the first. */
+  /** The second algorithm; time and energy count toward the first. */
   readonly second?: Revenue | null;
   /** ms between two reads as declared. */
   readonly readEveryMs: number;
@@ -77,6 +77,7 @@ export class Ledger {
   take(minerId: number, read: MoneyRead): void {
     const before = this.#last.get(minerId);
     this.#last.set(minerId, read);
+    if (before === undefined) this.#begin(minerId, read);
     if (before === undefined || read.at <= before.at) return;
     for (const part of datesIn(this.#options.localTime, before.at, read.at))
       this.#add(minerId, part, part.date, before, read);
@@ -119,6 +120,14 @@ export class Ledger {
   close(): void {
     clearInterval(this.#timer);
     this.#try();
+  }
+
+  /** A miner without counted energy has cost nothing so far, unless that cannot be known. */
+  #begin(minerId: number, { at, energy }: MoneyRead): void {
+    if (this.#costs.has(minerId)) return;
+    const tariff = this.#options.tariffOf(minerId);
+    const isKnown = tariff === undefined || (energy !== null && tariff.at(at).price !== null);
+    if (isKnown) this.#costs.set(minerId, 0);
   }
 
   #add(minerId: number, span: { from: number; to: number }, date: string, before: MoneyRead, read: MoneyRead): void {

@@ -6,7 +6,7 @@ import { enabled } from "../crud.ts";
 /** A channel of the configuration file, or one that was added over the API. */
 export interface ListedChannel {
   readonly row: Stored<StoredChannel>;
-  /** Null: a row that this release does not understand. */
+  /** Null for a row that this release does not understand. */
   readonly settings: ChannelSettings | null;
   /** Why it is not used. */
   readonly problem: string | null;

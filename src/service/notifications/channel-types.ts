@@ -60,7 +60,7 @@ const parsed = (body: string): unknown => {
     return undefined;
   }
 };
-/** A page that a network shows before it lets anything out is none. */
+/** The login page of a captive portal is not a delivery. */
 const isJson = (body: string): boolean => parsed(body) !== undefined;
 const has =
   (key: string, isRight: (value: unknown) => boolean = (value) => value !== undefined) =>

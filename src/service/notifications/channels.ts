@@ -21,7 +21,7 @@ export interface ChannelOptions {
   readonly store: Pick<Store, "channels" | "groups" | "outbox">;
   readonly outbox: Outbox;
   isOwnAddress(url: URL): boolean;
-  /** Everything that notifies, by what it is called, such as `rule Too hot`. */
+  /** Everything that sends notifications, by its name, such as `rule Too hot`. */
   notifying(): Iterable<{ readonly what: string; readonly steps: readonly RunStep[] }>;
 }
 
@@ -52,7 +52,7 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
     const groups = new Set(enabled(store.groups).map(({ name }) => name));
     const issues = parsed.error?.issues ?? [];
     const isTypeWrong = issues.some(({ path }) => path[0] === "type");
-    const all = isTypeWrong ? [...issues, ...commonIssues(fields)] : issues;
+    const all = isTypeWrong ? [...issues, ...commonIssues(fields, wording)] : issues;
     const mistakes: Mistake[] = [...all, ...channelFindings({ path: [], fields }, groups)].map(({ path, message }) => ({
       path: pathText(path),
       message,
@@ -129,7 +129,7 @@ const usersOf = (key: string, notifying: ReturnType<ChannelOptions["notifying"]>
   ),
 ];
 
-/** Where nothing is sent to: the service itself, and what is no server of anybody. */
+/** Addresses to which nothing is sent: the service's own, and those that cannot be servers. */
 function addressMistakes({ url, host }: Fields, isOwnAddress: ChannelOptions["isOwnAddress"]): Mistake[] {
   const refusal = (address: unknown, isOwn: ChannelOptions["isOwnAddress"]): string | null =>
     typeof address === "string" && URL.canParse(address) ? addressRefusal(new URL(address), isOwn) : null;

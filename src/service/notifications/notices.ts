@@ -14,11 +14,11 @@ export interface Notice {
   readonly source: string;
   readonly message: string;
   readonly severity: Severity;
-  /** The channels that it is sent to; absent: those that take such a notification. */
+  /** The channels that it is sent to; absent: all that accept it. */
   readonly channels?: readonly string[] | "all" | "none" | undefined;
-  /** Names of the groups that one without a miner concerns: channels of these groups take it. */
+  /** Names of the groups that a notification without a miner concerns; channels of these groups accept it. */
   readonly groups?: readonly string[];
-  /** Key of one that says the same: a channel that got that one, and not its end, does not get this one. */
+  /** Key of an equivalent notification: a channel that got that one, and not its end, does not get this one. */
   readonly sameAs?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface NoticeMiner {
   readonly demo: boolean;
 }
 
-/** Takes what is to be sent through channels. */
+/** Receives notifications to send through channels. */
 export interface NoticeListener {
   /** A new one, or one that has become more severe. */
   raised(notification: StoredNotification, about: Pick<Notice, "channels" | "groups" | "sameAs">): void;
@@ -62,7 +62,7 @@ export class FarmNotices implements Notices {
   #minerOf: (minerId: number) => NoticeMiner | undefined = () => undefined;
   /** Whether a maintenance window covers a miner now. */
   #isSilenced: (minerId: number) => boolean = () => false;
-  /** Whether a notification says what one of the place of its miner says already. */
+  /** Whether a notification of the miner's place already covers this one. */
   #isCovered: (key: string, minerId: number) => boolean = () => false;
   readonly #listeners: NoticeListener[] = [];
 
@@ -75,12 +75,12 @@ export class FarmNotices implements Notices {
     this.#minerOf = minerOf;
   }
 
-  /** Nothing is sent to channels about miners that this is true of; the list still has it. */
+  /** Notifications of miners for which this returns true are listed, but not sent to channels. */
   silence(isSilenced: (minerId: number) => boolean): void {
     this.#isSilenced = isSilenced;
   }
 
-  /** Nothing is raised of miners and keys that this is true of. */
+  /** Notifications of miners and keys for which this returns true are not raised. */
   leaveOut(isCovered: (key: string, minerId: number) => boolean): void {
     this.#isCovered = isCovered;
   }
@@ -118,7 +118,7 @@ export class FarmNotices implements Notices {
     this.#guarded(() => {
       const closed = this.#context.notifications.close(key);
       if (closed !== undefined) this.#context.changed(closed);
-      // Also for one that was cleared from the list: a channel got it.
+      // Even if it was cleared from the list, since a channel got it.
       for (const listener of this.#listeners) listener.closed(key, message);
     });
   }

@@ -32,8 +32,8 @@ function ruleIdIn(key: string | null): number | null {
 const iso = (time: number): string => new Date(time).toISOString();
 
 /**
- * Users see the notifications of their miners, and of the sites and groups of these; others without a miner are for callers
- * with access to all miners.
+ * Users see the notifications of their miners, and of the sites and groups of these. Other notifications without a miner
+ * require access to all miners.
  */
 export function notificationOperations(
   { notifications }: Store,

@@ -54,7 +54,7 @@ export class Outbox implements NoticeListener {
     this.#context = context;
   }
 
-  /** The channels from now on. What waits for others is given up at the next turn. */
+  /** Sets the channels. Messages that wait for any other channel are given up at the next turn. */
   use(channels: readonly ChannelSettings[]): void {
     this.#channels = new Map(channels.map((settings) => [settings.key, { settings, http: httpChannel(settings) }]));
   }
@@ -280,7 +280,10 @@ const afterStop = (channel: Channel | undefined, now: number) =>
 
 const rank = (severity: Severity): number => severities.indexOf(severity);
 
-/** Whether a channel takes it: by its severity, unless the notice names it; never of miners outside its groups. */
+/**
+ * Whether a channel accepts it: by severity, unless the notice names the channel; never if its miner is outside the
+ * channel's groups.
+ */
 function takes(
   { key, from, groups }: ChannelSettings,
   { minerId, severity }: StoredNotification,

@@ -13,14 +13,14 @@ import type { PowerHolds } from "./power-holds.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import { actorFor, type PowerHold } from "./precedence.ts";
-import type { RoomBook } from "./room-book.ts";
 
 export interface LoopContext {
   readonly registry: MinerRegistry;
   readonly store: Store;
   readonly power: PowerTargets;
   readonly holds: PowerHolds;
-  readonly rooms: RoomBook;
+  /** Of a miner's room: what its rigs that are among these may take together; null without a maximum. */
+  readonly rooms: { leftAmong(ids: ReadonlySet<number>): (minerId: number) => RoomLeft | null };
   /** Epoch ms. */
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];

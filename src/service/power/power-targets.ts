@@ -160,7 +160,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     if (ladder === null || reading === null) return undefined;
     const { algorithm } = reading.readings;
     const known = this.#memory(minerId).rungs.filter(
-      // A stopped rig may not report its algorithm; all rungs are of the last one.
+      // A stopped rig may not report its algorithm; all rungs are for its last one.
       (rung) => (algorithm === null || rung.algorithm === algorithm) && isOnLadder(rung.watts, ladder),
     );
     const { present } = ladder;
@@ -185,7 +185,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const permission = this.permission(minerId, reading, watts);
       if (!permission.now) throw new RigbridgeError("not.possible", permission.why);
       const mining = miningOf(reading);
-      if (!stops) return mining === false ? this.#granting(minerId, watts, this.#switch(minerId, true)(reading)) : "";
+      const granted = ladder.choose(watts).watts;
+      if (!stops) return mining === false ? this.#granting(minerId, granted, this.#switch(minerId, true)(reading)) : "";
       if (ladder.stops) return mining === false ? "The rig is stopped already" : this.#switch(minerId, false)(reading);
       throw new RigbridgeError("not.possible", `This rig cannot be stopped, and takes ${ladder.lowest} W at least`);
     };
@@ -193,10 +194,11 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const ladder = this.#ladderFor(minerId, reading);
       const watts = wattsOf(wanted, ladder, path);
       if (watts < Math.floor(ladder.lowest)) return "";
-      const [setting] = ladder.choose(watts).settings;
+      const choice = ladder.choose(watts);
+      const [setting] = choice.settings;
       if (setting === undefined) return "";
       const write = this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
-      return this.#granting(minerId, watts, write);
+      return this.#granting(minerId, choice.watts, write);
     };
     return [prepare, ...Array<Step>(settingsAtMost).fill(adjust)];
   }
@@ -310,7 +312,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const write = step(reading);
       if (typeof write === "string") return write;
       const worked = on ? {} : { before: settingsOf(reading.controls) };
-      return this.#remembering(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
+      const remembering = this.#remembering(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
+      return on ? remembering : this.#granting(minerId, 0, remembering);
     };
   }
 

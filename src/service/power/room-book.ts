@@ -40,6 +40,9 @@ interface RoomBookOptions {
 /** ms for which a power that a rig is being set to counts although no read shows it. */
 const grantMs = 60_000;
 
+/** W; settings are not whole numbers. */
+const rounding = 1;
+
 /** The rooms with their rigs and maxima. The maximum of a room holds for the rigs that are in no room inside it. */
 export class RoomBook implements PowerMaxima {
   readonly #options: RoomBookOptions;
@@ -157,7 +160,9 @@ export class RoomBook implements PowerMaxima {
   }
 
   observe(minerId: number, watts: number): void {
-    if (this.#roomWithMax(minerId) !== undefined) this.#taken.set(minerId, watts);
+    if (this.#roomWithMax(minerId) === undefined) return;
+    this.#taken.set(minerId, watts);
+    if (watts >= (this.#granted.get(minerId)?.watts ?? 0) - rounding) this.#granted.delete(minerId);
   }
 
   /** W that the rigs of a room but these take. */

@@ -1,6 +1,7 @@
 import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Room as ShownRoom } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
+import type { MoneySums } from "../../store/index.ts";
 import type { RunOnLoop } from "../commands/actions.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import type { Entry } from "../miners/miner-registry.ts";
@@ -57,6 +58,7 @@ export function roomOperations(context: RoomOperationsContext): RoomOperations {
 class ShownRooms {
   readonly #context: RoomContext;
   readonly #shown = new Map<string, ShownRoom>();
+  readonly #sums = new Map<string, { readonly minute: number; readonly sums: MoneySums | null }>();
   #version = -1;
   #second = -1;
   #madeAt = Number.NEGATIVE_INFINITY;
@@ -67,9 +69,21 @@ class ShownRooms {
 
   of(room: Room): ShownRoom {
     this.#renew();
-    const shown = this.#shown.get(room.key) ?? presentRoom(room, this.#context);
+    const sumsOf: RoomContext["sumsOf"] = (ids, date) => this.#sumsOf(room, ids, date);
+    const shown = this.#shown.get(room.key) ?? presentRoom(room, { ...this.#context, sumsOf });
     this.#shown.set(room.key, shown);
     return shown;
+  }
+
+  /** Reads of a minute count as one, so the sums are added up once a minute. */
+  #sumsOf({ key }: Room, ids: readonly number[], date: string): MoneySums | null {
+    const { now, sumsOf } = this.#context;
+    const minute = Math.floor(now() / 60_000);
+    const known = this.#sums.get(key);
+    if (known?.minute === minute) return known.sums;
+    const sums = sumsOf(ids, date);
+    this.#sums.set(key, { minute, sums });
+    return sums;
   }
 
   forget(): void {

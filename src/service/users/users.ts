@@ -29,6 +29,7 @@ export function userOperations({ store, accessBook, serviceKey, changed }: UserC
     groups: presentIds(user.groups, store.groups),
     pools: presentIds(user.pools, store.pools),
     hasKey: user.keyHash !== null,
+    ...(user.owner === "file" ? { owner: user.owner } : {}),
   });
   return {
     getUser: async ({ username }, caller) => {

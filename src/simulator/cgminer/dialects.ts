@@ -25,7 +25,7 @@ const pgaCommands = ["pga", "pgacount"];
 const gpuCommands = ["gpu", "gpucount", "gpuenable", "gpudisable", "gpurestart"];
 /** Of the second algorithm. */
 const dualCommands = ["summary2", "devs2", "pools2"];
-/** What a program that can only be read does not know. */
+/** Commands that a read-only program does not have. */
 const writingCommands = [
   ...["check", "privileged", "lockstats", "debug", "failover-only", "setconfig", "hotplug", "zero", "save"],
   ...["addpool", "switchpool", "enablepool", "disablepool", "removepool", "poolpriority", "poolquota"],

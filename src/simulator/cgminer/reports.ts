@@ -118,7 +118,7 @@ export function pools(out: Writer, model: RigModel, dialect: Dialect): void {
   }
 }
 
-/** What programs for graphics cards mine. */
+/** The algorithm of a program for graphics cards. */
 const cardAlgorithm = "etchash";
 
 /** The share of the rig's work that a board does: nearly equal, apart from the luck of its chips. */

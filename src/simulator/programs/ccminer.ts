@@ -3,8 +3,8 @@ import { type Conversation, logWrite } from "../rig.ts";
 import type { Program, VirtualGpu } from "./program.ts";
 
 /**
- * The text API of ccminer 2.3.1; `older` is CryptoDredge's part of it, and on a processor it is cpuminer-opt's. What it
- * does not know ends the connection without an answer.
+ * The text API of ccminer 2.3.1; `older` is CryptoDredge's subset of it, and on a processor it is cpuminer-opt's. An unknown
+ * command closes the connection without an answer.
  */
 export function ccminer(program: Program): Conversation {
   const commands = commandsOf(program);

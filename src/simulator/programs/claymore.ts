@@ -4,9 +4,8 @@ import { type Conversation, logWrite } from "../rig.ts";
 import type { Program, VirtualGpu } from "./program.ts";
 
 /**
- * Claymore's API as PhoenixMiner 6.2 has it; `older` is TT-Miner, which has the short statistics alone and takes no
- * commands. Its connections end after one answer. A request with a wrong password, and a command that it does not take,
- * get none.
+ * Claymore's API as in PhoenixMiner 6.2; `older` is TT-Miner, which has only the short statistics and no commands. A
+ * connection closes after one answer. A request with a wrong password, or an unsupported command, gets none.
  */
 export const claymore = (program: Program): Conversation => ({
   rpc: (request) => {

@@ -7,7 +7,7 @@ import type { Program, VirtualGpu } from "./program.ts";
 
 /**
  * ethminer 0.19: lines of JSON over a connection that stays open, and a page for browsers. With a password each
- * connection is logged in first. `miner_restart` starts the cards anew, while the program and its uptime go on.
+ * connection requires a login. `miner_restart` restarts the cards, while the process and its uptime continue.
  */
 export const ethminer = (program: Program): Conversation => ({
   lines: () => {
@@ -110,7 +110,7 @@ function answerTo(program: Program, method: string, params: unknown): Answer {
   return program.isReadOnly ? refused(-32_601, "Method not available") : write(program, params);
 }
 
-/** Logins stand in the URIs, passwords included. */
+/** The URIs contain the logins, passwords included. */
 const uriOf = ({ url, user, password }: Pool): string =>
   url.replace("://", `://${encodeURIComponent(user)}:${encodeURIComponent(password)}@`);
 

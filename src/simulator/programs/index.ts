@@ -18,15 +18,15 @@ import { wildrig } from "./wildrig.ts";
 import { xmrigProxy } from "./xmrig-proxy.ts";
 import { zenemy } from "./zenemy.ts";
 
-/** How a kind of program answers, and what one mines with by default. */
+/** How a kind of program answers, and its default hardware and algorithm. */
 interface ProgramFacts {
   readonly answer: Dialect;
   readonly hardware: HardwareName;
-  /** In the program's own word. */
+  /** The program's own name of it. */
   readonly algorithm: string;
 }
 
-/** The mining programs, one line for each; their ports stand with those of the other kinds of rigs. */
+/** The mining programs, one line for each; their ports are listed with those of the other kinds of rigs. */
 export const programs = {
   trex: { answer: trex, hardware: "nvidiaCards", algorithm: "etchash" },
   zenemy: { answer: zenemy, hardware: "nvidiaCards", algorithm: "kawpow" },

@@ -17,7 +17,7 @@ const page = () =>
     close: true,
   });
 
-/** C++ writes rates so: "4.590000e+06". */
+/** Rates as C++ writes them: "4.590000e+06". */
 const exponent = (rate: number): string => rate.toExponential(6).replace(/e([+-])(\d)$/, "e$10$2");
 
 function stats(program: Program): Record<string, unknown> {

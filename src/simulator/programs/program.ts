@@ -5,13 +5,13 @@ import type { Conversation, RigBody } from "../rig.ts";
 
 /** What may differ between two virtual programs of one kind. */
 export interface ProgramOptions {
-  /** In the program's own word; each kind has its usual one. */
+  /** The program's own name of it; each kind has its default. */
   readonly algorithm?: string;
   /** A second algorithm, mined at the same time; none by default. */
   readonly dualAlgorithm?: string;
   /** Password or token of its API; none by default. */
   readonly password?: string;
-  /** Whether it lets itself be controlled, if its kind does; default true. */
+  /** Whether it accepts commands, if its kind has any; default true. */
   readonly writable?: boolean;
   /** An earlier version, whose answers have another shape. */
   readonly older?: boolean;
@@ -31,7 +31,7 @@ export interface VirtualGpu {
   readonly hashrate: number;
   /** H/s of the second algorithm; 0 without one. */
   readonly dualHashrate: number;
-  /** °C; 0 of a lost card, like all that follows. */
+  /** °C; 0 for a lost card, like all fields that follow. */
   readonly temperature: number;
   readonly memoryTemperature: number;
   readonly fanPercent: number;
@@ -61,8 +61,8 @@ const memoryClock = 7_001e6;
 const ambient = 25;
 
 /**
- * A virtual mining program: cards instead of boards over the model of a rig. A card that is paused stands in
- * `model.boardsOff`, a lost one in `model.boardsLost`.
+ * A virtual mining program: the model of a rig with cards instead of boards. A paused card is in `model.boardsOff`, a lost
+ * one in `model.boardsLost`.
  */
 export class Program {
   readonly body: RigBody;
@@ -82,7 +82,7 @@ export class Program {
     return this.options.writable === false || this.body.denies();
   }
 
-  /** It mines on a processor alone. */
+  /** Whether it mines on a processor only. */
   get isProcessor(): boolean {
     return this.model.hardware === hardware.processor;
   }

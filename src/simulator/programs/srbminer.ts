@@ -2,7 +2,7 @@ import type { Conversation } from "../rig.ts";
 import type { Program, VirtualGpu } from "./program.ts";
 import { hostPort, json, web } from "./web.ts";
 
-/** SRBMiner-MULTI 3.4 over HTTP, on cards or on a processor. Its password is the path that restarts it. */
+/** SRBMiner-MULTI 3.4 over HTTP, on cards or on a processor. Its password is the secret path that restarts it. */
 export function srbminer(program: Program): Conversation {
   const { password } = program.options;
   const restart = {

@@ -6,8 +6,8 @@ import type { Program, VirtualGpu } from "./program.ts";
 import { json, web } from "./web.ts";
 
 /**
- * T-Rex 0.26 over HTTP. Without a password it can only be read. Controls are GETs; they want the session of a login,
- * which takes the clear password.
+ * T-Rex 0.26 over HTTP. Without a password it is read only. Controls are GETs that require the session of a login with the
+ * clear password.
  */
 export function trex(program: Program): Conversation {
   const sessions = new Set<string>();

@@ -3,7 +3,7 @@ import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite } from "../rig.ts";
 import type { Program } from "./program.ts";
 
-/** An answer of JSON that ends its connection. */
+/** A JSON answer that closes its connection. */
 export const json = (value: unknown, status = 200, reason = "OK"): Reply =>
   httpReply({
     status,
@@ -22,12 +22,12 @@ export const notFound = (): Reply =>
     close: true,
   });
 
-/** What a program serves at each path, `write` where a request to it changes something. */
+/** The pages of a program by path; `write` if a request to it changes something. */
 export type Pages = Readonly<
   Record<string, { readonly write?: true; readonly answer: (request: HttpRequest) => Reply }>
 >;
 
-/** A program that answers GETs with the model brought up to date; everything else is not found. */
+/** A program that answers GETs from the advanced model; any other request gets 404. */
 export const web = ({ model, body }: Program, pages: Pages): Conversation => ({
   http: (request) => {
     model.advance();

@@ -4,8 +4,8 @@ import type { XmrigRig } from "../xmrig/reports.ts";
 import type { Program } from "./program.ts";
 
 /**
- * xmrig-proxy 6.26, with three workers, of which the last is away. Its password is the access token; without one, it can
- * only be read.
+ * xmrig-proxy 6.26 with three workers, of which the last is offline. Its password is the access token; without one it is
+ * read only.
  */
 export function xmrigProxy({ body, options }: Program): Conversation {
   const { password: token = null, writable = true } = options;

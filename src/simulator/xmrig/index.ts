@@ -6,7 +6,7 @@ import type { Reply } from "../reply.ts";
 import { type Conversation, logWrite, type RigBody } from "../rig.ts";
 import { backends, config, summary, type XmrigRig } from "./reports.ts";
 
-/** What differs between XMRig and xmrig-proxy. */
+/** The differences between XMRig and xmrig-proxy. */
 export interface XmrigPages {
   readonly reports: Readonly<Record<string, (rig: XmrigRig) => unknown>>;
   /** Where the configuration is read and written. */

@@ -61,6 +61,27 @@ export const pages: readonly PageEntry[] = [
   { path: "rules/:id", load: () => import("./rules/rule-page.tsx"), needs: "listRules" },
   { path: "rules/schedules/:id", load: () => import("./rules/schedule-page.tsx"), needs: "listSchedules" },
   { path: "rules/templates/:id", load: () => import("./rules/template-page.tsx"), needs: "listManagedTemplates" },
+  {
+    path: "pools",
+    load: () => import("./pools/page.tsx"),
+    needs: "listPools",
+    menu: { name: "pools", icon: "pools" },
+  },
   { path: "money", load: () => import("./money/page.tsx"), needs: "getMoney", menu: { name: "money", icon: "money" } },
+  {
+    path: "activity",
+    load: () => import("./activity/page.tsx"),
+    needs: "listCommands",
+    menu: { name: "activity", icon: "activity" },
+  },
+  { path: "hosts", load: () => import("./hosts/page.tsx"), needs: "listHosts", menu: { name: "hosts", icon: "hosts" } },
+  { path: "hosts/miners/:id", load: () => import("./hosts/miner-page.tsx"), needs: "listManagedMiners" },
   { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
+  {
+    path: "settings",
+    load: () => import("./settings/page.tsx"),
+    needs: "listMiners",
+    menu: { name: "settings", icon: "settings" },
+  },
+  { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "listChannels" },
 ];

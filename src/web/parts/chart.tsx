@@ -46,13 +46,16 @@ export function Chart({ title, times, series, height = 220, span }: ChartProps) 
     if (element === null || newest.current.times.length === 0) return undefined;
     let ended = false;
     const resized = new ResizeObserver(() => made.current?.setSize({ width: element.clientWidth, height }));
-    void draw(element, newest).then((chart) => {
-      if (ended) return chart.destroy();
-      made.current = chart;
-      chart.setData(dataOf(newest.current));
-      resized.observe(element);
-      return undefined;
-    });
+    void draw(element, newest)
+      .then((chart) => {
+        if (ended) return chart.destroy();
+        made.current = chart;
+        chart.setData(dataOf(newest.current));
+        resized.observe(element);
+        return undefined;
+      })
+      // While the service is away, its picture cannot be loaded; the sentence and the table are there.
+      .catch(() => undefined);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const repaint = () => made.current?.redraw();
     scheme.addEventListener("change", repaint);
@@ -176,6 +179,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
           stroke: colour("--ink-soft"),
           grid: { stroke: colour("--line"), width: 1 },
           ticks: { show: false },
+          space: 80,
           values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
         },
         ...scales.slice(0, 2).map((scale, index) => ({

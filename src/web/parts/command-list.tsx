@@ -57,7 +57,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
                 </td>
                 {ofOneRig ? null : (
                   <th scope="row" class="command-rig">
-                    <a href={link(`rigs/${command.minerId}`)}>
+                    <a class="clamped" href={link(`rigs/${command.minerId}`)}>
                       <bdi>{command.minerName}</bdi>
                     </a>
                   </th>

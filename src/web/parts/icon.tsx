@@ -43,6 +43,8 @@ const shapes = {
   cards: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
   filter: "M4 5h16l-6 8v6l-4-2v-4z",
   bookmark: "M6 4h12v16l-6-4-6 4z",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  key: "M8 11a4 4 0 1 0 .01 0M11 12l9-9M16 7l3 3",
   clock: "M12 3a9 9 0 1 0 .01 0M12 7v5l3 2",
   printer: "M7 8V3h10v5M5 8h14v8h-3M8 16H5M8 13h8v8H8z",
 } as const;

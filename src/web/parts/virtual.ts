@@ -4,12 +4,11 @@ import {
   observeElementRect,
   observeWindowOffset,
   observeWindowRect,
-  type VirtualItem,
   Virtualizer,
   windowScroll,
 } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
-import { useLayoutEffect, useReducer, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useState } from "preact/hooks";
 
 interface VirtualOptions {
   readonly count: number;
@@ -23,8 +22,8 @@ interface VirtualOptions {
 }
 
 export interface Virtual {
-  /** What is rendered. */
-  readonly items: readonly VirtualItem[];
+  /** What is rendered, by its place in the list. */
+  readonly items: readonly { readonly index: number }[];
   /** px before the first and after the last item that is rendered. */
   readonly before: number;
   readonly after: number;
@@ -32,6 +31,24 @@ export interface Virtual {
   show(index: number): void;
   /** Measures an element with its index in data-index. */
   readonly measure: (element: HTMLElement | null) => void;
+}
+
+/** Items on paper, where nothing scrolls. */
+const mostPrinted = 1_000;
+
+function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const begin = () => setPrinting(true);
+    const end = () => setPrinting(false);
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  return printing;
 }
 
 /** Of a long list, what is to be rendered now. */
@@ -62,15 +79,22 @@ export function useVirtual({ count, size, scroller, margin = 0, overscan = 8 }: 
   const virtualizer = element ?? page;
   useLayoutEffect(() => virtualizer?._didMount(), []);
   useLayoutEffect(() => virtualizer?._willUpdate());
+  const printing = usePrinting();
+  const show = (index: number) => virtualizer?.scrollToIndex(index, { align: "auto" });
+  const measure = (node: HTMLElement | null) => {
+    if (node !== null) virtualizer?.measureElement(node);
+  };
+  if (printing) {
+    const items = Array.from({ length: Math.min(count, mostPrinted) }, (_, index) => ({ index }));
+    return { items, before: 0, after: 0, show, measure };
+  }
   const items = virtualizer?.getVirtualItems() ?? [];
   const total = virtualizer?.getTotalSize() ?? 0;
   return {
     items,
     before: Math.max(0, (items[0]?.start ?? margin) - margin),
     after: Math.max(0, total - ((items.at(-1)?.end ?? margin) - margin)),
-    show: (index) => virtualizer?.scrollToIndex(index, { align: "auto" }),
-    measure: (node) => {
-      if (node !== null) virtualizer?.measureElement(node);
-    },
+    show,
+    measure,
   };
 }

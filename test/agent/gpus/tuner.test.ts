@@ -198,6 +198,6 @@ test("a journal that cannot be read, or names other files, restores nothing and 
   };
   writeFileSync(journal, JSON.stringify({ boot: "", entries: [entry] }));
   await tuner.recover(new Set());
-  expect(logged).toEqual([`${journal} cannot be read; no card is restored`]);
+  expect(logged).toEqual([`${journal} cannot be read; no GPU settings are restored`]);
   expect(smi.calls()).toEqual([]);
 });

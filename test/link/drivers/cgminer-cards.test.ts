@@ -81,7 +81,7 @@ describe("TeamRedMiner", () => {
     const reading = await rig.read(deadline());
     expect(reading).toMatchObject({ software: "TeamRedMiner", controls: [], poolActions: [] });
     expect(reading.readings).toMatchObject({ algorithm: "etchash", dual: null });
-    expect(reading.locked).toEqual({ why: "read-only", text: "TeamRedMiner can only be read over this API" });
+    expect(reading.locked).toEqual({ why: "read-only", text: "TeamRedMiner is read only over this API" });
     expect(reading.devices).toHaveLength(4);
     expect(reading.logInterval).toBe(30);
     expect(simulated.requests.writes).toEqual([]);

@@ -383,6 +383,22 @@ test("a device has its MAC, the rig's web page, its room and its parent device",
   expect(Object.keys(bare.device)).toEqual(["identifiers", "name"]);
 });
 
+test("a managed miner has no web page: its address is only the name of its host", () => {
+  const miner = { ...minerOf("Rig 4"), hostDescription: "rig-3" };
+  expect(configOf(miner).device.configuration_url).toBe("http://rig-3");
+  expect(configOf({ ...miner, id: 1 }).device.configuration_url).toBeUndefined();
+});
+
+test.each([
+  ["sgminer", "Card 0 hash rate", "Card 0"],
+  ["cgminer and compatible software", "Board 0 hash rate", "Board 0"],
+  ["ethminer and its forks", undefined, "Card 0"],
+])("the parts of %s are named %s and %s", (rigs, hashrate, board) => {
+  const miner = minerOf(`Rig ${specimens.findIndex((each) => each.rigs === rigs) + 1}`);
+  const { components } = configOf(miner, noPrevious, { detail: true });
+  expect([components.board_0_hashrate?.name, components.board_0?.name]).toEqual([hashrate, board]);
+});
+
 test("an id consists of the base and the uid, and nothing that a user may change", () => {
   const miner = { ...minerOf("Rig 4"), uid: "serial-42" };
   const config = configOf(miner, noPrevious, { base: "site/one" });

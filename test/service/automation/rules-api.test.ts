@@ -328,7 +328,7 @@ describe("a rule on a virtual rig", () => {
     const unknown = await bench.service.tryRule({ id: "fans" }, caller);
     expect(unknown).toMatchObject({ firings: [], where: { true: 0 } });
     expect(unknown.notes).toEqual([
-      "`where` knows hashrate, power and temperature of then, and names, groups and tags of now",
+      "`where` uses past hash rates, power and temperatures, but current names, groups and tags",
     ]);
   });
 

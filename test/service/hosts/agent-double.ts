@@ -3,6 +3,8 @@ import { WebSocket } from "ws";
 import {
   type AgentPermissions,
   agentPath,
+  type ForeignAction,
+  type ForeignProgram,
   type FromAgent,
   frameOf,
   type HostGpu,
@@ -30,12 +32,17 @@ export interface DoubleOptions {
   readonly software?: readonly OwnSoftware[];
   readonly gpus?: readonly HostGpu[];
   readonly programs?: readonly ProgramState[];
+  /** Programs that it does not run itself, and what a request for one does. */
+  readonly foreign?: readonly ForeignProgram[];
+  readonly doForeign?: (port: number, action: ForeignAction) => void;
   /** The port of the API of a program, and its token. */
   readonly api?: (id: number) => DoubleApi | null;
   /** Epoch ms; the machine's clock unless a test holds it. */
   readonly now?: () => number;
   /** Why no program is started. */
   readonly refusesStart?: string;
+  /** A program that was given up is not started by being wanted, as an agent that comes back does not. */
+  readonly keepsFailed?: boolean;
   /** Why a command line is refused. */
   readonly refuses?: (program: Program) => { readonly code: string; readonly message: string } | null;
 }
@@ -116,7 +123,7 @@ export class AgentDouble {
   }
 
   hello(): void {
-    const { permissions, software = [], gpus } = this.#options;
+    const { permissions, software = [], gpus, foreign = [] } = this.#options;
     this.send({
       t: "hello",
       version: "1.2.3",
@@ -124,6 +131,7 @@ export class AgentDouble {
       software: [...software],
       host: report(gpus),
       programs: [...this.states.values()],
+      foreign: [...foreign],
     });
   }
 
@@ -156,7 +164,10 @@ export class AgentDouble {
     else if (message.t === "start" && this.#options.refusesStart !== undefined)
       this.send({ t: "done", n: message.n, error: { code: "taken", message: this.#options.refusesStart } });
     else if (message.t === "reboot") this.send({ t: "done", n: message.n, message: "The host reboots" });
-    else {
+    else if (message.t === "foreign") {
+      this.#options.doForeign?.(message.port, message.action);
+      this.send({ t: "done", n: message.n, message: "The host has run its command" });
+    } else {
       if (message.t === "start" || message.t === "restart") this.#run(message.id);
       if (message.t === "restart") this.change(message.id, { lastLines: ["GPU 0: CUDA error 999"] });
       if (message.t === "stop") this.change(message.id, { ...stopped(message.id) });
@@ -172,7 +183,8 @@ export class AgentDouble {
       const { id, running } = program;
       const runs = this.states.get(id)?.status === "running";
       const isOther = before.has(id) && before.get(id) !== JSON.stringify(program);
-      if (running && (!runs || isOther) && this.#options.refusesStart === undefined) this.#run(id);
+      const isKept = this.#options.keepsFailed === true && this.states.get(id)?.status === "failed" && !isOther;
+      if (running && (!runs || isOther) && !isKept && this.#options.refusesStart === undefined) this.#run(id);
       else if (!running && this.states.get(id)?.status !== "stopped") this.change(id, stopped(id));
     }
   }

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { hostname } from "node:os";
+import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
-import { agentMessageBytes, agentPath } from "../../../src/contract/agent.ts";
+import { agentMessageBytes, agentPath, frameOf } from "../../../src/contract/agent.ts";
 import { problem } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
-import { AgentDouble, stopped } from "./agent-double.ts";
+import { AgentDouble, report, stopped } from "./agent-double.ts";
 import { openHosts, serviceKey } from "./hosts-bench.ts";
 
 afterEach(closeBenches);
@@ -116,6 +117,33 @@ describe("the WebSocket of agents", () => {
     send(agent);
     await until(() => agent.ended !== null, "the connection to end");
     expect(agent.ended?.[0]).toBe(code);
+  });
+
+  test("ends at more messages than an agent ever sends, says why, and gives a new connection no new allowance", async () => {
+    const warnings: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => void warnings.push(line) });
+    const hosts = await openHosts({ serverLog: log });
+    const agent = await hosts.agent();
+    const flood = (to: AgentDouble, count: number) => {
+      for (let sent = 0; sent < count; sent += 1) to.send({ t: "host", host: report() });
+    };
+    // Most of a minute of an agent with 20 programs that are read every second, at once.
+    flood(agent, 4_000);
+    agent.send({ t: "host", host: { ...report(), load: 77 } });
+    await until(async () => {
+      const { agent: shown } = await hosts.bench.service.getHost({ id: hosts.hostId }, caller);
+      return shown?.report?.load === 77;
+    }, "its messages to be taken");
+    expect(agent.ended).toBeNull();
+    flood(agent, 20_000);
+    await until(() => agent.ended !== null, "the connection to end");
+    expect(agent.ended).toEqual([1008, "it sends more than 1000 messages or 10 MB a second"]);
+    const second = await AgentDouble.connect({ url: hosts.url, token: hosts.token });
+    for (let sent = 0; sent < 12; sent += 1) second.sendRaw(frameOf(1, Buffer.alloc(agentMessageBytes - 4)));
+    flood(second, 3_000);
+    await until(() => second.ended !== null, "the second connection to end");
+    expect(second.ended?.[0]).toBe(1008);
+    expect(warnings.filter((line) => line.includes("too much"))).toHaveLength(1);
   });
 
   test("ignores frames and ends of channels that it did not open", async () => {

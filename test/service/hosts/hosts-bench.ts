@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { onTestFinished } from "vitest";
 import { Config } from "../../../src/config/index.ts";
 import type { Input, Reply } from "../../../src/contract/service.ts";
@@ -53,10 +53,10 @@ export function apiAt(address: string): { readonly host: string; readonly port: 
 }
 
 /** A service with HTTP, and a host whose agent has a token. */
-export async function openHosts(options: BenchOptions = {}): Promise<HostsBench> {
+export async function openHosts(options: BenchOptions & { readonly serverLog?: Logger } = {}): Promise<HostsBench> {
   const bench = await openBench({ ...options, config: { pools, ...options.config } });
   const settings = Config.parse({ http: { port: 0, key: serviceKey } }).http;
-  const log = pino({ level: "silent" });
+  const log = options.serverLog ?? pino({ level: "silent" });
   const serve = (port: number) =>
     startHttpServer({ service: bench.service, settings: { ...settings, port }, log, version: "1.2.3" });
   let server: HttpServer = await serve(0);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Program } from "../../../src/contract/agent.ts";
+import type { Program, ProgramState } from "../../../src/contract/agent.ts";
 import type { ManagedMiner } from "../../../src/contract/resources.ts";
 import { problem, refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
@@ -17,8 +17,10 @@ const managedMiner = (bench: Bench, id = 1): Promise<ManagedMiner> => bench.serv
 /** A managed miner that mines. */
 async function mining(options: Parameters<typeof openHosts>[0] = {}) {
   const hosts = await openHosts({ rigs: [xmrigRig], ...options });
-  await hosts.manage();
+  // First, as a miner that misses its first read is read again soon.
   const agent = await hosts.agent();
+  await hosts.manage();
+  await shows(hosts.bench, "Stopped");
   await hosts.bench.act(1, { action: "start" });
   await shows(hosts.bench, "Mining");
   return { hosts, bench: hosts.bench, manage: hosts.manage, agent };
@@ -85,18 +87,33 @@ describe("a managed miner", () => {
     expect(double.received.some(({ t }) => t === "reboot")).toBe(false);
   });
 
-  test("cannot be reached while its agent is away, and is as it was when the agent is back", async () => {
-    const { bench, agent, hosts } = await mining();
+  test("is disconnected once its agent has been away for a moment, and is as it was when the agent is back", async () => {
+    const { bench, agent, hosts } = await mining({ agentGraceMs: 1_500 });
     agent.cut();
     await until(async () => (await bench.get(1)).readings.stale, "the readings to be stale");
-    for (const _ of [1, 2, 3]) await bench.poll(1);
-    expect(await status(bench)).toBe("Disconnected");
+    expect(await status(bench)).toBe("Mining");
+    // Reads are an hour apart here: a lost connection alone leads to this.
+    await shows(bench, "Disconnected");
+    expect(await bench.notifications()).toEqual([expect.stringContaining("is not connected")]);
     expect(await problem(bench.act(1, { action: "stop" }))).toMatchObject({
       code: "rig.unreachable",
       message: "The agent of the host rig-3 is not connected",
     });
     await hosts.agent({ programs: [...agent.states.values()] });
     await shows(bench, "Mining");
+  });
+
+  test("is not disconnected by an agent that connects again within a moment", async () => {
+    const { bench, agent, hosts } = await mining({ agentGraceMs: 1_500 });
+    agent.cut();
+    await until(async () => (await bench.get(1)).readings.stale, "the readings to be stale");
+    const second = await hosts.agent({ programs: [...agent.states.values()] });
+    await until(async () => !(await bench.get(1)).readings.stale, "a read");
+    second.cut();
+    await until(async () => (await bench.get(1)).readings.stale, "the readings to be stale again");
+    expect([await status(bench), await bench.notifications()]).toEqual(["Mining", []]);
+    await bench.service.deleteAgent({ id: hosts.tokenId }, caller);
+    await shows(bench, "Disconnected");
   });
 
   test("goes on as it was after a restart of the service", async () => {
@@ -144,6 +161,35 @@ describe("a managed miner", () => {
     await shows(bench, "Mining");
     const { notificationList } = await bench.service.listNotifications({}, caller);
     expect(notificationList.find(({ title }) => title === "Given up")?.closedUtc).not.toBeNull();
+  });
+
+  test("that was given up is still to run until it is stopped, and stays stopped then", async () => {
+    const { bench, agent, hosts, manage } = await mining();
+    const failed = {
+      status: "failed" as const,
+      message: "It ended 5 times",
+      lastLines: ["no"],
+      apiPort: null,
+    } satisfies Partial<ProgramState>;
+    const isGivenUp = async () =>
+      (await managedMiner(bench)).status === "failed" && (await status(bench)) === "Stopped";
+    agent.change(1, failed);
+    await until(isGivenUp, "the miner to be given up");
+    expect(await bench.get(1)).toMatchObject({ canStart: true, canStop: true, canRestart: false, isRunning: false });
+    expect((await managedMiner(bench)).running).toBe(true);
+    await hosts.restart();
+    await until(() => agent.ended !== null, "the agent to lose its connection");
+    const next = await hosts.agent({ programs: [...agent.states.values()], keepsFailed: true });
+    await until(isGivenUp, "the miner to be as it was");
+    expect(await bench.act(1, { action: "stop" })).toMatchObject({ success: true, state: "done" });
+    expect(await managedMiner(bench)).toMatchObject({ running: false, status: "stopped", note: null });
+    expect((await bench.get(1)).readings.reason).toMatchObject({ code: "user" });
+    expect(await refusal(bench.act(1, { action: "stop" }))).toBe("not.possible");
+    const { notificationList } = await bench.service.listNotifications({}, caller);
+    expect(notificationList.filter(({ closedUtc }) => closedUtc === null)).toEqual([]);
+    await manage({ id: 1, commandLineParams: "--threads 2" });
+    await until(() => next.programs[0]?.parameters === "--threads 2", "the agent to get the change");
+    expect(next.states.get(1)?.status).toBe("stopped");
   });
 
   test("is not changed or removed as a miner, and its API's address is known", async () => {

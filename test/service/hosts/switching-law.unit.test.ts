@@ -41,7 +41,7 @@ describe("profit switching", () => {
     expect(chosen({ options: [option("a", null), option("b", 50)] })).toBe("a");
     expect(decide(situation({ options: [option("a", null), option("b", null)] }))).toEqual({
       key: null,
-      why: "the profit of no choice is known",
+      why: "the profit of every choice is unknown",
     });
   });
 

@@ -34,7 +34,7 @@ class BzminerRig implements Rig {
   readonly pools: PoolControls = {};
   readonly #link: Link;
   readonly #offered = new OfferedControls();
-  /** It took a command to stop. Its status does not say so, other than by cards that do not mine. */
+  /** It accepted a command to stop. Its status shows that only by cards that do not mine. */
   #wasStopped = false;
 
   constructor(link: Link) {
@@ -48,7 +48,7 @@ class BzminerRig implements Rig {
     if (!page.isIts(read.page)) throw this.#loginMistake();
     const mines = isMining(read.page);
     if (mines) this.#wasStopped = false;
-    // Cards that do not mine may be starting, so then only a stop that was sent tells.
+    // Cards that do not mine may still be starting, so only a stop that was sent means that it is stopped.
     const mining = mines ? true : this.#wasStopped ? false : null;
     const reading = readingOf(read.report, read.notes);
     return {
@@ -101,7 +101,7 @@ class BzminerRig implements Rig {
     return query.size === 0 ? path : `${path}?${query}`;
   }
 
-  /** A refusal may repeat what was sent. */
+  /** A refusal may quote the request, password included. */
   async #hidden<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
@@ -111,7 +111,7 @@ class BzminerRig implements Rig {
   }
 }
 
-/** What it says of a command: `{"result": "..."}`. */
+/** Its answer to a command: `{"result": "..."}`. */
 function resultIn(body: string): string {
   const parsed = parseReply(body);
   const result = "value" in parsed ? new TolerantReader(parsed.value, new Notes(), "").text("result") : null;

@@ -49,7 +49,7 @@ function poolsInUse(status: TolerantReader, devices: readonly TolerantReader[]):
   return (named.length > 0 ? named : listed.filter((pool) => (pool.number("status") ?? 0) > 0)).slice(0, 2);
 }
 
-/** Where in a device's lists the figures of this pool stand. */
+/** The index of this pool's figures in a device's lists. */
 function placeOf(device: TolerantReader, pool: TolerantReader | undefined, otherwise: number): number {
   const place = device.numbers("pool").indexOf(pool?.number("id") ?? null);
   return place === -1 ? otherwise : place;

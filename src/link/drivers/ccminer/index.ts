@@ -13,9 +13,9 @@ import { recordsOf } from "./records.ts";
 import { isForProcessors, isSummary, poolOf, programOf, reportOf } from "./report.ts";
 
 /**
- * The text API of ccminer and what descends from it, cpuminer-opt and CryptoDredge among them. Pools can be switched
- * where `help` lists that; nothing else can be controlled. Sources: api.cpp of ccminer 2.3.1, api.c of cpuminer-opt.
- * `quit` and `seturl` are never sent.
+ * The text API of ccminer and its descendants, such as cpuminer-opt and CryptoDredge. Pools can be switched if `help` lists
+ * the command; there are no other controls. Sources: api.cpp of ccminer 2.3.1, api.c of cpuminer-opt. `quit` and `seturl`
+ * are never sent.
  */
 export const ccminer: Driver = {
   id: "ccminer",
@@ -33,9 +33,9 @@ function recognise({ root, texts = {}, port }: Signs): Partial<Identity> | Quest
   return isSummary(summary) ? { make: programOf(summary).make } : undefined;
 }
 
-/** What it lets itself be told, and its pools. */
+/** The commands that it accepts, and its pools. */
 interface Menu {
-  /** null where it lists no commands. */
+  /** null if it lists no commands. */
   readonly commands: ReadonlySet<string> | null;
   readonly pools: readonly PoolReading[];
 }
@@ -85,7 +85,7 @@ class CcminerRig implements Rig {
         const { index } = listedPool(await this.#listPools(mostPools, signal, new Notes()), pool);
         const answer = await this.#lines.text(`switchpool|${index}`, signal);
         if (/^ok\b/i.test(answer.trim())) return "The program accepted";
-        const words = printable(answer.slice(0, 80).replaceAll("|", "")) || "it takes no commands from this address";
+        const words = printable(answer.slice(0, 80).replaceAll("|", "")) || "it accepts no commands from this address";
         throw refusedWith("rig.refused", `${this.#lines.at} refused "switchpool"`, words);
       },
     };
@@ -154,4 +154,5 @@ class CcminerRig implements Rig {
   }
 }
 
-const readOnlyNote = "this program can only be read; to switch its pools, start it with --api-allow of this computer";
+const readOnlyNote =
+  "this program is read only; to switch its pools, start it with --api-allow and the address of Rigbridge's computer";

@@ -2,7 +2,7 @@ import { type Notes, TolerantReader } from "../../tolerant-reader.ts";
 
 const most = { records: 256, fields: 128 };
 
-/** Text such as `GPU=0;KHS=10.00|GPU=1;KHS=11.00|` as one reader for each record; none where it is no such text. */
+/** Text such as `GPU=0;KHS=10.00|GPU=1;KHS=11.00|` as one reader for each record; empty for any other text. */
 export function recordsOf(text: string, notes: Notes, where: string): TolerantReader[] {
   const records = text.split("|", most.records).map(fieldsOf);
   return records

@@ -6,7 +6,7 @@ import { busOf, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
 import { poolPartsOf } from "../shared/line-replies.ts";
 import { type ProgramReport, programPool } from "../shared/program.ts";
 
-/** By the name in the summary; of a fork with another one only that name is known. */
+/** By the name in the summary. An unknown fork keeps that name. */
 const programs: readonly (readonly [sign: RegExp, make: string, software: string])[] = [
   [/cryptodredge/i, "CryptoDredge", "CryptoDredge"],
   [/z-?enemy/i, "z-enemy", "ZEnemy"],
@@ -25,7 +25,7 @@ export function programOf(summary: TolerantReader): { readonly make: string; rea
 export const isSummary = (summary: TolerantReader | undefined): summary is TolerantReader =>
   summary?.has("ALGO") === true && (summary.has("KHS") || summary.has("HS"));
 
-/** Of a program for processors. */
+/** Whether it is a program for processors. */
 export const isForProcessors = (summary: TolerantReader): boolean => summary.has("CPUS") && !summary.has("GPUS");
 
 export function reportOf(
@@ -81,7 +81,7 @@ function card(thread: TolerantReader, place: number): DeviceReading {
     power: powerOf(thread),
     fanPercent: thread.number("FAN", gpuRules.fanPercent),
     fanRpm: thread.number("RPM", { absent: 0 }),
-    // What it is set to, and where that is unknown, what the maker sets.
+    // The current setting or, if that is unknown, the maker's.
     clock: thread.number("GPUF", megahertz) ?? thread.number("FREQ", megahertz),
     memoryClock: thread.number("MEMF", megahertz) ?? thread.number("MEMFREQ", megahertz),
     intensity: thread.text("I", 20),

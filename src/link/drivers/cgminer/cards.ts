@@ -8,14 +8,14 @@ import { firstOf, type NumberedDevice, poolsOf, ratesOf } from "../shared/cgmine
 import { busOf, dualWork } from "../shared/gpu-device.ts";
 import { Memo } from "../shared/memo.ts";
 
-/** What programs for graphics cards report besides the four reports. */
+/** What programs for graphics cards report beside summary, devs, pools and stats. */
 export interface CardReport {
   readonly devices: readonly DeviceReading[];
   readonly dual: Dual | null;
   readonly dualPools: readonly PoolReading[];
 }
 
-/** A program that mines one algorithm does so until it is started again. */
+/** The number of algorithms changes only with a restart. */
 const singleMaxAgeMs = 600_000;
 
 /**
@@ -26,7 +26,7 @@ export class Cards {
   readonly #rpc: RpcTransport;
   /** Of `devdetails`, by number; null before it was asked. */
   #details: ReadonlyMap<number, TolerantReader> | null = null;
-  /** That it mines one algorithm only. */
+  /** Whether it is known to mine one algorithm only. */
   readonly #single: Memo<true>;
 
   constructor(rpc: RpcTransport, monotonicNow: () => number) {
@@ -34,7 +34,7 @@ export class Cards {
     this.#single = new Memo(singleMaxAgeMs, monotonicNow);
   }
 
-  /** It was started again, perhaps with other cards or algorithms. */
+  /** Called after a restart, since cards and algorithms may have changed. */
   forget(): void {
     this.#details = null;
     this.#single.forget();
@@ -83,7 +83,7 @@ export class Cards {
 const sectionOf = (answer: unknown, part: string, section: string): TolerantReader[] =>
   new TolerantReader(isRecord(answer) ? firstOf(answer[part]) : undefined, new Notes(), part).list(section);
 
-/** sgminer leaves the path empty, where TeamRedMiner may have the place on the bus. */
+/** TeamRedMiner may have the PCI address in the path; sgminer leaves it empty. */
 function withDetails(reading: DeviceReading, details: TolerantReader | undefined): DeviceReading {
   const model = details?.text("Model") ?? null;
   if (reading.kind !== "gpu" || details === undefined || model === null) return reading;

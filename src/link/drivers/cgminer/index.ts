@@ -311,9 +311,9 @@ const deniedNote = "this rig does not allow this computer to control it over thi
 const readOnlyNote =
   "this rig allows this computer only to read it; to control it, start its miner with --api-allow W:address of this computer";
 
-/** Of programs that no option lets anybody control. */
+/** Programs whose API is always read only. */
 const readOnlyNotes: Readonly<Record<string, string>> = {
-  TeamRedMiner: "TeamRedMiner can only be read over this API",
+  TeamRedMiner: "TeamRedMiner is read only over this API",
 };
 
 const both = (command: string): string[] => [`${command}enable`, `${command}disable`];

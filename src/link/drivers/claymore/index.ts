@@ -13,8 +13,8 @@ import { readingOf } from "../shared/program.ts";
 import { type ClaymoreReport, programOf, reportOf, type Statistics, statisticsOf } from "./statistics.ts";
 
 /**
- * The API of Claymore's miners over TCP, which PhoenixMiner and TT-Miner have too. It cannot change pools. Whether it
- * takes commands is not shown: a program that does not leaves them unanswered, and only the next read tells.
+ * The API of Claymore's miners over TCP, which PhoenixMiner and TT-Miner have too. It cannot change pools. It does not show
+ * whether it accepts commands: a read-only program does not answer them, and only the next read shows the result.
  * Sources: Claymore's API.txt, PhoenixMiner's readme. Its `miner_file` and `miner_reboot` are never sent.
  */
 export const claymore: Driver = {
@@ -36,9 +36,9 @@ function recognise(signs: Signs): Partial<Identity> | Question | undefined {
   return statistics === undefined ? undefined : { make: programOf(statistics).make };
 }
 
-/** For the question whether a program has the longer statistics: some leave open what they do not know. */
+/** Timeout of the first request for the longer statistics: some programs do not answer unknown methods. */
 const sideTimeoutMs = 1_500;
-/** For the answer to a command, which many programs do not give. */
+/** Timeout of the answer to a command, since many programs send none. */
 const answerTimeoutMs = 2_000;
 
 class ClaymoreRig implements Rig {
@@ -51,7 +51,7 @@ class ClaymoreRig implements Rig {
   #isDetailed: boolean | null = null;
   /** s, at the last read. */
   #uptime: number | null = null;
-  /** Whether it has mined two coins at once since it started: its cards then return to that. */
+  /** Whether it has mined two coins at once since it started: resumed cards then return to that. */
   #isDual = false;
 
   constructor({ lines, credentials }: Pick<Link, "lines" | "credentials">) {
@@ -143,7 +143,7 @@ class ClaymoreRig implements Rig {
     return offered;
   }
 
-  /** Sent once; no answer is no failure, since many commands have none. The next read shows what they did. */
+  /** Sent once. A missing answer is not an error, since many commands have none; the next read shows the result. */
   async #tell(method: string, params: readonly string[] | undefined, signal: AbortSignal): Promise<string> {
     try {
       const within = AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]);
@@ -154,7 +154,7 @@ class ClaymoreRig implements Rig {
       const isSilent =
         error instanceof RigbridgeError && (error.code === "rig.garbled" || error.code === "rig.timeout");
       if (!isSilent || signal.aborted) throw error;
-      return "The program took the command without an answer";
+      return "The program received the command and did not answer";
     }
   }
 }

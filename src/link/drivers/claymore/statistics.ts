@@ -62,10 +62,10 @@ const plainRates = (version: string): boolean => /TT-?Miner|- *(?:ZEC|XMR)\b/i.t
 
 const parts = (text = ""): string[] => text.split(";").map((part) => part.trim());
 
-/** The worded figures of a list; a card that does not mine has a word instead. */
+/** The figures of a list. A card that does not mine has a word instead of a number. */
 const isOff = (text: string | undefined): boolean => /^(?:off|stopped|disabled)$/i.test(text ?? "");
 
-/** What one read brings, with what the controls need. */
+/** The result of one read, with what the controls need. */
 export interface ClaymoreReport extends ProgramReport {
   readonly program: Program;
   readonly cardsOff: readonly boolean[];
@@ -119,7 +119,7 @@ export function reportOf(statistics: Statistics, notes: Notes): ClaymoreReport {
 
 const mostCards = 64;
 
-/** Texts as fields; those that say that a card is off are none. */
+/** Texts as fields; words for a card that is off become null. */
 const named = (text: string | undefined, keys: readonly string[]): Record<string, string | undefined> =>
   Object.fromEntries(parts(text).flatMap((part, index) => (keys[index] === undefined ? [] : [[keys[index], part]])));
 
@@ -160,7 +160,7 @@ function cards(statistics: Statistics, reader: TolerantReader, times: number, no
   });
 }
 
-/** null where the program mines one coin: then each card's second rate is "off", or there is none. */
+/** null if the program mines one coin: then each card's second rate is "off" or missing. */
 function dualOf(
   reader: TolerantReader,
   times: number,

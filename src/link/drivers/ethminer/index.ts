@@ -26,7 +26,7 @@ export const ethminer: Driver = {
   name: "ethminer (kawpowminer and other forks)",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [3333],
-  login: { keys: ["password"], adds: "read if it wants one" },
+  login: { keys: ["password"], adds: "if it asks for one" },
   recognise: (signs) => recognise(signs),
   connect: (link) => new EthminerRig(link),
 };
@@ -36,7 +36,7 @@ const detailed = "miner_getstatdetail";
 const connections = "miner_getconnections";
 const pauseCard = "miner_pausegpu";
 
-/** What it answers to the statistics of Claymore's API shows whether to ask for its own. */
+/** Its answer in Claymore's API shows whether it has its own statistics. */
 function recognise(signs: Signs): Partial<Identity> | Question | undefined {
   if (!mayAnswerLines(signs)) return undefined;
   const { lines = {} } = signs;
@@ -148,7 +148,7 @@ class EthminerRig implements Rig {
         signal,
       );
     const switches = cards.filter(({ number }) => number <= 99);
-    // Its cards begin anew, while the program and its uptime go on: no read shows it, so its answer must do.
+    // The cards restart, but the process and its uptime continue. No read shows the restart, so the answer confirms it.
     const restart: OfferedControl = {
       control: trigger("restart", { lasting: false, restartsMining: false, seconds: 30 }),
       set: (_, signal) => this.#do("miner_restart", [undefined], signal),
@@ -189,7 +189,7 @@ class EthminerRig implements Rig {
     return "The program accepted";
   }
 
-  /** Over one connection, on which it is logged in first where it wants that. */
+  /** All requests over one connection, after a login if the program asks for one. */
   async #ask(requests: readonly object[], signal: AbortSignal): Promise<DeviceReply[]> {
     const open = this.#needsLogin ? [] : await this.#lines.ask(requests, signal);
     if (!this.#needsLogin && errorCodeOf(open[0]) !== needsLogin) return open;
@@ -201,7 +201,7 @@ class EthminerRig implements Rig {
     const authorize = lineRequest("api_authorize", { params: { psw: this.#password } });
     const [granted, ...replies] = await this.#lines.ask([authorize, ...requests], signal);
     const isWrong = errorCodeOf(granted) === wrongLogin || errorCodeOf(replies[0]) === needsLogin;
-    // It may have been started again without a password, which it then takes for a wrong one.
+    // It may have been restarted without a password; it then rejects any login.
     if (isWrong) this.#needsLogin = false;
     if (isWrong) throw new RigbridgeError("rig.login", `${at} rejects this password of its API`);
     return replies;
@@ -210,11 +210,11 @@ class EthminerRig implements Rig {
 
 const errorCodeOf = (reply: DeviceReply | undefined): number | null => lineReplyOf(reply?.value)?.error?.code ?? null;
 
-/** A program that can only be read does not have the method; others complain of the parameters that are left out. */
+/** A read-only program does not have the method; others reject the missing parameters. */
 const allowsWrites = (answer: unknown): boolean => {
   const code = lineReplyOf(answer)?.error?.code;
   return code !== undefined && code !== null && code !== missing && code !== needsLogin;
 };
 
 const readOnlyNote =
-  "this program can only be read; to control it, start it with a positive port in its --api-bind or --api-port";
+  "this program is read only; to control it, start it with a positive port in its --api-bind or --api-port";

@@ -6,7 +6,7 @@ import { busOf, gpuRules } from "../shared/gpu-device.ts";
 import { poolPartsOf } from "../shared/line-replies.ts";
 import { type ProgramReport, programPool } from "../shared/program.ts";
 
-/** The forks with a name of their own, by what their version begins with; all others are ethminer. */
+/** The forks that are programs of their own, by the beginning of their version; all others are ethminer. */
 const forks: readonly (readonly [sign: RegExp, make: string, software: string, algorithm: string | null])[] = [
   [/^kawpowminer/i, "kawpowminer", "KawpowMiner", "kawpow"],
   [/^nsfminer/i, "nsfminer", "", "ethash"],
@@ -30,7 +30,7 @@ export function programOf(written: string | null): Program {
   return { make, software, algorithm, version };
 }
 
-/** What a card needs to be paused. */
+/** What a command to pause a card needs. */
 export interface NumberedCard {
   readonly number: number;
   readonly isPaused: boolean;
@@ -73,7 +73,7 @@ export function reportOf(detail: TolerantReader, pools: readonly PoolReading[]):
 
 const mostCards = 64;
 
-/** A count; null for what is none. */
+/** A count; null for anything else. */
 const whole = (figure: number | null): number | null => (Number.isSafeInteger(figure) ? figure : null);
 
 /** H/s as "0x01e8cb1a". */
@@ -122,7 +122,7 @@ function sensorsOf(hardware: TolerantReader): (number | null)[] {
 const within = (figure: number | null, most: number): number | null =>
   figure === null || figure === 0 || figure > most ? null : figure;
 
-/** A card that paused itself, for its heat for example; not one that was paused by a command. */
+/** Whether a card paused itself, for example when overheating; false for one that was paused by a command. */
 function pauseOf(card: TolerantReader, name: string): { code: string; text: string }[] {
   const reason = card.object("mining").text("pause_reason");
   const isOwn = reason !== null && !/api/i.test(reason) && card.object("mining").boolean("paused") === true;

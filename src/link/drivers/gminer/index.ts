@@ -1,32 +1,21 @@
-import type { DeviceReading, Driver } from "../../driver.ts";
+import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { total } from "../shared/figures.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
+import { type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
-/** GMiner's HTTP API (--api), which can only be read. Source: GMiner's documents, 3.44. */
-export const gminer: Driver = {
+/** GMiner's HTTP API (--api), which is read only. Source: GMiner's documents, 3.44. */
+export const gminer = readOnlyProgram({
   id: "gminer",
   name: "GMiner",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
-
-const name = /^gminer\b\s*v?/i;
-
-const page: ProgramPage = {
   path: "/stat",
   isIts: (stat) => name.test(stat.text("miner") ?? ""),
   report,
-};
+});
+
+const name = /^gminer\b\s*v?/i;
 
 /** Rates are in H/s, Sol/s or G/s, as `speed_unit` says. The fields of the second algorithm end with 2. */
 function report(stat: TolerantReader): ProgramReport {

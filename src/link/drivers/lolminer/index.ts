@@ -1,34 +1,22 @@
-import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
 import { highest, total } from "../shared/figures.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  loginOf,
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
-
-const page: ProgramPage = {
-  path: "/summary",
-  isIts: (reply) => /^lolMiner\b/i.test(reply.text("Software") ?? ""),
-  report: (reply) => (reply.has("GPUs") ? olderReport(reply) : report(reply)),
-};
+import { firstTwo, loginOf, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /**
  * lolMiner. Its API is off without --apiport, has no login and controls nothing. Its reply has one shape up to about
  * 1.3 and another one since. Source: the maker's documents, and a reply of 1.26.
  */
-export const lolminer: Driver = {
+export const lolminer = readOnlyProgram({
   id: "lolminer",
   name: "lolMiner",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
+  path: "/summary",
+  isIts: (reply) => /^lolMiner\b/i.test(reply.text("Software") ?? ""),
+  report: (reply) => (reply.has("GPUs") ? olderReport(reply) : report(reply)),
+});
 
 const programOf = (reply: TolerantReader) => ({
   software: "LolMiner",
@@ -37,8 +25,8 @@ const programOf = (reply: TolerantReader) => ({
 });
 
 function report(reply: TolerantReader): ProgramReport {
-  const [first = new TolerantReader(undefined, reply.notes, ""), second, ...more] = reply.list("Algorithms", 8);
-  if (more.length > 0) reply.notes.add(`it mines ${more.length + 2} algorithms; the first two are shown`);
+  const { notes } = reply;
+  const [first = new TolerantReader(undefined, notes, ""), second] = firstTwo(reply.list("Algorithms", 8), notes);
   const work = workOf(first);
   const dual = second === undefined ? null : workOf(second);
   return {
@@ -67,7 +55,7 @@ function workOf(algorithm: TolerantReader) {
   };
 }
 
-/** Figures of cards stand in lists of the algorithm, in the order of the cards. */
+/** Each algorithm has lists of figures, in the order of the cards. */
 function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
   const cards = reply.list("Workers");
   const times = factorOf(algorithm);
@@ -104,7 +92,7 @@ function factorOfUnit(unit: string | null): number {
   return { k: 1e3, m: 1e6, g: 1e9, t: 1e12, p: 1e15 }[prefix.toLowerCase()] ?? 1;
 }
 
-/** "10:0": bus and device, in decimal digits; in hexadecimal ones where any card's bus has a letter. */
+/** "10:0": bus and device, decimal; hexadecimal if any card's bus contains a letter. */
 function busesOf(cards: readonly TolerantReader[]): (number | null)[] {
   const isHexadecimal = cards.some((card) => /[a-f]|[:.].*[:.]/i.test(card.text("PCIE_Address", 32) ?? ""));
   if (isHexadecimal) return cards.map((card) => busOf(card, "PCIE_Address"));

@@ -50,7 +50,7 @@ class MinizRig implements Rig {
   }
 
   async set(key: ControlKey): Promise<string> {
-    throw new RigbridgeError("control.absent", `This program can only be read; it does not offer "${key}"`);
+    throw new RigbridgeError("control.absent", `This program is read only; it does not offer "${key}"`);
   }
 
   close(): void {
@@ -58,7 +58,10 @@ class MinizRig implements Rig {
   }
 }
 
-/** It names Equihash by its parameters: "144,5". Rates are in Sol/s, or in H/s for algorithms that are measured so. `now`: epoch ms. */
+/**
+ * Equihash is named by its parameters: "144,5". Rates are in Sol/s, or in H/s where that is the algorithm's unit.
+ * `now`: epoch ms.
+ */
 function report(reply: TolerantReader, now: number): ProgramReport {
   const devices = reply.list("result").map(cardOf);
   return {

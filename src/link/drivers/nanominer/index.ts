@@ -1,33 +1,22 @@
-import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "../shared/board-device.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
-
-const page: ProgramPage = {
-  path: "/stats",
-  isIts: (reply) => reply.isList("Algorithms") && reply.isList("Devices"),
-  report: (reply) => report(reply),
-};
+import { firstTwo, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /**
  * nanominer. Its web interface is on at port 9090 and only reads; one with a `webPassword` cannot be read. Source: the
  * maker's documents, and readers in other managers.
  */
-export const nanominer: Driver = {
+export const nanominer = readOnlyProgram({
   id: "nanominer",
   name: "nanominer",
   evidence: { readings: "other source", controls: "vendor document" },
   ports: [9090],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
+  path: "/stats",
+  isIts: (reply) => reply.isList("Algorithms") && reply.isList("Devices"),
+  report,
+});
 
 /** An algorithm with its name, which is its key. */
 interface Algorithm {
@@ -36,8 +25,7 @@ interface Algorithm {
 }
 
 function report(reply: TolerantReader): ProgramReport {
-  const [first, second, ...more] = named(reply.list("Algorithms", 16));
-  if (more.length > 0) reply.notes.add(`it mines ${more.length + 2} algorithms; the first two are shown`);
+  const [first, second] = firstTwo(named(reply.list("Algorithms", 16)), reply.notes);
   return {
     software: "NanoMiner",
     make: "nanominer",

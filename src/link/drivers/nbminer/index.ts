@@ -1,37 +1,21 @@
-import type { DeviceReading, Driver } from "../../driver.ts";
+import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { uptimeSince } from "../shared/figures.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
+import { type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
-/** NBMiner's HTTP API (--api), which can only be read. Source: NBMiner's documents, 42.3. */
-export const nbminer: Driver = {
+/** NBMiner's HTTP API (--api), which is read only. Source: NBMiner's documents, 42.3. */
+export const nbminer = readOnlyProgram({
   id: "nbminer",
   name: "NBMiner",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [22_333],
-  recognise: (signs) =>
-    recognisePage(
-      signs,
-      pageWith(() => Date.now()),
-    ),
-  connect: (link) => new ReadOnlyProgram(link, pageWith(link.now)),
-};
-
-/** `now`: epoch ms, since it reports only when it was started. */
-const pageWith = (now: () => number): ProgramPage => ({
   path: "/api/v1/status",
   isIts: (status) => status.object("miner").has("total_hashrate_raw"),
-  report: (status) => report(status, now()),
+  report,
 });
 
-/** Texts such as "61.02 M" stand beside each raw rate; -1 is a figure that is not known. */
+/** Each raw rate has a text beside it, such as "61.02 M"; -1 is an unknown figure. */
 function report(status: TolerantReader, now: number): ProgramReport {
   const miner = status.object("miner");
   const stratum = status.object("stratum");

@@ -1,33 +1,24 @@
-import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
+import { firstTwo, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
-const page: ProgramPage = {
-  path: "/",
-  isIts: (reply) => reply.isList("algos") && reply.isList("devices"),
-  report: (reply) => report(reply),
-};
-
-/** OneZeroMiner. Its API is on at 127.0.0.1:3001, has no login and controls nothing. Source: readers in other managers. */
-export const onezerominer: Driver = {
+/**
+ * OneZeroMiner. Its API is on at 127.0.0.1:3001, has no login and controls nothing. Source: readers in other managers.
+ */
+export const onezerominer = readOnlyProgram({
   id: "onezerominer",
   name: "OneZeroMiner",
   evidence: { readings: "other source", controls: "other source" },
   ports: [3001],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
+  path: "/",
+  isIts: (reply) => reply.isList("algos") && reply.isList("devices"),
+  report,
+});
 
 function report(reply: TolerantReader): ProgramReport {
-  const [first = new TolerantReader(undefined, reply.notes, ""), second, ...more] = reply.list("algos", 8);
-  if (more.length > 0) reply.notes.add(`it mines ${more.length + 2} algorithms; the first two are shown`);
+  const { notes } = reply;
+  const [first = new TolerantReader(undefined, notes, ""), second] = firstTwo(reply.list("algos", 8), notes);
   const work = workOf(first);
   return {
     software: "OneZeroMiner",
@@ -53,7 +44,7 @@ const workOf = (algorithm: TolerantReader) => ({
   },
 });
 
-/** Rates and shares of cards stand in lists of the algorithm, in the order of the cards. */
+/** Each algorithm has lists of its cards' rates and shares, in the order of the cards. */
 function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
   const rates = algorithm.row("hashrates");
   const accepted = algorithm.row("devices_accepted_shares");

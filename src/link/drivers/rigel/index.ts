@@ -1,34 +1,22 @@
-import type { DeviceReading, Driver, PoolReading } from "../../driver.ts";
+import type { DeviceReading, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  loginOf,
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
+import { loginOf, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
-/** Rigel's HTTP API (--api-bind), which can only be read. Source: Rigel's documents, 1.23. */
-export const rigel: Driver = {
+/** Rigel's HTTP API (--api-bind), which is read only. Source: Rigel's documents, 1.23. */
+export const rigel = readOnlyProgram({
   id: "rigel",
   name: "Rigel",
   evidence: { readings: "vendor document", controls: "vendor document" },
   ports: [],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
-
-const page: ProgramPage = {
   path: "/stat",
   isIts: (stat) => /^rigel\b/i.test(stat.text("name") ?? ""),
   report,
   // The passwords of its pools.
   isSecret: true,
-};
+});
 
-/** Figures stand under the name of their algorithm; `algorithm` joins the names: "autolykos2+sha512256d". */
+/** Figures are grouped by the name of their algorithm; `algorithm` joins the names: "autolykos2+sha512256d". */
 function report(stat: TolerantReader): ProgramReport {
   const [first, second] = (stat.text("algorithm") ?? "").split("+").filter((each) => each !== "");
   return {
@@ -64,7 +52,7 @@ function sharesOf(stat: TolerantReader, algorithm: string) {
   };
 }
 
-/** The first pool of an algorithm that is connected is in use; the passwords are never read. */
+/** The first connected pool of an algorithm is in use; the passwords are never read. */
 function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: boolean): PoolReading[] {
   if (algorithm === undefined) return [];
   const { accepted, rejected } = sharesOf(stat, algorithm);

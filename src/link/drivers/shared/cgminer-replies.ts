@@ -238,7 +238,7 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
 
 const mega = { times: 1e6 };
 
-/** "20", "D" for one that follows what else the computer does; where it is 0, sgminer's finer scales count. */
+/** "20", or "D" for a dynamic one; if it is 0, sgminer's finer scales count. */
 function intensityOf(reply: TolerantReader): string | null {
   const scales = ["Intensity", "XIntensity", "RawIntensity"].map((key) => reply.text(key, 20));
   return scales.find((value) => value !== null && value !== "0") ?? scales[0] ?? null;

@@ -16,8 +16,8 @@ export const celsius = { absent: 0, min: -60, max: 250 } as const;
 const longestUptime = 10 * 365 * 86_400;
 
 /**
- * s since a start in epoch s, which a device reports by the clock of its computer; null where that is impossible. `now`:
- * epoch ms.
+ * s since a start time in epoch s, which a device reports by its own clock; null if that is in the future or years ago.
+ * `now`: epoch ms.
  */
 export function uptimeSince(start: number | null, now: number): number | null {
   const seconds = start === null ? -1 : Math.floor(now / 1000 - start);

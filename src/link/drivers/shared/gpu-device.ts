@@ -4,14 +4,14 @@ import type { TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "./board-device.ts";
 import { highest, total } from "./figures.ts";
 
-/** A graphics card, with what is known of it. */
+/** A graphics card as far as it is known. */
 export const gpuDevice = (known: Partial<DeviceReading> & Pick<DeviceReading, "name">): DeviceReading => ({
   ...unknownDevice,
   kind: "gpu",
   ...known,
 });
 
-/** How programs write the figures of a card; what they do not know is 0, apart from a fan that stands still. */
+/** How programs write the figures of a card; unknown figures are 0, but a fan may really be at 0. */
 export const gpuRules = {
   temperature: { absent: 0, max: 250 },
   power: { absent: 0, max: 5_000 },
@@ -36,8 +36,8 @@ export function busOf(reply: TolerantReader, key: string): number | null {
 }
 
 /**
- * What cards add to the readings of their rig. Its power is unknown unless each card that is in use reports its own; the
- * rest of the computer is not in it.
+ * Readings of a rig that follow from its cards. Its power is unknown unless each card in use reports its own, and does not
+ * include the rest of the computer.
  */
 export function readingsOfCards(
   cards: readonly DeviceReading[],
@@ -65,7 +65,7 @@ export function modelOfCards(cards: readonly DeviceReading[]): string | null {
   return parts.length === 0 ? null : parts.join(", ").slice(0, 200).toWellFormed();
 }
 
-/** The second algorithm, with what is known of it. */
+/** The second algorithm as far as it is known. */
 export const dualWork = (
   known: Partial<Omit<Dual, "shares">> & { readonly shares?: Partial<Dual["shares"]> },
 ): Dual => ({

@@ -5,13 +5,13 @@ import type { Credentials } from "../../link.ts";
 import { printable } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 
-/** What programs answer to a line of JSON. */
+/** The answer of a program to a line of JSON. */
 export interface LineReply {
   readonly result: unknown;
   readonly error: { readonly code: number | null; readonly words: string } | null;
 }
 
-/** undefined for what is no such answer. */
+/** undefined for anything else. */
 export function lineReplyOf(value: unknown): LineReply | undefined {
   if (!isRecord(value) || !("result" in value || "error" in value || "jsonrpc" in value)) return undefined;
   const { result = null, error } = value;
@@ -29,12 +29,12 @@ export function acceptedLine(at: string, method: string, value: unknown): unknow
   return reply.result;
 }
 
-/** Whether a program may be asked for a line of JSON: nothing else has answered, or only its page. */
+/** Whether to send a program a line of JSON: only if nothing else has answered, or its web page at most. */
 export const mayAnswerLines = ({ root, port }: Signs): boolean =>
   port !== undefined &&
   (root === null || /miner/i.test(root.headers.server ?? "") || /"result"\s*:\s*\[/.test(root.body));
 
-/** These programs have a password alone, which a managed one gets as its token. */
+/** These programs have a password without a user name. A managed one gets its token as password. */
 export const passwordOf = ({ password, token }: Credentials): string | undefined => password ?? token;
 
 /** A pool's address as such programs write it, without the login in it. */

@@ -3,6 +3,7 @@ import type { ControlKey, Identity, RigReadings } from "../../../contract/readin
 import { unknownReadings } from "../../../contract/readings.ts";
 import type {
   DeviceReading,
+  Driver,
   Halt,
   HttpSign,
   PoolControls,
@@ -21,7 +22,7 @@ import { garbled } from "../../transports/limits.ts";
 import { total } from "./figures.ts";
 import { modelOfCards, readingsOfCards } from "./gpu-device.ts";
 
-/** What a mining program reports in one read; what is left out is unknown. */
+/** What a mining program reports in one read; absent fields are unknown. */
 export interface ProgramReport {
   /** Id in GET /api/miningsoftware. */
   readonly software: string;
@@ -39,7 +40,7 @@ export interface ProgramReport {
   readonly starting?: boolean;
 }
 
-/** The report as a reading that offers nothing; sums of the devices where the program gives none. */
+/** The report as a reading without controls. Totals that the program does not report are summed over its devices. */
 export function readingOf(report: ProgramReport, notes: Notes): Reading {
   const { devices, readings, pools } = report;
   const cards = readingsOfCards(devices);
@@ -63,7 +64,7 @@ export function readingOf(report: ProgramReport, notes: Notes): Reading {
     devices,
     controls: [],
     poolActions: [],
-    // Programs that list only the pool in use list none while none answers.
+    // Programs that list only the pool in use list none while no pool answers.
     halt: report.halt ?? (hashrate === 0 && pools?.every(({ active }) => !active) ? noPoolAnswers : undefined),
     software: report.software,
     logInterval: report.logInterval ?? null,
@@ -88,7 +89,7 @@ const sharesOf = (shares: RigReadings["shares"] | undefined, devices: readonly D
   hardwareErrors: shares?.hardwareErrors ?? total(devices.map(({ hardwareErrors }) => hardwareErrors)),
 });
 
-/** A pool in use: none where its URL is unknown. */
+/** The pool in use; empty if its URL is unknown. */
 export function programPool({
   url,
   tls = null,
@@ -100,7 +101,7 @@ export function programPool({
   readonly url: string | null;
   readonly worker: string | null;
   readonly tls?: boolean | null;
-  /** It serves the second algorithm. */
+  /** Whether it is for the second algorithm. */
   readonly second?: boolean;
 }): PoolReading[] {
   if (url === null) return [];
@@ -126,17 +127,28 @@ export function loginOf(user: string | null, worker: string | null): string | nu
   return `${user}.${worker}`;
 }
 
+/** The first two entries of a program's algorithms; a note says that there are more. */
+export function firstTwo<T>(algorithms: readonly T[], notes: Notes): [T | undefined, T | undefined] {
+  const [first, second] = algorithms;
+  if (algorithms.length > 2) notes.add(`it mines ${algorithms.length} algorithms; the first two are shown`);
+  return [first, second];
+}
+
 /** The page of a program that is read. */
 export interface ProgramPage {
   readonly path: string;
-  /** Whether it is this program's: by what other programs do not have. */
+  /** Whether it is this program's, by fields that other programs do not have. */
   readonly isIts: (page: TolerantReader) => boolean;
-  readonly report: (page: TolerantReader) => ProgramReport;
+  /** `now`: epoch ms. */
+  readonly report: (page: TolerantReader, now: number) => ProgramReport;
   /** It contains passwords, so errors never quote it. */
   readonly isSecret?: true;
 }
 
-/** Recognises a program by its page. Programs have no usual port of rigs, so only a port in the address is asked. */
+/**
+ * Recognises a program by its page. Programs do not use the ports of rigs, so the page is requested only if the address
+ * has a port.
+ */
 export function recognisePage(
   { root, pages, port }: Signs,
   { path, isIts, report }: ProgramPage,
@@ -144,19 +156,19 @@ export function recognisePage(
   if (root === null || port === undefined) return undefined;
   if (path !== "/" && !Object.hasOwn(pages, path)) return { page: path };
   const page = pageIn(path === "/" ? root : pages[path]);
-  return page !== undefined && isIts(page) ? identityOf(report(page)) : undefined;
+  return page !== undefined && isIts(page) ? identityOf(report(page, Date.now())) : undefined;
 }
 
-/** The object in an answer; undefined where there is none. */
+/** The object in an answer; undefined for anything else. */
 function pageIn(sign: HttpSign | null | undefined): TolerantReader | undefined {
   if (sign === null || sign === undefined || sign.status >= 400) return undefined;
   const parsed = parseReply(sign.body);
   return "problem" in parsed ? undefined : new TolerantReader(parsed.value, new Notes(), "");
 }
 
-/** Reads a page. Throws `rig.garbled` for that of something else. */
+/** Reads a page. Throws `rig.garbled` if it is not this program's. */
 export async function readPage(
-  { http }: Pick<Link, "http">,
+  { http, now }: Pick<Link, "http" | "now">,
   { path, isIts, report, isSecret }: ProgramPage,
   signal: AbortSignal,
 ): Promise<{ readonly report: ProgramReport; readonly notes: Notes; readonly page: TolerantReader }> {
@@ -167,12 +179,30 @@ export async function readPage(
   notes.addAll(repairs);
   const page = new TolerantReader(value, notes, "");
   if (!isIts(page)) throw garbled(http.at, `GET ${path}: the reply is not that of this program`);
-  return { report: report(page), notes, page };
+  return { report: report(page, now()), notes, page };
 }
 
 const unquoted = (error: RigbridgeError): RigbridgeError => new RigbridgeError(error.code, error.unquoted);
 
-/** A program with one page that can only be read. */
+/** The driver of a read-only program with a single page. */
+export function readOnlyProgram({
+  id,
+  name,
+  evidence,
+  ports,
+  ...page
+}: Pick<Driver, "id" | "name" | "evidence" | "ports"> & ProgramPage): Driver {
+  return {
+    id,
+    name,
+    evidence,
+    ports,
+    recognise: (signs) => recognisePage(signs, page),
+    connect: (link) => new ReadOnlyProgram(link, page),
+  };
+}
+
+/** A read-only program with a single page. */
 export class ReadOnlyProgram implements Rig {
   readonly quick = true;
   readonly pools: PoolControls = {};
@@ -190,7 +220,7 @@ export class ReadOnlyProgram implements Rig {
   }
 
   async set(key: ControlKey): Promise<string> {
-    throw new RigbridgeError("control.absent", `This program can only be read; it does not offer "${key}"`);
+    throw new RigbridgeError("control.absent", `This program is read only; it does not offer "${key}"`);
   }
 
   close(): void {

@@ -8,8 +8,9 @@ import { redacted } from "../shared/redact.ts";
 import { report } from "./statistics.ts";
 
 /**
- * SRBMiner-MULTI's HTTP API (--api-enable). It restarts at a secret path, the word of --api-miner-restart-url, which is
- * its token. The paths that restart or shut down the computer are never asked for. Source: SRBMiner's documents, 3.4.
+ * SRBMiner-MULTI's HTTP API (--api-enable). A GET of a secret path (--api-miner-restart-url, its token here) restarts it.
+ * Nothing in the API shows whether it has that path, so a wrong token appears only when it is used. The paths that restart
+ * or shut down the computer are never requested. Source: SRBMiner's documents, 3.4.
  */
 export const srbminer: Driver = {
   id: "srbminer",

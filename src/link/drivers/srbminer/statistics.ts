@@ -4,7 +4,7 @@ import { unknownDevice } from "../shared/board-device.ts";
 import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
 import { type ProgramReport, programPool } from "../shared/program.ts";
 
-/** Rates are in H/s. Those of devices stand under their names, `gpu0`, in each algorithm that they mine. */
+/** Rates are in H/s. Each algorithm lists its devices' rates under their names, such as `gpu0`. */
 export function report(page: TolerantReader): ProgramReport {
   const [first, second] = page.list("algorithms", 4);
   return {
@@ -42,7 +42,7 @@ export function report(page: TolerantReader): ProgramReport {
   };
 }
 
-/** Over the longest time that it reports. */
+/** The average over the longest time that it reports. */
 const averageOf = (algorithm: TolerantReader): number | null =>
   ["6hr", "1hr", "5min", "1min"]
     .map((key) => algorithm.object("hashrate").number(key, { absent: 0 }))

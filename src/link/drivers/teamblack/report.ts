@@ -1,15 +1,15 @@
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import { type ProgramReport, programPool } from "../shared/program.ts";
+import { firstTwo, type ProgramReport, programPool } from "../shared/program.ts";
 
-/** From what the program says of itself, of its pools, one for each algorithm, and of its threads on the cards. */
+/** From the program's own record, its pools (one for each algorithm) and its threads on the cards. */
 export function report(
   miner: TolerantReader,
-  [first, second, ...more]: readonly TolerantReader[],
+  algorithms: readonly TolerantReader[],
   threads: TolerantReader,
 ): ProgramReport {
-  if (more.length > 0) miner.notes.add(`it mines ${more.length + 2} algorithms; the first two are shown`);
+  const [first, second] = firstTwo(algorithms, miner.notes);
   const work = workOf(first ?? miner);
   return {
     software: "TeamBlackMiner",

@@ -12,9 +12,9 @@ import { redact, redacted } from "../shared/redact.ts";
 import { cardNumber, isNamed, summaryReport } from "./summary.ts";
 
 /**
- * T-Rex's HTTP API. Controls require its password, which --api-generate-key makes into the key of --api-key; without a
- * key it can only be read. Source: T-Rex's API documents, 0.26. Its `shutdown` is never sent: nothing in the API could
- * start it again.
+ * T-Rex's HTTP API. Controls require the password from which --api-generate-key derived the key of --api-key; without a key
+ * it is read only. Source: T-Rex's API documents, 0.26. `shutdown` is never sent, since the API has no command to start it
+ * again.
  */
 export const trex: Driver = {
   id: "trex",
@@ -34,7 +34,7 @@ const page: ProgramPage = {
   report: (summary) => summaryReport(summary, { software: "TrexMiner", make: "T-Rex" }),
 };
 
-/** Before a login that was refused is tried again. */
+/** Wait before a refused login is tried again. */
 const retryAfterMs = 60_000;
 
 class TrexRig implements Rig {
@@ -51,7 +51,7 @@ class TrexRig implements Rig {
     this.#link = link;
   }
 
-  /** The password is sent only once the summary shows a T-Rex, or a refusal in its form. */
+  /** The password is sent only after the summary, or a refusal, has identified a T-Rex. */
   async read(signal: AbortSignal): Promise<Reading> {
     let read = await this.#summary(signal);
     const isNew = await this.#logIn(signal);
@@ -133,13 +133,13 @@ class TrexRig implements Rig {
     throw new SessionEnded(refusal);
   }
 
-  /** Everything of a session is asked with its id. */
+  /** Requests of a session contain its id. */
   #path(path: string, asked: Readonly<Record<string, string>>): string {
     const query = new URLSearchParams({ ...asked, ...(this.#session === null ? {} : { sid: this.#session }) });
     return query.size === 0 ? path : `${path}?${query}`;
   }
 
-  /** A refusal may repeat what was sent. */
+  /** A refusal may quote the request, password included. */
   async #hidden<T>(answer: Promise<T>): Promise<T> {
     const secrets = [this.#session, this.#link.credentials.password];
     try {
@@ -155,5 +155,5 @@ const isDenied = (answer: TolerantReader): boolean => answer.number("success") =
 const effect = { lasting: false, restartsMining: false, seconds: 10 } as const;
 
 const readOnlyNote =
-  "this T-Rex can only be read; to control it, start it with --api-key and set the password that the key was made of";
-const wrongNote = "T-Rex rejects this password; it can only be read";
+  "this T-Rex is read only; to control it, start it with --api-key and set the password from which the key was made";
+const wrongNote = "T-Rex rejects this password, so it is read only";

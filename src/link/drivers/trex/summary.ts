@@ -91,7 +91,7 @@ function card(gpu: TolerantReader, position: number, earlier: TolerantReader | u
   });
 }
 
-/** It disables a card that is too hot, or that fails. */
+/** T-Rex disables a card that overheats or fails. */
 function statusOf(gpu: TolerantReader): DeviceReading["status"] {
   if (gpu.boolean("disabled") === true) return gpu.has("disabled_at_temperature") ? "sick" : "dead";
   return gpu.boolean("paused") === true ? "disabled" : "enabled";

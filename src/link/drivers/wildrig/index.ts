@@ -1,34 +1,23 @@
-import type { DeviceReading, Driver } from "../../driver.ts";
+import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { total } from "../shared/figures.ts";
 import { busOf, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
-import {
-  type ProgramPage,
-  type ProgramReport,
-  programPool,
-  ReadOnlyProgram,
-  recognisePage,
-} from "../shared/program.ts";
-
-/** Its page has the shape of those of old XMRigs, which give their own name. */
-const page: ProgramPage = {
-  path: "/",
-  isIts: (reply) => {
-    const isXmrig = /^xmrig/i.test(reply.text("ua") ?? "") || reply.text("kind") === "proxy";
-    return reply.object("hashrate").isList("threads") && !isXmrig;
-  },
-  report: (reply) => report(reply),
-};
+import { type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /** WildRig Multi. Its API is off without --api-port and controls nothing. Source: readers in other managers. */
-export const wildrig: Driver = {
+export const wildrig = readOnlyProgram({
   id: "wildrig",
   name: "WildRig Multi",
   evidence: { readings: "other source", controls: "other source" },
   ports: [],
-  recognise: (signs) => recognisePage(signs, page),
-  connect: (link) => new ReadOnlyProgram(link, page),
-};
+  path: "/",
+  // Old XMRigs have such a page, with their own name.
+  isIts: (reply) => {
+    const isXmrig = /^xmrig/i.test(reply.text("ua") ?? "") || reply.text("kind") === "proxy";
+    return reply.object("hashrate").isList("threads") && !isXmrig;
+  },
+  report,
+});
 
 function report(reply: TolerantReader): ProgramReport {
   const [now, minute, quarter] = reply.object("hashrate").numbers("total");
@@ -57,7 +46,7 @@ function report(reply: TolerantReader): ProgramReport {
   };
 }
 
-/** Newer versions list the shares of each card, older ones give the sums. */
+/** Newer versions list the shares of each card, older ones only the totals. */
 function sharesOf(results: TolerantReader) {
   const good = results.integer("shares_good");
   const all = results.integer("shares_total");
@@ -73,7 +62,7 @@ function sumOf(results: TolerantReader, key: string): number | null {
   return total(row.keys().map((position) => row.integer(position)));
 }
 
-/** Cards have no names here; their figures stand in lists, in the order of the cards. */
+/** Figures are in lists, in the order of the cards. Cards have no names here. */
 function cardsOf(reply: TolerantReader): DeviceReading[] {
   const sensors = reply.object("hwmon");
   const results = reply.object("results");

@@ -24,7 +24,7 @@ import { poolsOf } from "../xmrig/pools.ts";
 const summaryPath = "/1/summary";
 
 /**
- * xmrig-proxy: its workers' hash rate, their number and its connections to pools. It mines nothing, so it has no devices.
+ * xmrig-proxy: its workers' hash rate, their number and its connections to pools. It does not mine, so it has no devices.
  * Its page /1/miners is never read, since it contains the passwords of the workers. Source: xmrig-proxy 6.
  */
 export const xmrigProxy: Driver = {
@@ -36,7 +36,7 @@ export const xmrigProxy: Driver = {
   connect: (link) => new XmrigProxyRig(link),
 };
 
-/** As XMRig it has no page at /, and only to servers without one is the address's token sent. */
+/** Like XMRig it has no page at /. The token is sent only to servers without such a page. */
 function recognise({ root, pages, port }: Signs): Partial<Identity> | Question | undefined {
   if (root === null || root.status < 400 || port === undefined) return undefined;
   if (!Object.hasOwn(pages, summaryPath)) return { page: summaryPath, withToken: true };
@@ -75,7 +75,7 @@ class XmrigProxyRig implements Rig {
   }
 
   async set(key: ControlKey): Promise<string> {
-    throw new RigbridgeError("control.absent", `xmrig-proxy mines nothing itself; it does not offer "${key}"`);
+    throw new RigbridgeError("control.absent", `xmrig-proxy does not mine itself; it does not offer "${key}"`);
   }
 
   get pools(): PoolControls {
@@ -87,7 +87,7 @@ class XmrigProxyRig implements Rig {
   }
 }
 
-/** It does not report which of its pools it uses, so no pool is switched to. */
+/** It does not report the pool in use, so switching to a pool is not offered. */
 const poolActions: readonly PoolAction[] = ["add", "enable", "disable", "remove", "prioritize"];
 
 function identityOf(summary: TolerantReader): Identity {
@@ -130,7 +130,7 @@ function readingsOf(summary: TolerantReader): RigReadings {
   };
 }
 
-/** A pool is known to be in use only where it is the one that is enabled. */
+/** The pool in use is known only if a single pool is enabled. */
 function usedPools(pools: readonly PoolReading[], { proxy }: RigReadings): PoolReading[] {
   const enabled = pools.filter(({ status }) => status === "enabled");
   const isUsed = enabled.length === 1 && (proxy?.upstreams ?? 0) > 0;

@@ -16,7 +16,7 @@ export interface XmrigPages {
   readonly config: string;
 }
 
-/** Pools change only by hand. */
+/** Pools are changed only by commands. */
 const refreshAfterMs = 60_000;
 /**
  * After a change the configuration read may still be the old one. XMRig answers at once, applies the new one half a
@@ -30,7 +30,10 @@ export class XmrigApi {
   readonly #pages: XmrigPages;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #config: Memo<{ readonly value: unknown; readonly allowed: boolean }>;
-  /** When the last change is certainly applied, by the monotonic clock: a configuration read before is not kept. */
+  /**
+   * When the last change is certainly applied, by the monotonic clock. A configuration that was read earlier is not
+   * cached.
+   */
   #settledAt = Number.NEGATIVE_INFINITY;
 
   constructor(link: Link, pages: XmrigPages) {
@@ -52,14 +55,14 @@ export class XmrigApi {
   }
 
   get restrictedNote(): string {
-    return `this ${this.#pages.name} can only be read; to control it, start it with --http-no-restricted and --http-access-token`;
+    return `this ${this.#pages.name} is read only; to control it, start it with --http-no-restricted and --http-access-token`;
   }
 
   async summary(signal: AbortSignal, notes: Notes): Promise<TolerantReader> {
     return new TolerantReader(await this.get(this.#pages.summary, signal, notes), notes, "");
   }
 
-  /** Whether the configuration may be read, and with that everything be changed. */
+  /** Whether the configuration may be read, which also means that it may be changed. */
   async readConfig(signal: AbortSignal, notes: Notes): Promise<boolean> {
     if (!this.#config.isFresh || this.#config.at < this.#settledAt) {
       try {
@@ -102,7 +105,7 @@ export class XmrigApi {
     const { http, credentials } = this.#link;
     const reply = await http.call({ ...call, headers: this.#headers }, signal);
     const mistake = this.#tokenMistake(reply.status, credentials.token !== undefined);
-    // The summary needs only the token; everything else may be forbidden despite it.
+    // The summary requires only the token; everything else may be forbidden even with it.
     const code = reply.status === 401 || call.path === this.#pages.summary ? "rig.login" : "rig.refused";
     if (mistake !== null) throw new RigbridgeError(code, `${http.at} refused ${call.path}: ${mistake}`);
     if (reply.status >= 300) throw refusal(http.at, call, reply);

@@ -63,7 +63,7 @@ function isXmrigError(status: number, body: string): boolean {
   return parsed.value.status === status && typeof parsed.value.error === "string";
 }
 
-/** A processor's backend adds nothing to the summary. */
+/** The processor's backend has nothing that the summary lacks. */
 const refreshAfterMs = 60_000;
 
 class XmrigRig implements Rig {

@@ -109,7 +109,7 @@ const or = (parts: readonly Part[]): Part => ({
 export const actsOnRigs = (steps: readonly RunStep[]): boolean =>
   steps.some((step) => needsMiner(step) || kindOf(step) === "rule");
 
-/** Whether all that a rule does is to report rigs that are off, as the service does without it. */
+/** Whether a rule only reports offline rigs, as the service does without it. */
 export const reportsAbsence = ({ when, do: steps = [] }: Pick<ResolvedRule, "when" | "do">): boolean =>
   when !== undefined &&
   when.where === undefined &&

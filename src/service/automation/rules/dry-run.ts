@@ -26,7 +26,7 @@ const inHistory: ReadonlySet<string> = new Set(["hashrate", "power", "temperatur
 export interface DryRunOptions {
   each(minerId: number, from: number, to: number, take: TakeSample): void;
   stateOf(minerId: number): RigState | undefined;
-  /** What expressions see of a miner: its name, group and tags of now. */
+  /** What expressions see of a miner: its current name, group and tags. */
   names: ExpressionNames["names"];
   readonly zone: string | undefined;
   /** Days for which every sample is kept. */
@@ -121,7 +121,7 @@ class Breath {
   }
 }
 
-/** What the history does not contain about this rule. */
+/** What the history lacks for this rule. */
 function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): string[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {
@@ -134,11 +134,11 @@ function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): s
     ...(missing.length > 0
       ? [`the history does not hold ${[...new Set(missing)].join(", ")}: conditions on it are unknown`]
       : []),
-    ...(again === undefined ? [] : ["only the first action of each firing is listed, not those that `again` adds"]),
+    ...(again === undefined ? [] : ["only the first action of each firing is listed, not those that `again` repeats"]),
     ...(when?.where === undefined
       ? []
-      : ["`where` knows hashrate, power and temperature of then, and names, groups and tags of now"]),
+      : ["`where` uses past hash rates, power and temperatures, but current names, groups and tags"]),
     ...(isLong ? ["beyond the days of history.raw there are only hourly means"] : []),
-    ...(inhibitedBy === undefined ? [] : ["inhibition and maintenance are not tried"]),
+    ...(inhibitedBy === undefined ? [] : ["inhibition and maintenance are not simulated"]),
   ];
 }

@@ -82,7 +82,7 @@ export class Firing implements FiringActs {
     this.#run(rule, minerId, cell, onClear, "cleared");
   }
 
-  /** Its actions have not helped; it does nothing more until it has cleared. */
+  /** Its actions have not helped; it gives up until it has cleared. */
   giveUp(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {
     const window = this.#maintenanceAt(minerId);
     if (window !== null) {
@@ -112,7 +112,7 @@ export class Firing implements FiringActs {
   }
 
   /**
-   * A person runs it for these miners, whatever its conditions say; `run` does so, and `resultOf` is its result in words. Throws
+   * A user runs it for these miners, whatever its conditions; `run` does so, and `resultOf` is its result in words. Throws
    * `not.possible` if its guard or its limits hold it back.
    */
   async byHand<T>(
@@ -165,7 +165,7 @@ export class Firing implements FiringActs {
   }
 
   #warn(rule: LiveRule, affected: number): void {
-    // Nothing was to be done at the rigs, and the service reports them without the rule.
+    // The rule has no actions on the rigs, and the service reports them without it.
     if (rule.guardOpen || reportsAbsence(rule.settings)) return;
     rule.guardOpen = true;
     const { key, name } = rule.settings;

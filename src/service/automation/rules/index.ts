@@ -53,7 +53,7 @@ export class Automation {
   readonly dryRuns: DryRuns;
   readonly #options: RulesOptions;
   readonly #around: RuleSurroundings;
-  /** Ends the watch of readings; null: without rules it would be in vain. */
+  /** Stops watching readings; null without rules, which need no readings. */
   #unwatch: (() => void) | null = null;
   #isStarted = false;
 
@@ -171,7 +171,7 @@ export class Automation {
     return this.#around.nextTimeOf(conditionsIn(settings.when));
   }
 
-  /** The steps of all rules and schedules, by what each is called. */
+  /** The steps of all rules and schedules, by their names. */
   lists(): { readonly what: string; readonly steps: readonly RunStep[] }[] {
     return [
       ...this.engine.rules.map(({ settings: { name, do: steps = [], onClear = [] } }) => ({

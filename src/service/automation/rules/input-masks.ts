@@ -7,7 +7,7 @@ export const anything = -1;
 /** One bit of a mask is for everything else. */
 const mostBits = 30;
 
-/** What rules depend on in the state of a rig, so that a read evaluates only the rules that it may change. */
+/** The inputs of rules in the state of a rig, so that a read evaluates only the rules that it may affect. */
 export class InputMasks {
   /** The bit of each is its index. */
   #inputs: readonly Input[] = [];
@@ -25,7 +25,7 @@ export class InputMasks {
     }
   }
 
-  /** The bits of what a read has changed. */
+  /** The bits of the inputs that a read has changed. */
   changed({ disabled }: { readonly disabled: boolean }, before: RigState, state: RigState): number {
     let mask = 1 << 31;
     for (let bit = 0; bit < this.#inputs.length; bit += 1) {

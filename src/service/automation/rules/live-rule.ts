@@ -86,7 +86,7 @@ export interface FiringActs {
   clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   giveUp(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   turn(rules: readonly LiveRule[], now: Instant): void;
-  /** The rule is gone. */
+  /** The rule was removed. */
   closed(rule: LiveRule): void;
 }
 
@@ -164,7 +164,7 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   cell.began = now.monotonic;
   cell.held = row.held;
   cell.attempts = row.attempts;
-  // The next action comes after its conditions have held for their time anew.
+  // Before the next action, its conditions must hold for their time again.
   if (cell.phase === "firing") cell.elapsed = 0;
   // A time in the future means that the clock was set back; then it has only just fired.
   cell.fired = keptFirings(
@@ -174,13 +174,13 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   return cell;
 }
 
-/** While its own action is under way, and while the rig restarts from it, a rule reacts to nothing. */
+/** A rule does not react while its own action is running, or the rig restarts from it. */
 export const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boolean =>
   cell !== undefined &&
   now.monotonic < (cell.deafUntil ?? 0) &&
   (cell.deafUntil === Number.POSITIVE_INFINITY || state?.restarting === true);
 
-/** When the rule must look at the miner again although nothing changes, by the monotonic clock. */
+/** When the rule must be evaluated again even without changes, by the monotonic clock. */
 export function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
   if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
     return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;

@@ -22,7 +22,7 @@ export interface Delays {
 }
 
 export interface Instant {
-  /** ms of a clock that never jumps. */
+  /** Monotonic clock, ms. */
   readonly monotonic: number;
   /** Epoch ms. */
   readonly wall: number;

@@ -17,7 +17,7 @@ export interface RuleOperationsOptions {
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly now: () => number;
-  /** Hooks, the broker and programs are the configuration file's. */
+  /** Web hooks, broker and programs are only available to rules of the configuration file. */
   names(): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
   /** Why a maker must not have these steps. */
   stepMistakes(steps: readonly RunStep[], maker: Access, path: string): Mistake[];

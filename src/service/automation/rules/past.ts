@@ -20,7 +20,7 @@ export interface Sample {
   readonly temperature: number;
 }
 
-/** What is known of the past: the hours of the week, and medians of the history itself. */
+/** The past of a trial: averages by hour of the week, and medians of the history itself. */
 export class Past implements Surroundings, ExpressionNames {
   now = 0;
   readonly #zone: string | undefined;
@@ -32,7 +32,7 @@ export class Past implements Surroundings, ExpressionNames {
     this.#zone = zone;
   }
 
-  /** Another miner is tried. */
+  /** Begins with another miner. */
   forget(): void {
     this.#hour.length = 0;
     this.#medians = null;
@@ -65,11 +65,11 @@ export class Past implements Surroundings, ExpressionNames {
   pools = (): [] => [];
   topic = (): null => null;
   happens = (): boolean => false;
-  /** Expressions are tested apart. */
+  /** Expressions are evaluated separately. */
   names = (): ExpressionContext => ({ miner: {}, reading: {}, rule: {} });
 }
 
-/** The expression of a rule, with what the history holds of readings, and the names of now. */
+/** The expression of a rule, with readings of the history and current names. */
 export class PastExpression {
   readonly counts = { true: 0, false: 0, unknown: 0 };
   readonly #expression: Expression;

@@ -13,7 +13,7 @@ import { changeAfter, cronOf, dailyPattern, isInside, type Windows, weeklyWindow
 
 /** Values that rigs do not report, for a miner; 0 = for none in particular. */
 export interface RuleValues {
-  /** What the mining program of a miner printed last before it was given up or restarted; null if unknown. */
+  /** Last output of a miner's mining program before it was given up or restarted; null if unknown. */
   lastOutput(minerId: number): string | null;
   /** Money per kWh at this time, epoch ms; null if it is unknown. */
   price(minerId: number, at: number): number | null;

@@ -32,7 +32,7 @@ interface TrialOptions {
 /** One miner through its history. */
 export class Trial {
   readonly firings: PastFiring[] = [];
-  /** For its guard: when its conditions held, also if for too short a time. */
+  /** For its guard: when its conditions held, even if not long enough. */
   readonly episodes: Episode[] = [];
   readonly #options: TrialOptions;
   readonly #machine: MachineState = { phase: "idle", since: 0, elapsed: 0, at: null };
@@ -46,7 +46,7 @@ export class Trial {
     options.past.forget();
   }
 
-  /** Samples come at the interval of its reads, or once an hour where only means are left. */
+  /** Samples have the interval of its reads, or of an hour where only averages are left. */
   learnInterval(samples: readonly Sample[]): void {
     const gaps = samples.slice(1).map(({ time }, index) => time - (samples[index]?.time ?? time));
     const usual = median(gaps);
@@ -61,7 +61,7 @@ export class Trial {
     this.#step(sample.time);
   }
 
-  /** What happens up to this time without a sample: it is away, and timers come. */
+  /** Advances to this time without a sample: the miner goes offline, and timers fire. */
   waitUntil(time: number): void {
     const last = this.#last;
     if (last === null) return;

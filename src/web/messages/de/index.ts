@@ -1,12 +1,34 @@
 import type { Messages } from "../en/index.ts";
+import { activity } from "./activity.ts";
 import { add } from "./add.ts";
 import { alarms } from "./alarms.ts";
+import { commands } from "./commands.ts";
 import { family } from "./family.ts";
 import { form } from "./form.ts";
+import { hosts } from "./hosts.ts";
 import { money } from "./money.ts";
 import { overview } from "./overview.ts";
+import { pools } from "./pools.ts";
+import { rig } from "./rig.ts";
 import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
+import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
 
-export const messages: Messages = { ...shared, add, alarms, family, form, money, overview, rigs, rules };
+export const messages: Messages = {
+  ...shared,
+  activity,
+  add,
+  alarms,
+  commands,
+  family,
+  form,
+  hosts,
+  money,
+  overview,
+  pools,
+  rig,
+  rigs,
+  rules,
+  settings,
+};

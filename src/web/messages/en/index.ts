@@ -1,15 +1,35 @@
+import { activity } from "./activity.ts";
 import { add } from "./add.ts";
 import { alarms } from "./alarms.ts";
 import { commands } from "./commands.ts";
 import { family } from "./family.ts";
 import { form } from "./form.ts";
+import { hosts } from "./hosts.ts";
 import { money } from "./money.ts";
 import { overview } from "./overview.ts";
+import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
 import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
+import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
 
 /** English, the source of all other languages: their types are made of it. */
-export const messages = { ...shared, add, alarms, commands, family, form, money, overview, rig, rigs, rules };
+export const messages = {
+  ...shared,
+  activity,
+  add,
+  alarms,
+  commands,
+  family,
+  form,
+  hosts,
+  money,
+  overview,
+  pools,
+  rig,
+  rigs,
+  rules,
+  settings,
+};
 export type Messages = typeof messages;

@@ -58,7 +58,7 @@ export const rig = {
   restartsMining: "restarts mining",
   lasting: "stays after a restart of the rig",
   takes: (time: string) => `takes about ${time}`,
-  board: (slot: number) => `Board ${slot}`,
+  board: (slot: string) => `Board ${slot}`,
   control: {
     mining: "Mining",
     power_limit: "Power limit",

@@ -35,13 +35,12 @@ export function RoomMaximum({ room: { max, highest, name }, busy, change }: Room
           type="button"
           class="button small quiet"
           disabled={busy}
-          aria-label={t.family.setMaximum(name)}
           onClick={() => {
             setText(max === null ? "" : String(max.watts));
             setOpen(true);
           }}
         >
-          {t.family.change}
+          {t.family.change} <span class="visually-hidden">{t.family.setMaximum(name)}</span>
         </button>
       ) : null}
       {open ? (

@@ -92,16 +92,16 @@ function ControlInput(props: InputProps) {
   return <RangeInput {...props} />;
 }
 
-/** Two buttons: which of them is pressed is what the rig reports. */
+/** Start or stop, whichever changes something; two buttons for any other switch, of which the reported one is pressed. */
 function SwitchInput({ control, labelledBy, isWaiting, send }: InputProps) {
   const isMining = control.key === "mining";
   const button = (on: boolean, icon: IconName | null, label: string) => (
     <button
       type="button"
       class="button"
-      aria-pressed={control.value === on}
-      disabled={isWaiting || control.value === on}
-      onClick={() => send(on)}
+      aria-pressed={isMining ? undefined : control.value === on}
+      disabled={isWaiting}
+      onClick={() => (control.value === on ? undefined : send(on))}
     >
       {icon === null ? null : <Icon name={icon} />} {label}
     </button>
@@ -109,8 +109,12 @@ function SwitchInput({ control, labelledBy, isWaiting, send }: InputProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend beside the heading
     <div class="row" role="group" aria-labelledby={labelledBy}>
-      {button(true, isMining ? "start" : null, isMining ? t.rig.start : t.rig.switchOn)}
-      {button(false, isMining ? "stop" : null, isMining ? t.rig.stop : t.rig.switchOff)}
+      {isMining && control.value === true
+        ? null
+        : button(true, isMining ? "start" : null, isMining ? t.rig.start : t.rig.switchOn)}
+      {isMining && control.value === false
+        ? null
+        : button(false, isMining ? "stop" : null, isMining ? t.rig.stop : t.rig.switchOff)}
     </div>
   );
 }
@@ -162,7 +166,10 @@ function ChoiceInput({
         value={choices.find(isPresent)?.watts ?? null}
         min={control.min ?? 0}
         max={control.max ?? 0}
-        marks={choices.map(({ watts, value }) => ({ value: watts ?? 0, label: watts === 0 ? t.shell.off : value }))}
+        marks={choices.map((choice) => ({
+          value: choice.watts ?? 0,
+          label: choice.watts === 0 ? t.shell.off : choiceText(choice),
+        }))}
         marksOnly
         disabled={isWaiting}
         onCommit={(watts) => send(choices.find((choice) => choice.watts === watts)?.value ?? watts)}
@@ -248,7 +255,7 @@ const wordText = (word: string): string => Object.entries(t.rig.words).find(([ea
 /** The name of a control: boards by their slot, an unknown one by its key. */
 export function controlName(key: string): string {
   const slot = /^board_(\d+)$/.exec(key)?.[1];
-  if (slot !== undefined) return t.rig.board(Number(slot));
+  if (slot !== undefined) return t.rig.board(number(Number(slot)));
   return Object.entries(t.rig.control).find(([each]) => each === key)?.[1] ?? key;
 }
 

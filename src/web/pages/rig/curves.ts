@@ -35,9 +35,12 @@ export function curvesOf({ step, points }: History): Curves {
   };
   const before = points.find(([, , , , energy]) => energy !== null)?.[4] ?? null;
   let last: number | undefined;
+  // The newest readings are rounded differently than the history.
+  let used = 0;
   for (const [time, hashrate, power, temperature, energy] of points) {
     if (last !== undefined && time - last > pauseMs) add(last + 1);
-    add(time, hashrate, power, temperature, energy === null || before === null ? null : energy - before);
+    if (energy !== null && before !== null) used = Math.max(used, energy - before);
+    add(time, hashrate, power, temperature, energy === null || before === null ? null : used);
     last = time;
   }
   return { times, ...values };
@@ -86,7 +89,7 @@ export function periodFrom(key: string, from: string, to: string): Period {
 
 /** Its first and last moment, epoch ms. */
 export function boundsOf(period: Period): { readonly from: number; readonly to: number } {
-  if (period.key === "own") return period;
+  if (period.key === "own") return { from: period.from, to: period.to };
   const to = Date.now();
   return { from: to - periods[period.key].ms, to };
 }

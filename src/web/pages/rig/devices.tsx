@@ -86,7 +86,11 @@ function Table({ name, columns, children }: { name: string; columns: readonly st
         <thead>
           <tr>
             {columns.map((column, index) => (
-              <th key={column} scope="col" class={index === 0 || column === t.rig.state ? "" : "number"}>
+              <th
+                key={column}
+                scope="col"
+                class={index === 0 || column === t.rig.state || column === t.rig.serial ? "" : "number"}
+              >
                 {column}
               </th>
             ))}
@@ -129,7 +133,7 @@ function Boards({ miner: { readings } }: { miner: MinerDetail }) {
             </td>
             <td class="number">{scaled(board.frequency, "Hz")}</td>
             <td class="number">{board.voltage === null ? "–" : `${number(board.voltage, 2)} V`}</td>
-            <td class="number">
+            <td>
               <bdi>{board.serial ?? "–"}</bdi>
             </td>
           </tr>

@@ -87,9 +87,12 @@ function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
   const curves = useMemo(() => curvesOf(withLive(history, live)), [history, live]);
   const span = [from, Math.max(to, curves.times.at(-1) ?? to)] as const;
   const { algorithm } = miner.readings;
+  // A chart without any value would only take place, unless none has one.
+  const withValues = only.filter((metric) => curves[metric].some((value) => value !== null));
+  const shown = withValues.length === 0 ? only.slice(0, 1) : withValues;
   const charts = useMemo(
     () =>
-      only.map((metric): { metric: Metric; series: Series[] } => ({
+      shown.map((metric): { metric: Metric; series: Series[] } => ({
         metric,
         series: [
           {
@@ -106,7 +109,7 @@ function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
           },
         ],
       })),
-    [curves, algorithm, only.join()],
+    [curves, algorithm, shown.join()],
   );
   return (
     <div class="charts">

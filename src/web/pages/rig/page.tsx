@@ -141,7 +141,9 @@ function Identity({ miner }: { miner: MinerDetail }) {
   const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
   const { identity, location, hostDescription } = miner;
   const page = isManaged(miner) ? null : ownPage(miner);
-  const model = [identity?.make, identity?.model].filter((each) => each).join(" ") || miner.hardware;
+  const { make = null, model: named = null } = identity ?? {};
+  const hasMake = make === null || named?.toLowerCase().startsWith(make.toLowerCase());
+  const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
   const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
   const path = groupPath(groups.value ?? [], miner.groupId);
   const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");

@@ -59,7 +59,7 @@ export function Pools({ miner, reload }: PoolsProps) {
             <table>
               <thead>
                 <tr>
-                  {[t.rig.priority, t.rig.pool, t.rig.state, t.rig.coin].map((name) => (
+                  {[t.rig.priority, t.rig.pool, t.rig.state].map((name) => (
                     <th key={name} scope="col">
                       {name}
                     </th>
@@ -82,12 +82,14 @@ export function Pools({ miner, reload }: PoolsProps) {
                       <small>
                         <bdi>{pool.additionalInfo.displayUrl}</bdi> · <bdi>{pool.additionalInfo.worker}</bdi>
                       </small>
+                      {pool.coinName === "" ? null : (
+                        <small>
+                          <bdi>{pool.coinName}</bdi>
+                        </small>
+                      )}
                     </th>
                     <td>
                       <PoolState state={pool.statusInfo.statusDisplay} />
-                    </td>
-                    <td>
-                      <bdi>{pool.coinName === "" ? "–" : pool.coinName}</bdi>
                     </td>
                     <td class="number">{pool.progressInfo.line1}</td>
                     <td class="number">{pool.progressInfo.line2}</td>

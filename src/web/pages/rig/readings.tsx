@@ -1,5 +1,5 @@
 import type { MinerDetail } from "../../../contract/resources.ts";
-import { duration, efficiency, energy, hashrate, money, number, percent, power, temperature } from "../../format.ts";
+import { duration, efficiency, hashrate, money, number, percent, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Tile, Tiles } from "../../parts/page.tsx";
 import { Stale } from "../../parts/status.tsx";
@@ -68,7 +68,6 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
             : t.rig.hardwareErrors(number(shares.hardwareErrors)),
         )}
       />
-      <Tile name={t.rig.energy} value={energy(readings.energy)} note={notes()} />
     </Tiles>
   );
 }

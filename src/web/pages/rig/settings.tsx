@@ -258,7 +258,7 @@ function Delete({ miner }: { miner: MinerDetail }) {
   return (
     <Card title={t.rig.remove}>
       <p class="hint">{t.rig.removeText}</p>
-      <p>
+      <p class="rig-remove">
         <button type="button" class="button danger" onClick={() => setAsks(true)}>
           <Icon name="trash" /> {t.rig.remove}
         </button>

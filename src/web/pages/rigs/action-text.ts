@@ -7,7 +7,7 @@ const boardKey = /^board_(\d+)$/;
 /** The name of a control of a rig. */
 export function controlText(key: string): string {
   const board = boardKey.exec(key)?.[1];
-  return board === undefined ? named(t.rigs.controls, key) : t.rigs.board(board);
+  return board === undefined ? named(t.rig.control, key) : t.rig.board(Number(board));
 }
 
 /** An action with what matters of its parameters: "Power limit 2400". */

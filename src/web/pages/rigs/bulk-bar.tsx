@@ -2,9 +2,8 @@ import { useState } from "preact/hooks";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { may } from "../../session.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
-import { type BulkName, bulkNames, kindOf } from "./bulk-kinds.ts";
+import { type BulkName, bulkNames, kindOf, mayDo } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
 import { clearSelection, selectAll, selection } from "./selection.ts";
 import type { Listed } from "./use-listed.ts";
@@ -16,7 +15,7 @@ export function BulkBar({ listed, tree }: { listed: Listed; tree: GroupTree }) {
   const selected = listed.all.filter(({ id }) => ids.has(id));
   const visible = listed.rows.reduce((sum, { id }) => sum + (ids.has(id) ? 1 : 0), 0);
   const hidden = selected.length - visible;
-  const names = bulkNames.filter((name) => may(kindOf(name).needs));
+  const names = bulkNames.filter(mayDo);
   const first = names.filter((name) => kindOf(name).isFirst);
   const more = names.filter((name) => !kindOf(name).isFirst);
   return (
@@ -60,7 +59,7 @@ export function BulkBar({ listed, tree }: { listed: Listed; tree: GroupTree }) {
       </div>
       <button
         type="button"
-        class="button quiet"
+        class="button quiet close"
         aria-label={t.rigs.clearSelection}
         title={t.rigs.clearSelection}
         onClick={clearSelection}

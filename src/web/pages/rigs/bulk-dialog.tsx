@@ -39,7 +39,9 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   const [busy, setBusy] = useState<"rehearsing" | "starting" | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [rehearsal, setRehearsal] = useState<readonly JobResult[] | null>(null);
-  const { isAction = false, isDangerous = false } = kindOf(name);
+  const { isDangerous = false } = kindOf(name);
+  const hasBulk = may("startBulkAction");
+  const isPaced = isServiceAction(name) && hasBulk;
   const alarms = useMemo(() => (name === "acknowledge" ? openAlarms(ids) : null), [ids]);
   const count = alarms === null ? ids.length : [...alarms.values()].flat().length;
 
@@ -59,7 +61,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
     if (isServiceAction(name)) setRehearsal(await rehearse(name, filled, ids));
   });
   const start = doing("starting", async (filled) => {
-    if (isServiceAction(name)) await startJob(name, filled, ids, pace);
+    if (isServiceAction(name) && hasBulk) await startJob(name, filled, ids, pace);
     else startOwn(name, filled, rows, alarms, tree);
     onClose();
   });
@@ -72,7 +74,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
           <button type="button" class="button" onClick={onClose}>
             {t.shell.cancel}
           </button>
-          {isAction ? (
+          {isPaced ? (
             <button type="button" class="button" disabled={parameters === null || busy !== null} onClick={check}>
               {busy === "rehearsing" ? t.rigs.rehearsing : t.rigs.rehearse}
             </button>
@@ -90,7 +92,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
       }
     >
       <p>{t.rigs.about[name]}</p>
-      {name === "restart" ? (
+      {name === "restart" && hasBulk ? (
         <label class="switch">
           <input
             type="checkbox"
@@ -106,7 +108,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
       {name === "tag" ? <TagForm fill={fill} /> : null}
       {name === "group" ? <GroupForm tree={tree} fill={fill} /> : null}
       {name === "acknowledge" && count === 0 ? <p>{t.rigs.noAlarms}</p> : null}
-      {isAction && ids.length > 1 ? <Pace value={pace} change={setPace} /> : null}
+      {isPaced && ids.length > 1 ? <Pace value={pace} change={setPace} /> : null}
       {rehearsal === null ? null : <Rehearsal results={rehearsal} />}
       <p class="field-problem" role="alert">
         {problem}
@@ -154,6 +156,7 @@ function startOwn(
   const { tag = "", group = 0 } = parameters;
   const tags = new Map(rows.map((row) => [row.id, row.tags]));
   const each = async (id: number): Promise<string> => {
+    if (isServiceAction(name)) return (await call("minerAction", { id, action: name, ...parameters })).message;
     if (alarms !== null) {
       const open = alarms.get(id) ?? [];
       for (const alarm of open) await call("notificationAction", { id: alarm, action: "ack" });
@@ -169,5 +172,5 @@ function startOwn(
   };
   // The list of jobs names groups by their name.
   const shown = name === "group" ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup } : parameters;
-  if (may(kindOf(name).needs)) startOwnJob(name, shown, ids, each, t.rigs.notSent);
+  startOwnJob(name, shown, ids, each, t.rigs.notSent);
 }

@@ -1,5 +1,6 @@
 import type { CallName } from "../../../contract/service.ts";
 import type { IconName } from "../../parts/icon.tsx";
+import { may } from "../../session.ts";
 
 /** What can be done with the selected rigs. */
 export interface BulkKind {
@@ -28,6 +29,10 @@ export type BulkName = keyof typeof bulkKinds;
 
 const kinds: Readonly<Record<BulkName, BulkKind>> = bulkKinds;
 export const kindOf = (name: BulkName): BulkKind => kinds[name];
+
+/** Whether this user may do it; services without bulk actions take them rig by rig. */
+export const mayDo = (name: BulkName): boolean =>
+  may(kindOf(name).needs) || (kindOf(name).isAction === true && may("minerAction"));
 export const bulkNames = [
   "restart",
   "start",

@@ -12,5 +12,5 @@ export const isColumn = (name: string): name is ColumnKey => columnKeys.some((ke
 /** As long as nobody has chosen others. */
 export const usualColumns: readonly ColumnKey[] = [
   ...(["name", "status", "hashrate", "performance", "power", "temperature"] as const),
-  ...(["pool", "profit", "model", "group", "address"] as const),
+  ...(["profit", "model", "group", "address"] as const),
 ];

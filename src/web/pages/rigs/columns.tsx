@@ -26,7 +26,7 @@ export interface Column {
 type Figure = (value: number | null | undefined, row: Row) => string;
 
 /** A reading: with its age if it is out of date, and none of a rig that cannot be reached. */
-const reading = (read: (row: Row) => number | null | undefined, show: Figure, width = 6.5): Column => ({
+const reading = (read: (row: Row) => number | null | undefined, show: Figure, width = 6.25): Column => ({
   value: (row) => read(row) ?? null,
   cell: (row) => {
     const value = read(row);
@@ -67,24 +67,31 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   name: {
     value: ({ name }) => name,
     cell: (row) => <RigLink row={row} />,
-    width: 13,
+    width: 12.5,
   },
   status: {
     // Rigs with the same status by their reason.
     value: ({ status, reason }) => `${t.status[status]} ${reason === null ? "" : reasonText(reason)}`,
     cell: ({ status, reason, readAt }) => (
-      <>
-        <Status status={status} reason={reason} /> <Stale readAt={readAt} />
-      </>
+      <div class="status-cell">
+        <Status status={status} />
+        {reason === null && readAt === null ? null : (
+          <small>
+            {reason === null ? null : reasonText(reason)}
+            {reason === null || readAt === null ? null : " · "}
+            <Stale readAt={readAt} />
+          </small>
+        )}
+      </div>
     ),
-    width: 15,
+    width: 13,
   },
   hashrate: reading(
     ({ hashrate }) => hashrate,
     (value, { algorithm }) => format.hashrate(value, algorithm),
-    7,
+    6.75,
   ),
-  performance: reading(performanceOf, (value) => format.percent(value), 6.5),
+  performance: reading(performanceOf, (value) => format.percent(value), 7),
   power: reading(({ power }) => power, format.power),
   efficiency: {
     ...reading(({ efficiency }) => efficiency, format.efficiency, 7),
@@ -93,7 +100,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   temperature: reading(
     ({ temperature }) => temperature,
     (value) => format.temperature(value),
-    6.5,
+    7.25,
   ),
   alarms: {
     value: ({ alarms }) => alarms,
@@ -107,6 +114,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   algorithm: text(({ algorithm }) => algorithm, 7.5),
   profit: {
     ...reading(({ profit }) => profit, amount),
+    width: 7.75,
     cell: (row) => <span class={row.profit !== null && row.profit < 0 ? "loss" : ""}>{amount(row.profit, row)}</span>,
   },
   revenue: { ...reading(({ revenue }) => revenue, amount), fields: ["revenue"] },
@@ -124,7 +132,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
   bestShare: figure("bestShare", plain),
   powerLimit: figure("powerLimit", (value) => format.power(value)),
   mode: text(({ mode }) => mode, 7, ["mode"]),
-  model: text(({ model }) => model, 11),
+  model: text(({ model }) => model, 9.5),
   software: text(({ software }) => software, 9, ["software"]),
   address: text(({ address }) => address, 10.5),
   group: { value: ({ group }, tree) => tree.nameOf(group) ?? null, width: 9 },

@@ -41,9 +41,9 @@ const texts = new WeakMap<Row, string>();
 function textOf(row: Row): string {
   const before = texts.get(row);
   if (before !== undefined) return before;
-  const { name, address, uid, worker, model, pool, location, tags, id } = row;
+  const { name, address, uid, worker, model, pool, location, tags } = row;
   const { site, container, rack, slot } = location ?? {};
-  const parts = [name, address, uid, worker, model, pool, site, container, rack, slot, ...tags, id];
+  const parts = [name, address, uid, worker, model, pool, site, container, rack, slot, ...tags];
   const text = parts
     .filter((part) => part !== null && part !== undefined)
     .join("\n")
@@ -56,14 +56,9 @@ type Test = (row: Row) => boolean;
 
 function testOf(view: View, part: Part, tree: GroupTree): Test {
   if (part === "text") {
-    const words = view.text
-      .toLowerCase()
-      .split(/\s+/)
-      .filter((word) => word !== "");
-    return (row) => {
-      const text = textOf(row);
-      return words.every((word) => text.includes(word));
-    };
+    // As a whole: single digits of it would be in nearly every address.
+    const words = view.text.trim().replace(/\s+/g, " ").toLowerCase();
+    return (row) => textOf(row).includes(words);
   }
   if (isFacet(part)) {
     const wanted = new Set(view.facets[part]);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -26,9 +26,13 @@ export function JobList() {
     });
     return () => ending.abort();
   }, []);
+  // On a phone, the actions are below a list that may be long.
+  const place = useRef<HTMLElement>(null);
+  const newest = jobs.value[0]?.key;
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [newest]);
   if (jobs.value.length === 0) return null;
   return (
-    <section class="jobs" aria-label={t.rigs.jobs}>
+    <section ref={place} class="jobs" aria-label={t.rigs.jobs}>
       {jobs.value.map((job) => (
         <JobLine key={job.key} job={job} />
       ))}

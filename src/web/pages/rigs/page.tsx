@@ -11,6 +11,7 @@ import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { BulkBar } from "./bulk-bar.tsx";
+import { bulkNames, mayDo } from "./bulk-kinds.ts";
 import { RigCards } from "./cards.tsx";
 import { ownColumns, ownLayout } from "./choices.ts";
 import type { ColumnKey } from "./column-keys.ts";
@@ -28,8 +29,6 @@ import { type Listed, useListed } from "./use-listed.ts";
 import { useView } from "./use-view.ts";
 import { allRigs, type View, without } from "./view.ts";
 import { ViewsBar } from "./views-bar.tsx";
-
-const maySelect = (): boolean => may("startBulkAction") || may("notificationAction") || may("changeMiner");
 
 /** All rigs, of two or of ten thousand: found, compared, and acted on. */
 export default function Rigs() {
@@ -62,7 +61,7 @@ export default function Rigs() {
         <NoRigs />
       </Page>
     );
-  const selectable = maySelect();
+  const selectable = bulkNames.some(mayDo);
   const list = { rows: listed.rows, keys, tree, selectable };
   const sortBy = (sort: ColumnKey) =>
     change({ ...view, sort, descending: view.sort === sort ? !view.descending : (columns[sort].isNumber ?? false) });

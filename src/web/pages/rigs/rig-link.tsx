@@ -1,4 +1,4 @@
-import { counted } from "../../format.ts";
+import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { notifications, type Row } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -10,17 +10,19 @@ export const RigLink = ({ row, tabIndex }: { row: Row; tabIndex?: number }) => (
     <a href={link(`rigs/${row.id}`)} tabIndex={tabIndex}>
       <bdi title={row.name}>{row.name}</bdi>
     </a>
-    {row.alarms === null || row.alarms === 0 ? null : <Alarms id={row.id} count={row.alarms} />}
+    {row.alarms === null || row.alarms === 0 ? null : <Alarms id={row.id} count={row.alarms} tabIndex={tabIndex} />}
   </span>
 );
 
 const mostNamed = 5;
 
-function Alarms({ id, count }: { id: number; count: number }) {
+function Alarms({ id, count, tabIndex }: { id: number; count: number; tabIndex: number | undefined }) {
   const open = notifications.value.filter(({ minerId, closedUtc }) => minerId === id && closedUtc === null);
   const isCritical = open.some(({ severity }) => severity === "critical");
   return (
-    <span
+    <a
+      href={link(`alarms?rig=${id}`)}
+      tabIndex={tabIndex}
       class={`alarms ${isCritical ? "bad" : "warning"}`}
       title={open
         .slice(0, mostNamed)
@@ -29,7 +31,7 @@ function Alarms({ id, count }: { id: number; count: number }) {
     >
       <Icon name="bell" />
       <span class="visually-hidden">{counted(count, t.shell.alarms)}</span>
-      <span aria-hidden="true">{count}</span>
-    </span>
+      <span aria-hidden="true">{number(count)}</span>
+    </a>
   );
 }

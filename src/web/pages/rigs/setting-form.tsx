@@ -8,6 +8,7 @@ import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { controlText } from "./action-text.ts";
 import type { SetParameters } from "./bulk-dialog.tsx";
+import { named } from "./part-text.ts";
 import { type Setting, settingsOf } from "./settings.ts";
 
 /** Rigs of the same model and firmware have the same controls: one of each is asked. */
@@ -99,7 +100,7 @@ function ValueField({ setting, fill }: { setting: Setting; fill: SetParameters }
             <option value="" />
             {(kind === "switch" ? ["true", "false"] : options).map((value) => (
               <option key={value} value={value}>
-                {kind === "switch" ? (value === "true" ? t.shell.on : t.shell.off) : value}
+                {kind === "switch" ? (value === "true" ? t.shell.on : t.shell.off) : named(t.rig.words, value)}
               </option>
             ))}
           </select>

@@ -36,6 +36,8 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
   const virtual = useVirtual({ count: rows.length, size: rowRem * rem(), scroller, overscan: 12 });
   const [active, setActive] = useState<number | null>(null);
   const { route } = useLocation();
+  /** The same at once: keys may come faster than renderings. */
+  const current = useRef<number | null>(null);
   const focusing = useRef(false);
   const first = virtual.items[0]?.index ?? 0;
   const shown = rows.slice(first, (virtual.items.at(-1)?.index ?? -1) + 1);
@@ -50,17 +52,21 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
     focusing.current = false;
     element.focus({ preventScroll: true });
   });
+  const activate = (id: number) => {
+    current.current = id;
+    setActive(id);
+  };
   const goTo = (index: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (row === undefined) return undefined;
     focusing.current = true;
-    setActive(row.id);
+    activate(row.id);
     virtual.show(rows.indexOf(row));
     return row;
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (!(event.target instanceof HTMLElement) || event.target.closest("thead") !== null) return;
-    const here = rows.findIndex(({ id }) => id === tabStop);
+    const here = rows.findIndex(({ id }) => id === (current.current ?? tabStop));
     const row = rows[here];
     if (row === undefined) return;
     const steps: Readonly<Record<string, number>> = {
@@ -90,7 +96,7 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
     const row = event.target.closest<HTMLElement>("tr[data-id]");
     if (row === null || event.target.closest("a") !== null) return;
     const id = Number(row.dataset.id);
-    setActive(id);
+    activate(id);
     // Text that somebody marks to copy it is no selection of rigs.
     const isMarking = event.target.closest("input") === null && String(getSelection()) !== "";
     if (selectable && !isMarking) toggleSelected(rows, id, event.shiftKey);
@@ -112,6 +118,10 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
           if (event.shiftKey) event.preventDefault();
         }}
         onClick={onClick}
+        onFocusIn={({ target }) => {
+          const focused = target instanceof HTMLElement ? target.closest<HTMLElement>("tr[data-id]") : null;
+          if (focused !== null && Number(focused.dataset.id) !== current.current) activate(Number(focused.dataset.id));
+        }}
       >
         <colgroup>
           {selectable ? <col style={{ inlineSize: "2.75rem" }} /> : null}
@@ -126,11 +136,11 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
                 <SelectAll rows={rows} />
               </th>
             ) : null}
-            {keys.map((key) => (
+            {keys.map((key, place) => (
               <th
                 key={key}
                 scope="col"
-                class={columns[key].isNumber ? "number" : ""}
+                class={columns[key].isNumber ? "number" : key === "name" && place === 0 ? "name" : ""}
                 aria-sort={sort === key ? (descending ? "descending" : "ascending") : undefined}
               >
                 <button type="button" onClick={() => onSort(key)}>
@@ -221,11 +231,17 @@ class RowView extends Component<RowProps> {
             </label>
           </td>
         )}
-        {keys.map((key) => (
-          <td key={key} class={columns[key].isNumber ? "number" : key === "name" ? "name" : ""}>
-            {key === "name" ? <RigLink row={row} tabIndex={-1} /> : cellOf(key, row, tree)}
-          </td>
-        ))}
+        {keys.map((key, place) =>
+          key === "name" ? (
+            <th key={key} scope="row" class={place === 0 ? "name" : ""}>
+              <RigLink row={row} tabIndex={-1} />
+            </th>
+          ) : (
+            <td key={key} class={columns[key].isNumber ? "number" : ""}>
+              {cellOf(key, row, tree)}
+            </td>
+          ),
+        )}
       </tr>
     );
   }

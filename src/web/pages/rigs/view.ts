@@ -26,7 +26,7 @@ export type Layout = (typeof layouts)[number];
 
 /** What is listed, and how: all of it stands in the address, so that it can be sent to a colleague. */
 export interface View {
-  /** Words that must all occur in the rig's texts. */
+  /** Must occur in one of the rig's texts. */
   readonly text: string;
   readonly facets: Readonly<Partial<Record<FacetKey, readonly string[]>>>;
   readonly ranges: Readonly<Partial<Record<RangeKey, Range>>>;

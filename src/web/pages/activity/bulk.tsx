@@ -1,0 +1,206 @@
+import { useEffect, useState } from "preact/hooks";
+import type { BulkAction, BulkJob } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { dateTime, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { connection, onEvent, rigs } from "../../live.ts";
+import { actionText } from "../../parts/command-list.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { say, sayProblem } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { Age } from "../../parts/status.tsx";
+import { usePageQuery } from "../../query.ts";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+
+/** ms between two reads while commands come in. */
+const restMs = 1_000;
+
+/** Reads again while commands come in. */
+function useReloadOnCommands(reload: () => void): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = onEvent(({ type }) => {
+      if (type !== "command") return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        reload();
+      }, restMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [reload]);
+}
+
+/** Actions for many rigs, with the results of the one that the address names. */
+export function BulkActions() {
+  const query = usePageQuery();
+  const job = query.get("job");
+  const loaded = useLoaded((signal) => call("listBulkActions", {}, { signal }), [connection.value.live]);
+  useReloadOnCommands(loaded.reload);
+  return (
+    <>
+      {/^\d{1,10}$/.test(job) && may("getBulkAction") ? <Results key={job} id={Number(job)} /> : null}
+      <Loading from={loaded}>
+        {(jobs) =>
+          jobs.length === 0 ? (
+            <EmptyState icon="activity" title={t.activity.noBulk} text={t.activity.noBulkText} />
+          ) : (
+            <Card title={t.activity.bulk}>
+              <Jobs jobs={jobs} hrefOf={(id) => query.hrefWith({ job: String(id) })} chosen={job} />
+            </Card>
+          )
+        }
+      </Loading>
+    </>
+  );
+}
+
+const stateTones: Readonly<Record<string, string>> = {
+  running: "busy",
+  done: "good",
+  possible: "good",
+  cancelled: "off",
+  queued: "off",
+  sent: "busy",
+  failed: "bad",
+  unknown: "warning",
+};
+
+const StateMark = ({ state }: { state: BulkJob["state"] | BulkAction["results"][number]["state"] }) => (
+  <span class={`status ${stateTones[state] ?? "off"}`}>
+    <span class="dot" aria-hidden="true" />
+    {t.activity.state[state]}
+  </span>
+);
+
+interface JobsProps {
+  readonly jobs: readonly BulkJob[];
+  readonly hrefOf: (id: number) => string;
+  readonly chosen: string;
+}
+
+const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
+  <Scroll name={t.activity.bulk}>
+    <table class="jobs">
+      <thead>
+        <tr>
+          {[t.activity.action, t.activity.when, t.activity.who, t.activity.rigs, t.activity.stateName].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <tr key={job.id}>
+            <th scope="row">
+              <a href={hrefOf(job.id)} aria-current={String(job.id) === chosen ? "true" : undefined}>
+                {actionText({ action: job.action, parameters: {} })}
+              </a>
+              {job.dryRun ? <small> {t.activity.dryRun}</small> : null}
+            </th>
+            <td>
+              <Age time={job.time} />
+            </td>
+            <td>
+              <bdi>{job.actor}</bdi>
+            </td>
+            <td class="number">{number(job.total)}</td>
+            <td>
+              <StateMark state={job.state} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+);
+
+const pageRows = 100;
+/** What needs a person comes first. */
+const order: readonly string[] = ["failed", "unknown", "queued", "sent", "cancelled", "possible", "done"];
+
+/** The results of one action, for each rig. */
+function Results({ id }: { id: number }) {
+  const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id, connection.value.live]);
+  const [rows, setRows] = useState(pageRows);
+  const [busy, setBusy] = useState(false);
+  useReloadOnCommands(loaded.reload);
+  const cancel = () => {
+    setBusy(true);
+    call("cancelBulkAction", { id })
+      .then(({ message }) => say(message))
+      .catch(sayProblem)
+      .finally(() => {
+        setBusy(false);
+        loaded.reload();
+      });
+  };
+  return (
+    <Loading from={loaded}>
+      {(job) => {
+        const results = [...job.results].sort((one, other) => order.indexOf(one.state) - order.indexOf(other.state));
+        const ended = job.done + job.failed + job.unknown;
+        return (
+          <Card
+            title={
+              <>
+                {actionText({ action: job.action, parameters: {} })} <small>{dateTime(job.time)}</small>
+              </>
+            }
+            actions={
+              job.state === "running" && may("cancelBulkAction") ? (
+                <button type="button" class="button" disabled={busy} onClick={cancel}>
+                  {t.activity.cancelRest}
+                </button>
+              ) : null
+            }
+          >
+            <p role="status" class="row">
+              <StateMark state={job.state} />
+              {t.activity.counts(number(job.done), number(job.failed), number(job.unknown), number(job.total))}
+            </p>
+            <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />
+            <Scroll name={t.activity.results}>
+              <table class="jobs">
+                <thead>
+                  <tr>
+                    <th scope="col">{t.activity.rig}</th>
+                    <th scope="col">{t.activity.stateName}</th>
+                    <th scope="col">{t.activity.answer}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {results.slice(0, rows).map(({ minerId, state, message }) => (
+                    <tr key={minerId}>
+                      <th scope="row">
+                        <a class="clamped" href={link(`rigs/${minerId}`)}>
+                          <bdi>{rigs.value.byId.get(minerId)?.name ?? number(minerId)}</bdi>
+                        </a>
+                      </th>
+                      <td>
+                        <StateMark state={state} />
+                      </td>
+                      <td dir="auto">{message}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+            {results.length > rows ? (
+              <button type="button" class="button" onClick={() => setRows(rows + pageRows)}>
+                {t.commands.more}
+              </button>
+            ) : null}
+          </Card>
+        );
+      }}
+    </Loading>
+  );
+}

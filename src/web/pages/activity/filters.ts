@@ -1,0 +1,32 @@
+import type { CommandFilter } from "../../commands.ts";
+
+const hourMs = 3_600_000;
+
+/** How far back the audit goes, in ms; null: as far as it reaches. */
+export const ages = { "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs, "30d": 30 * 24 * hourMs } as const;
+export type Age = keyof typeof ages;
+
+export const isAge = (text: string): text is Age => Object.hasOwn(ages, text);
+
+/** The filter that an address asks for. The time is rounded to minutes, so that the same address asks the same. */
+export function filterFrom(get: (name: string) => string, now: number): CommandFilter {
+  const [miner, actor, since] = [get("miner"), get("actor"), get("since")];
+  const from = isAge(since) ? Math.floor((now - ages[since]) / 60_000) * 60_000 : undefined;
+  return {
+    ...(/^\d{1,10}$/.test(miner) ? { miner: Number(miner) } : {}),
+    ...(actor === "" ? {} : { actor: actor.slice(0, 200) }),
+    ...(from === undefined ? {} : { since: from }),
+  };
+}
+
+interface Named {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** The rig that a person means by its name or id; null if there is none, or more than one. */
+export function rigNamed(text: string, rigs: Iterable<Named>): Named | null {
+  const wanted = text.trim().toLowerCase();
+  const found = [...rigs].filter(({ id, name }) => name.toLowerCase() === wanted || String(id) === wanted);
+  return found.length === 1 ? (found[0] ?? null) : null;
+}

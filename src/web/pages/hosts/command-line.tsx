@@ -1,0 +1,27 @@
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { useLoaded } from "../../parts/load.tsx";
+import { Card } from "../../parts/page.tsx";
+
+/** As its host would start it; the service redacts the secrets. `written`: what it depends on. */
+export function CommandLine({ id, written }: { id: number; written: string }) {
+  const { value, problem } = useLoaded((signal) => call("getManagedMinerCommand", { id }, { signal }), [id, written]);
+  return (
+    <Card title={t.hosts.commandLine}>
+      {problem !== null ? (
+        <p class="hint" dir="auto">
+          {problem}
+        </p>
+      ) : value === undefined ? (
+        <p class="hint">{t.shell.loading}</p>
+      ) : (
+        <>
+          <pre class="command" dir="ltr">
+            {value.command.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}
+          </pre>
+          <p class="hint">{t.hosts.redacted}</p>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,84 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api.ts";
+import { scaled } from "../../format.ts";
+import { t } from "../../language.ts";
+import { useLoaded } from "../../parts/load.tsx";
+import { problemText, say } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { may } from "../../session.ts";
+import { useFresh } from "../rules/fresh.ts";
+
+/** The download of the program: where it stands, and the confirmation of a sum that nobody publishes. */
+export function Download({ id }: { id: number }) {
+  const { value, reload } = useLoaded((signal) => call("getManagedMinerDownload", { id }, { signal }), [id]);
+  useFresh(reload);
+  const [compared, setCompared] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  // A program that is installed already has no download.
+  if (value === undefined || value.state === "none") return null;
+  const { state, url, bytes, sha256 } = value;
+  const confirm = async () => {
+    if (sha256 === null) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      say((await call("confirmManagedMinerDownload", { id, sha256 })).message);
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+    setBusy(false);
+    reload();
+  };
+  return (
+    <Card title={t.hosts.downloadTitle}>
+      <p class={`status ${state === "done" ? "good" : state === "confirming" ? "warning" : "busy"}`}>
+        <span class="dot" aria-hidden="true" />
+        {t.hosts.downloadState[state]}
+      </p>
+      <dl class="host-facts">
+        {url === null ? null : (
+          <div class="wide">
+            <dt>{t.hosts.address}</dt>
+            <dd dir="ltr">{url}</dd>
+          </div>
+        )}
+        {bytes === null ? null : (
+          <div>
+            <dt>{t.hosts.size}</dt>
+            <dd>{scaled(bytes, "B")}</dd>
+          </div>
+        )}
+        {sha256 === null ? null : (
+          <div class="wide">
+            <dt>SHA-256</dt>
+            <dd>
+              <code dir="ltr">{sha256}</code>
+            </dd>
+          </div>
+        )}
+      </dl>
+      {state === "confirming" && sha256 !== null && may("confirmManagedMinerDownload") ? (
+        <>
+          <p>{t.hosts.compare}</p>
+          <label class="switch">
+            <input
+              type="checkbox"
+              checked={compared}
+              onChange={({ currentTarget }) => setCompared(currentTarget.checked)}
+            />
+            {t.hosts.compared}
+          </label>
+          <p>
+            <button type="button" class="button primary" disabled={!compared || busy} onClick={() => void confirm()}>
+              {t.hosts.confirm}
+            </button>
+          </p>
+          <p class="field-problem" role="alert">
+            {problem}
+          </p>
+        </>
+      ) : null}
+    </Card>
+  );
+}

@@ -1,0 +1,124 @@
+import type { ManagedMiner, MiningSoftware } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { byName } from "../../format.ts";
+import { groupName } from "../../groups.ts";
+import { isObject, type Json, type Schema } from "../../parts/schema-form/schema.ts";
+import { may } from "../../session.ts";
+
+interface Named<Id> {
+  readonly id: Id;
+  readonly name: string;
+}
+
+/** What a managed miner can be made of. */
+export interface Catalogue {
+  readonly hosts: readonly Named<number>[];
+  readonly groups: readonly Named<number>[];
+  readonly software: readonly MiningSoftware[];
+  readonly algorithms: readonly Named<string>[];
+  /** Pools and pool groups by `poolRef`. */
+  readonly pools: readonly Named<string>[];
+}
+
+/** "p12" for a pool, "g3" for a pool group; "" for none. */
+export const poolRef = ({ poolId, isPoolGroup }: Pick<ManagedMiner, "poolId" | "isPoolGroup">): string =>
+  poolId === 0 ? "" : `${isPoolGroup ? "g" : "p"}${poolId}`;
+
+export const poolOf = (ref: string): { readonly poolId: number; readonly isPoolGroup: boolean } => ({
+  poolId: Number(ref.slice(1)) || 0,
+  isPoolGroup: ref.startsWith("g"),
+});
+
+const sorted = <T extends { readonly name: string }>(list: readonly T[]): T[] =>
+  [...list].sort((one, other) => byName(one.name, other.name));
+
+export async function readCatalogue(signal: AbortSignal): Promise<Catalogue> {
+  const [hosts, groups, software, algorithms, pools, poolGroups] = await Promise.all([
+    call("listHosts", {}, { signal }),
+    may("listGroups") ? call("listGroups", {}, { signal }) : [],
+    may("listMiningSoftware") ? call("listMiningSoftware", {}, { signal }) : [],
+    may("listAlgorithms") ? call("listAlgorithms", {}, { signal }) : [],
+    may("listPools") ? call("listPools", {}, { signal }) : null,
+    may("listPoolGroups") ? call("listPoolGroups", {}, { signal }) : [],
+  ]);
+  return {
+    hosts: sorted(
+      hosts.map(({ id, description, hostname }) => ({ id, name: description === "" ? hostname : description })),
+    ),
+    groups: sorted(groups.map(({ id }) => ({ id, name: groupName(groups, id) }))),
+    software: sorted(software),
+    algorithms: sorted(algorithms),
+    pools: [
+      ...sorted(
+        (pools?.list ?? []).map(({ id, description, url }) => ({
+          id: `p${id}`,
+          name: description === "" ? url : description,
+        })),
+      ),
+      ...sorted(poolGroups.map(({ id, name }) => ({ id: `g${id}`, name }))),
+    ],
+  };
+}
+
+/** What a new one starts with. */
+export const blankMiner: ManagedMiner = {
+  ...{ id: 0, description: "", hostId: 0, isPoolGroup: false, poolId: 0, commandLineParams: "" },
+  ...{ softwareAutoDownload: true, softwareType: "", softwarePath: "", algorithm: "", dualAlgorithm: "" },
+  ...{ note: null, uid: null, groupId: 0, running: null, status: null, addedPools: [] },
+  ...{ gpuSettings: [], idle: null, switching: null },
+};
+
+/** The settings beside its program, as the form made of the schema takes them: what is not set is absent. */
+export function extrasOf({ gpuSettings, idle, switching }: ManagedMiner): Readonly<Record<string, Json>> {
+  const given = (value: object): Record<string, Json> =>
+    Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null && each !== ""));
+  return {
+    ...(gpuSettings.length === 0 ? {} : { gpuSettings: gpuSettings.map(given) }),
+    ...(switching === null
+      ? {}
+      : {
+          switching: {
+            ...switching,
+            choices: switching.choices.map(({ isPoolGroup, poolId, ...choice }) => ({
+              ...given(choice),
+              poolId: poolRef({ poolId, isPoolGroup }),
+            })),
+          },
+        }),
+    ...(idle === null ? {} : { idle: given(idle) }),
+  };
+}
+
+/** The same as the service takes them. */
+export function bodyOf(extras: Json): Readonly<Record<"gpuSettings" | "idle" | "switching", Json>> {
+  const { gpuSettings = [], idle = null, switching = null } = isObject(extras) ? extras : {};
+  if (!isObject(switching) || !Array.isArray(switching.choices)) return { gpuSettings, idle, switching };
+  const choices = switching.choices.map((choice: Json) =>
+    isObject(choice) ? { ...choice, ...poolOf(String(choice.poolId ?? "")) } : choice,
+  );
+  return { gpuSettings, idle, switching: { ...switching, choices } };
+}
+
+/** The schema with what exists in place of ids: a pool is chosen by its name. */
+export function withChoices(schema: Schema, { algorithms, pools, software }: Catalogue): Schema {
+  const choice = (list: readonly Named<string>[]) => ({ type: "string", enum: list.map(({ id }) => id) });
+  const replaced = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replaced);
+    if (!isObject(value)) return value;
+    const { properties } = value;
+    if (!isObject(properties) || !("poolId" in properties))
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaced(each)]));
+    const { isPoolGroup: _, ...kept } = properties;
+    return {
+      ...value,
+      properties: {
+        ...kept,
+        algorithm: choice(algorithms),
+        poolId: choice(pools),
+        softwareType: choice(software),
+      },
+    };
+  };
+  // Only choices within it change.
+  return replaced(schema) as Schema;
+}

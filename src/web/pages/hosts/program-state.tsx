@@ -1,0 +1,22 @@
+import type { ManagedMiner } from "../../../contract/resources.ts";
+import { t } from "../../language.ts";
+
+const tones: Readonly<Record<string, string>> = {
+  running: "good",
+  failed: "bad",
+  confirming: "warning",
+  stopped: "off",
+  idle: "off",
+};
+
+/** What the host reports of a program, by word and colour. */
+export const ProgramState = ({ status }: Pick<ManagedMiner, "status">) => (
+  <span class={`status ${status === null ? "off" : (tones[status] ?? "busy")}`}>
+    <span class="dot" aria-hidden="true" />
+    {status === null ? t.shell.unknown : t.hosts.state[status]}
+  </span>
+);
+
+/** Its description, else its program with its number. */
+export const minerName = ({ id, description }: Pick<ManagedMiner, "id" | "description">, program: string): string =>
+  description !== "" ? description : `${program === "" ? t.hosts.miner : program} ${id}`;

@@ -1,0 +1,83 @@
+import { useState } from "preact/hooks";
+import type { Host } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { problemText } from "../../parts/messages.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
+import { base } from "../../route.ts";
+import { hostName } from "./page.tsx";
+
+/** The address of this service, as this browser reaches it. */
+const serviceAddress = (): string => `${location.origin}${base}`.replace(/\/$/, "");
+
+const agentCommand = (token: string): string =>
+  `RIGBRIDGE_AGENT_TOKEN=${token} rigbridge agent --service ${serviceAddress()}`;
+
+/** How the agent gets onto a host, with its token or a place for it. */
+export const InstallSteps = ({ token }: { token: string | null }) => (
+  <ol class="steps">
+    <li>{t.hosts.steps.node}</li>
+    <li>
+      {t.hosts.steps.install} <code dir="ltr">npm install --global rigbridge</code>
+    </li>
+    <li>
+      {t.hosts.steps.start}{" "}
+      {token === null ? (
+        <code dir="ltr">{agentCommand("…")}</code>
+      ) : (
+        <ShownOnce label={t.hosts.command} text={agentCommand(token)} />
+      )}
+    </li>
+  </ol>
+);
+
+/** Makes the token of a host's agent. It is in this dialog until it closes, and nowhere else on the page. */
+export function TokenDialog({ host, onMade, onClose }: { host: Host; onMade: () => void; onClose: () => void }) {
+  const [token, setToken] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const make = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      setToken((await call("addAgent", { hostId: host.id })).token);
+      onMade();
+    } catch (error) {
+      setProblem(problemText(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={t.hosts.tokenTitle(hostName(host))}
+      onClose={onClose}
+      actions={
+        token === null ? (
+          <>
+            <button type="button" class="button" onClick={onClose}>
+              {t.hosts.later}
+            </button>
+            <button type="button" class="button primary" disabled={busy} onClick={() => void make()}>
+              {t.hosts.makeToken}
+            </button>
+          </>
+        ) : (
+          <button type="button" class="button primary" onClick={onClose}>
+            {t.hosts.done}
+          </button>
+        )
+      }
+    >
+      {token === null ? <p>{t.hosts.tokenText}</p> : <p>{t.hosts.tokenOnce}</p>}
+      {token === null ? null : <InstallSteps token={token} />}
+      {token !== null && isLoopback() ? <p class="banner warning">{t.hosts.loopback}</p> : null}
+      <p class="field-problem" role="alert">
+        {problem}
+      </p>
+    </Dialog>
+  );
+}
+
+/** Whether this browser reaches the service by an address that no other host has. */
+const isLoopback = (): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname);

@@ -1,0 +1,102 @@
+import { useState } from "preact/hooks";
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field, mistakeOf } from "../../parts/field.tsx";
+import { useLoaded } from "../../parts/load.tsx";
+import { say } from "../../parts/messages.tsx";
+import { typedNumber } from "../../parts/snap.ts";
+import { fieldText, useForm } from "../../parts/use-form.ts";
+import { may } from "../../session.ts";
+import type { MarketCoin } from "./coins.tsx";
+
+interface CoinFormProps {
+  readonly coin: MarketCoin | null;
+  readonly saved: () => void;
+  readonly onClose: () => void;
+}
+
+const facts = ["difficulty", "reward", "btc", "usd"] as const;
+
+/** Adds a coin of one's own, or sets what a coin earns: as one number, or from the facts of its network. */
+export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
+  const [byFacts, setByFacts] = useState(false);
+  const algorithms = useLoaded(
+    async (signal) => (may("listAlgorithms") ? call("listAlgorithms", {}, { signal }) : []),
+    [],
+  );
+  const { mistakes, problem, busy, submit } = useForm(async (form) => {
+    const text = (name: string) => fieldText(form, name);
+    // What is no number goes to the service as it is, which says what is wrong with it.
+    const figure = (name: string) => (text(name) === "" ? undefined : (typedNumber(text(name)) ?? Number.NaN));
+    const worth = byFacts
+      ? Object.fromEntries(facts.map((name) => [name, figure(name)]))
+      : { profit: text("profit") === "" ? undefined : perMegahash(text("profit")) };
+    const about = coin === null ? { name: text("name"), algorithm: text("algorithm") } : {};
+    say((await call("saveCoin", { shortName: coin?.shortName ?? text("shortName"), ...about, ...worth })).message);
+    saved();
+  });
+  const field = (name: string, label: string, hint = "", more: Readonly<Record<string, unknown>> = {}) => (
+    <Field label={label} hint={hint} problem={mistakeOf(mistakes, name)}>
+      {(control) => <input {...control} name={name} maxLength={100} autocomplete="off" spellcheck={false} {...more} />}
+    </Field>
+  );
+  return (
+    <Dialog
+      title={coin === null ? t.pools.addCoin : t.pools.profitOf(coin.name)}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" class="button" onClick={onClose}>
+            {t.shell.cancel}
+          </button>
+          <button type="submit" form="coin-form" class="button primary" disabled={busy}>
+            {t.shell.save}
+          </button>
+        </>
+      }
+    >
+      <form id="coin-form" onSubmit={submit}>
+        {coin === null ? (
+          <>
+            {field("shortName", t.pools.shortName, t.pools.shortNameHint, { required: true, maxLength: 32 })}
+            {field("name", t.pools.name, "", { required: true, dir: "auto" })}
+            {field("algorithm", t.pools.algorithm, "", { required: true, maxLength: 64, list: "coin-algorithms" })}
+            <datalist id="coin-algorithms">
+              {algorithms.value?.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </datalist>
+          </>
+        ) : null}
+        <fieldset class="row plain">
+          <legend class="visually-hidden">{t.pools.profitability}</legend>
+          <label class="switch">
+            <input type="radio" name="by" checked={!byFacts} onChange={() => setByFacts(false)} /> {t.pools.byProfit}
+          </label>
+          <label class="switch">
+            <input type="radio" name="by" checked={byFacts} onChange={() => setByFacts(true)} /> {t.pools.byFacts}
+          </label>
+        </fieldset>
+        {byFacts ? (
+          <>
+            {field("difficulty", t.pools.networkDifficulty, "", { inputmode: "decimal" })}
+            {field("reward", t.pools.blockReward, "", { inputmode: "decimal" })}
+            {field("btc", t.pools.priceBtc, t.pools.onePrice, { inputmode: "decimal" })}
+            {field("usd", t.pools.priceUsd, "", { inputmode: "decimal" })}
+          </>
+        ) : (
+          field("profit", t.pools.profit, t.pools.profitHint, { inputmode: "decimal" })
+        )}
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** People think of a TH/s, the service of a MH/s. */
+const perMegahash = (text: string): number => (typedNumber(text) ?? Number.NaN) / 1e6;

@@ -1,0 +1,240 @@
+import { useState } from "preact/hooks";
+import type { Pool, PoolGroup } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { byName, number } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { say } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { fieldText, useForm } from "../../parts/use-form.ts";
+import { may } from "../../session.ts";
+import { nameOf } from "./pools.tsx";
+
+/** Pool groups: pools in order of failover. */
+export function PoolGroups() {
+  const loaded = useLoaded(async (signal) => {
+    const [groups, pools] = await Promise.all([
+      call("listPoolGroups", {}, { signal }),
+      call("listPools", {}, { signal }),
+    ]);
+    return { groups, pools: pools.list };
+  }, []);
+  const [edited, setEdited] = useState<PoolGroup | "new" | null>(null);
+  const [removed, setRemoved] = useState<PoolGroup | null>(null);
+  const add = may("savePoolGroup") ? (
+    <button type="button" class="button primary" onClick={() => setEdited("new")}>
+      <Icon name="plus" /> {t.pools.addGroup}
+    </button>
+  ) : null;
+  return (
+    <Loading from={loaded}>
+      {({ groups, pools }) => (
+        <>
+          {groups.length === 0 ? (
+            <EmptyState icon="pools" title={t.pools.noGroups} text={t.pools.noGroupsText}>
+              {add}
+            </EmptyState>
+          ) : (
+            <>
+              {add === null ? null : <div class="row">{add}</div>}
+              <div class="cards">
+                {[...groups]
+                  .sort((one, other) => byName(one.name, other.name))
+                  .map((group) => (
+                    <Card
+                      key={group.id}
+                      title={<bdi>{group.name}</bdi>}
+                      actions={<Actions {...{ group, setEdited, setRemoved }} />}
+                    >
+                      <ol class="pool-order">
+                        {group.pools.map((id) => {
+                          const pool = pools.find((each) => each.id === id);
+                          return (
+                            <li key={id}>
+                              <bdi>{pool === undefined ? t.pools.hidden : nameOf(pool)}</bdi>
+                            </li>
+                          );
+                        })}
+                      </ol>
+                      {group.pools.length === 0 ? <p class="hint">{t.pools.emptyGroup}</p> : null}
+                    </Card>
+                  ))}
+              </div>
+            </>
+          )}
+          {edited === null ? null : (
+            <GroupForm
+              group={edited === "new" ? null : edited}
+              pools={pools}
+              saved={() => {
+                setEdited(null);
+                loaded.reload();
+              }}
+              onClose={() => setEdited(null)}
+            />
+          )}
+          {removed === null ? null : (
+            <Confirm
+              title={t.pools.deleteGroup}
+              text={
+                <>
+                  <bdi>{removed.name}</bdi>: {t.pools.deleteGroupText}
+                </>
+              }
+              verb={t.shell.delete}
+              dangerous
+              onConfirm={async () => {
+                say((await call("deletePoolGroup", { id: Number(removed.id) })).message);
+                loaded.reload();
+              }}
+              onClose={() => setRemoved(null)}
+            />
+          )}
+        </>
+      )}
+    </Loading>
+  );
+}
+
+interface ActionsProps {
+  readonly group: PoolGroup;
+  readonly setEdited: (group: PoolGroup) => void;
+  readonly setRemoved: (group: PoolGroup) => void;
+}
+
+const Actions = ({ group, setEdited, setRemoved }: ActionsProps) => (
+  <span class="row">
+    {may("savePoolGroup") ? (
+      <button
+        type="button"
+        class="button small"
+        aria-label={`${t.pools.edit}: ${group.name}`}
+        onClick={() => setEdited(group)}
+      >
+        <Icon name="edit" /> {t.pools.edit}
+      </button>
+    ) : null}
+    {may("deletePoolGroup") ? (
+      <button
+        type="button"
+        class="button small"
+        aria-label={`${t.shell.delete}: ${group.name}`}
+        onClick={() => setRemoved(group)}
+      >
+        <Icon name="trash" /> {t.shell.delete}
+      </button>
+    ) : null}
+  </span>
+);
+
+interface FormProps {
+  readonly group: PoolGroup | null;
+  readonly pools: readonly Pool[];
+  readonly saved: () => void;
+  readonly onClose: () => void;
+}
+
+function GroupForm({ group, pools, saved, onClose }: FormProps) {
+  const [order, setOrder] = useState<readonly number[]>(group?.pools ?? []);
+  const { mistakes, problem, busy, submit } = useForm(async (form) => {
+    await call("savePoolGroup", { id: Number(group?.id ?? 0), name: fieldText(form, "name"), pools: [...order] });
+    say(t.pools.saved);
+    saved();
+  });
+  const others = pools.filter(({ id }) => !order.includes(id));
+  const poolName = (id: number): string => {
+    const pool = pools.find((each) => each.id === id);
+    return pool === undefined ? t.pools.hidden : nameOf(pool);
+  };
+  const move = (index: number, by: number) => {
+    const next = [...order];
+    const [moved] = next.splice(index, 1);
+    if (moved !== undefined) next.splice(index + by, 0, moved);
+    setOrder(next);
+  };
+  return (
+    <Dialog
+      title={group === null ? t.pools.addGroup : t.pools.editGroup}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" class="button" onClick={onClose}>
+            {t.shell.cancel}
+          </button>
+          <button type="submit" form="pool-group-form" class="button primary" disabled={busy}>
+            {t.shell.save}
+          </button>
+        </>
+      }
+    >
+      <form id="pool-group-form" onSubmit={submit}>
+        <Field label={t.pools.name} problem={mistakeOf(mistakes, "name")}>
+          {(control) => (
+            <input {...control} name="name" dir="auto" required maxLength={200} defaultValue={group?.name ?? ""} />
+          )}
+        </Field>
+        <ol class="pool-order editable">
+          {order.map((id, index) => (
+            <li key={id}>
+              <bdi>{poolName(id)}</bdi>
+              <span class="row">
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={index === 0}
+                  aria-label={t.pools.moveUp(poolName(id), number(index + 1))}
+                  onClick={() => move(index, -1)}
+                >
+                  <Icon name="up" />
+                </button>
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={index === order.length - 1}
+                  aria-label={t.pools.moveDown(poolName(id), number(index + 1))}
+                  onClick={() => move(index, 1)}
+                >
+                  <Icon name="down" />
+                </button>
+                <button
+                  type="button"
+                  class="button small"
+                  aria-label={t.pools.takeOut(poolName(id))}
+                  onClick={() => setOrder(order.filter((each) => each !== id))}
+                >
+                  <Icon name="close" />
+                </button>
+              </span>
+            </li>
+          ))}
+        </ol>
+        <Field label={t.pools.addToGroup} hint={t.pools.orderHint} problem={mistakeOf(mistakes, "pools")}>
+          {(control) => (
+            <select
+              {...control}
+              value=""
+              disabled={others.length === 0}
+              onChange={({ currentTarget }) => {
+                if (currentTarget.value !== "") setOrder([...order, Number(currentTarget.value)]);
+              }}
+            >
+              <option value="">–</option>
+              {others.map((pool) => (
+                <option key={pool.id} value={String(pool.id)}>
+                  {nameOf(pool)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,18 @@
+import { t } from "../../language.ts";
+import type { FormWords } from "../../parts/schema-form/context.ts";
+
+const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(texts, key) ? texts[key] : undefined;
+
+/** What the form of a channel says and offers. */
+export function channelWords(groups: readonly string[]): FormWords {
+  return {
+    exactlyOne: [],
+    label: (key) => lookUp(t.settings.fields, key) ?? key,
+    option: (_, value) => lookUp(t.severity, value) ?? lookUp(t.settings.words, value) ?? value,
+    member: (name) => lookUp(t.settings.words, name) ?? name,
+    suggestions: (key) => (key === "groups" ? groups : key === "timeZone" ? Intl.supportedValuesOf("timeZone") : []),
+    unit: () => null,
+    isOffered: () => true,
+  };
+}

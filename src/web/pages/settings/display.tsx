@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks";
+import { dateTime } from "../../format.ts";
+import { t } from "../../language.ts";
+import { DisplayFields } from "../../parts/display-fields.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { sayProblem } from "../../parts/messages.tsx";
+import { Card } from "../../parts/page.tsx";
+import { session, signOut } from "../../session.ts";
+
+const prefix = "rigbridge.";
+
+/** What this browser keeps, by its name. */
+const storedNames = (): string[] =>
+  Object.keys(localStorage)
+    .filter((name) => name.startsWith(prefix))
+    .sort();
+
+/** How this browser shows the dashboard, what it keeps, and the end of the session. */
+export function Display() {
+  const who = session.value;
+  return (
+    <div class="cards">
+      <Card title={t.settings.tabs.display}>
+        <DisplayFields />
+        <p class="hint">{t.settings.onlyHere}</p>
+        {who === null || who === undefined ? null : (
+          <dl class="facts">
+            <div>
+              <dt>{t.settings.currency}</dt>
+              <dd>{who.display.currency ?? t.shell.unknown}</dd>
+            </div>
+            <div>
+              <dt>{t.settings.timeZone}</dt>
+              <dd dir="ltr">{who.display.timeZone ?? t.shell.unknown}</dd>
+            </div>
+          </dl>
+        )}
+        <p class="hint">{t.settings.ofService}</p>
+      </Card>
+      <Card title={t.settings.session}>
+        {who?.by === "session" ? (
+          <>
+            <p>
+              {who.user.name === null ? t.settings.asOwner : t.settings.asUser(`\u2068${who.user.name}\u2069`)}{" "}
+              {who.expiresUtc === null ? null : t.settings.until(dateTime(who.expiresUtc))}
+            </p>
+            <button type="button" class="button" onClick={() => void signOut().catch(sayProblem)}>
+              <Icon name="leave" /> {t.shell.signOut}
+            </button>
+          </>
+        ) : (
+          <p>{t.settings.noSession}</p>
+        )}
+      </Card>
+      <Stored />
+    </div>
+  );
+}
+
+function Stored() {
+  const meanings: Readonly<Record<string, string>> = t.settings.stored;
+  const [names, setNames] = useState(storedNames);
+  const forget = () => {
+    for (const name of names) localStorage.removeItem(name);
+    setNames(storedNames());
+    // What is on the page comes from what was stored.
+    location.reload();
+  };
+  return (
+    <Card title={t.settings.storedTitle}>
+      <p class="hint">{t.settings.storedText}</p>
+      {names.length === 0 ? (
+        <p>{t.settings.storedNothing}</p>
+      ) : (
+        <>
+          <ul class="stored">
+            {names.map((name) => (
+              <li key={name}>{meanings[name.slice(prefix.length)] ?? name}</li>
+            ))}
+          </ul>
+          <button type="button" class="button" onClick={forget}>
+            <Icon name="trash" /> {t.settings.forget}
+          </button>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,72 @@
+import { useState } from "preact/hooks";
+import type { User } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { problemText } from "../../parts/messages.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
+
+/** 256 random bits, as 43 letters, digits, - and _. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/** Makes a key for a user. It is in this dialog until it closes, and nowhere else: the service keeps its digest. */
+export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () => void; onClose: () => void }) {
+  const [key, setKey] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const make = async () => {
+    setBusy(true);
+    setProblem(null);
+    const made = randomKey();
+    try {
+      await call("saveUser", { id: user.id, key: made });
+      setKey(made);
+      onMade();
+    } catch (error) {
+      setProblem(problemText(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={t.settings.keyTitle(user.name)}
+      onClose={onClose}
+      actions={
+        key === null ? (
+          <>
+            <button type="button" class="button" onClick={onClose}>
+              {t.shell.cancel}
+            </button>
+            <button type="button" class="button primary" disabled={busy} onClick={() => void make()}>
+              {t.settings.makeKey}
+            </button>
+          </>
+        ) : (
+          <button type="button" class="button primary" onClick={onClose}>
+            {t.settings.done}
+          </button>
+        )
+      }
+    >
+      {key === null ? (
+        <>
+          <p>{user.hasKey ? t.settings.keyAgain : t.settings.keyFirst}</p>
+          <p class="field-problem" role="alert">
+            {problem}
+          </p>
+        </>
+      ) : (
+        <>
+          <p>{t.settings.keyOnce}</p>
+          <ShownOnce label={t.settings.key} text={key} />
+        </>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { useRef, useState } from "preact/hooks";
+import { t } from "../language.ts";
+import { Icon } from "./icon.tsx";
+
+/** A text to copy, such as a new key, which is nowhere once this has closed. */
+export function ShownOnce({ label, text }: { label: string; text: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [copied, setCopied] = useState<boolean | null>(null);
+  const copy = async () => {
+    field.current?.select();
+    try {
+      // Browsers offer this only to pages over HTTPS and on the machine itself.
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+    } catch {
+      setCopied(false);
+    }
+  };
+  return (
+    <div class="field">
+      <label for="shown-once">{label}</label>
+      <span class="with-unit">
+        <input
+          ref={field}
+          id="shown-once"
+          class="mono"
+          dir="ltr"
+          readOnly
+          value={text}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
+        <button type="button" class="button" onClick={() => void copy()}>
+          <Icon name={copied === true ? "check" : "copy"} /> {t.settings.copy}
+        </button>
+      </span>
+      <p class="hint" role="status">
+        {copied === null ? "" : copied ? t.settings.copied : t.settings.selected}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,399 @@
+import { readFileSync } from "node:fs";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { until } from "../until.ts";
+import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
+
+const key = "key-of-the-service";
+const viewer = "key-of-a-viewer-1234";
+const hostile = `<b>x</b><img src=x onerror="alert(1)">\u200f${"w".repeat(150)}`;
+const count = 26;
+
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  dashboard = await startDashboard({
+    config: {
+      http: { key },
+      users: [{ name: "Vera", key: viewer, privilege: "view" }],
+      groups: [{ name: "Hall", groups: [{ name: "Row 1" }, { name: "Row 2" }] }],
+      pools: [{ name: "Spare", url: "stratum+tcp://spare.example.com:3333", worker: "a.b" }],
+    },
+    rigs: Array.from({ length: count }, (_, index) => ({
+      name: index === count - 1 ? hostile : `Rig ${index + 1}`,
+      rig: { kind: index % 5 === 4 ? "luxos" : "axeos", warm: true, restartSeconds: 0.1 },
+      settings: { group: index % 2 === 0 ? "Row 1" : "Row 2", tags: index < 3 ? ["loud"] : [] },
+    })),
+  });
+  // Two are down.
+  for (const index of [5, 6]) dashboard.rigs[index]?.powerOff();
+  for (let read = 0; read < 3; read += 1) await dashboard.readAll();
+});
+
+afterAll(async () => {
+  await dashboard?.close();
+  await closeBrowser();
+});
+
+const visit = (path: string, options: VisitOptions = {}) => dashboard.visit(path, { key, ...options });
+const grid = (page: Page): Locator => page.getByRole("grid", { name: "List of rigs" });
+const row = (page: Page, name: string): Locator =>
+  grid(page)
+    .getByRole("row")
+    .filter({ has: page.getByRole("link", { name, exact: true }) });
+const names = (page: Page): Promise<string[]> => grid(page).getByRole("rowheader").locator("bdi").allInnerTexts();
+const lead = (page: Page): Locator => page.locator(".lead");
+const select = (page: Page, name: string): Promise<void> =>
+  page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
+const searchOf = (page: Page): URLSearchParams => new URL(page.url()).searchParams;
+
+/** Waits until the text, with single spaces, is so or contains it. */
+async function shows(locator: Locator, wanted: string | RegExp): Promise<void> {
+  let text = "";
+  await until(
+    async () => {
+      text = (await locator.innerText()).replace(/\s+/g, " ").trim();
+      return typeof wanted === "string" ? text === wanted : wanted.test(text);
+    },
+    `the text ${wanted}`,
+    { details: () => text },
+  );
+}
+
+const lists = (page: Page, wanted: readonly string[]): Promise<void> =>
+  until(async () => (await names(page)).join() === wanted.join(), `the rigs ${wanted.join()}`, {});
+
+describe("finding rigs", () => {
+  test("those that do not mine are one click away, with the reason, and the address can be sent on", async () => {
+    const { page, close } = await visit("rigs");
+    await page.getByRole("link", { name: "Not mining 2" }).click();
+    await lists(page, ["Rig 6", "Rig 7"]);
+    await shows(lead(page), "2 of 26 rigs");
+    await shows(row(page, "Rig 6"), /Disconnected no network · .* – /);
+    expect(searchOf(page).getAll("status")).toContain("Disconnected");
+    await page.reload();
+    await lists(page, ["Rig 6", "Rig 7"]);
+    await close();
+  });
+
+  test("a search and filters narrow the list, and totals follow it", async () => {
+    const { page, close } = await visit("rigs");
+    await page.getByRole("searchbox", { name: /^Search/ }).fill("rig 1");
+    await until(() => searchOf(page).get("q") === "rig 1", "the search in the address");
+    await page.getByRole("button", { name: "Filters" }).click();
+    const dialog = page.getByRole("dialog", { name: "Filters" });
+    await dialog.getByText("Tag", { exact: true }).click();
+    await dialog.getByRole("checkbox", { name: "loud" }).check();
+    await dialog.getByText("Group", { exact: true }).click();
+    // A group contains those in it.
+    await shows(dialog.locator("label").filter({ hasText: /^Hall\d+$/ }), "Hall 1");
+    await dialog.getByRole("button", { name: "Show 1 rig" }).click();
+    await lists(page, ["Rig 1"]);
+    await shows(page.getByRole("region", { name: "Totals" }), /Mining 1 Hash rate .* [GT]H\/s Power \d+ W$/);
+    await page.getByRole("button", { name: "Remove the filter Tag: loud" }).click();
+    await shows(lead(page), /^1[0-9] of 26 rigs$/);
+    await close();
+  });
+
+  test("an empty list says which filter to drop", async () => {
+    const { page, close } = await visit("rigs?q=rig&status=Mining&temperature=200..");
+    await page.getByRole("heading", { name: "No rig matches these filters" }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    const drop = page.getByRole("button", { name: /^Without Temperature, °C: from 200: 2\d rigs$/ });
+    await drop.click();
+    await until(async () => (await names(page)).length > 10, "rigs again");
+    expect(searchOf(page).has("temperature")).toBe(false);
+    await close();
+  });
+
+  test("a list is sorted by any column, with unknown values last", async () => {
+    const { page, close } = await visit("rigs?tag=loud&columns=name,power");
+    const head = page.getByRole("columnheader", { name: "Name" });
+    await head.getByRole("button").click();
+    await lists(page, ["Rig 3", "Rig 2", "Rig 1"]);
+    expect(await head.getAttribute("aria-sort")).toBe("descending");
+    expect(searchOf(page).get("sort")).toBe("-name");
+    await close();
+    const down = await visit("rigs?sort=-power&status=Disconnected&q=rig");
+    await lists(down.page, ["Rig 6", "Rig 7"]);
+    await down.close();
+  });
+
+  test("columns are chosen and ordered, and stay so", async () => {
+    const { page, close } = await visit("rigs?tag=loud");
+    await page.getByRole("button", { name: "Columns" }).click();
+    const dialog = page.getByRole("dialog", { name: "Columns" });
+    await dialog.getByRole("button", { name: "Usual columns" }).click();
+    await dialog.getByRole("checkbox", { name: "Model" }).uncheck();
+    await dialog.getByRole("checkbox", { name: "Best share" }).check();
+    await dialog.getByRole("button", { name: "Move Power forward" }).click();
+    expect(await axe(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    const heads = async () => (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.trim());
+    const wanted = ["Name", "Status", "Hash rate", "Power", "Of expected", "Temperature", "Profit per day", "Group"];
+    expect((await heads()).slice(1)).toEqual([...wanted, "Address", "Best share"]);
+    // The service is asked for what a column needs.
+    await shows(row(page, "Rig 1").getByRole("gridcell").last(), /^[\d.]+ [kMGT]?$/);
+    await page.goto(new URL("rigs", dashboard.url).href);
+    await grid(page).waitFor();
+    expect((await heads()).at(-1)).toBe("Best share");
+    await close();
+  });
+
+  test("a view is saved under a name, and deleted", async () => {
+    const { page, close } = await visit("rigs?tag=loud&sort=-power");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByRole("textbox", { name: "Name of the view" }).fill("Noisy ones");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.goto(new URL("rigs", dashboard.url).href);
+    await page.getByRole("link", { name: "Noisy ones 3" }).click();
+    await until(async () => (await names(page)).length === 3, "the rigs of the view");
+    await page.getByRole("button", { name: "Delete the view Noisy ones" }).click();
+    await page.getByRole("link", { name: "Noisy ones 3" }).waitFor({ state: "detached" });
+    await close();
+  });
+
+  test("the list goes into a spreadsheet", async () => {
+    const { page, close } = await visit("rigs?tag=loud");
+    await page.getByRole("button", { name: "CSV" }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download as CSV" }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\r\n");
+    expect(download.suggestedFilename()).toBe("rigs.csv");
+    expect(lines).toHaveLength(4);
+    expect(lines[1]).toMatch(/^1000000001,[^,]+,Rig 1,Hall \/ Row 1,,,,,loud,Mining,,\d+/);
+    await close();
+  });
+
+  test("what a rig reports appears without a reload", async () => {
+    const { page, close } = await visit("rigs?q=rig%2024&columns=name,status");
+    await shows(row(page, "Rig 24"), /Mining$/);
+    dashboard.rigs[23]?.powerOff();
+    for (let read = 0; read < 3; read += 1) await dashboard.readAll();
+    await shows(row(page, "Rig 24"), /Disconnected/);
+    await close();
+  });
+});
+
+describe("by keyboard", () => {
+  test("rows are moved to, selected and opened, with one stop of the Tab key", async () => {
+    const { page, close } = await visit("rigs?q=rig");
+    await row(page, "Rig 1").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.keyboard.press("Shift+ArrowDown");
+    await shows(page.getByRole("region", { name: "Actions for the selected rigs" }), /^3 rigs selected/);
+    expect(await row(page, "Rig 4").getAttribute("aria-selected")).toBe("true");
+    await page.keyboard.press("End");
+    await until(async () => (await names(page)).includes("Rig 25"), "the end of the list");
+    await page.keyboard.press("Control+a");
+    await shows(page.getByRole("region", { name: "Actions for the selected rigs" }), /^25 rigs selected/);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Home");
+    await until(
+      () =>
+        row(page, "Rig 1")
+          .evaluate((element) => element === document.activeElement)
+          .catch(() => false),
+      "the focus at the first row",
+    );
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/rigs/1000000001");
+    await close();
+  });
+});
+
+describe("acting on many rigs", () => {
+  test("a reboot says what would happen, for how many, and shows each rig's answer", async () => {
+    const { page, close } = await visit("rigs?tag=loud");
+    await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
+    await page.getByRole("button", { name: "Reboot", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Reboot" });
+    await dialog.getByRole("button", { name: "What would happen?" }).click();
+    await dialog.getByText("3 rigs would accept it").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Reboot 3 rigs" }).click();
+    const job = page.getByRole("article", { name: "Reboot: 3 rigs" });
+    await shows(job, /^Reboot: 3 rigs Ended · 3 done/);
+    await job.getByRole("button", { name: "Results" }).click();
+    await shows(
+      page.getByRole("dialog").getByRole("row", { name: /Rig 2/ }),
+      /^Rig 2 Done System will restart shortly/,
+    );
+    expect(await axe(page)).toEqual([]);
+    await close();
+  });
+
+  test("a slow job is found again after a reload, and cancelled", async () => {
+    const { page, close } = await visit("rigs?q=rig");
+    for (const name of ["Rig 8", "Rig 9", "Rig 11"]) await select(page, name);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Stop" });
+    await dialog.getByText("Pace", { exact: true }).click();
+    await dialog.getByRole("spinbutton", { name: "Rigs at once" }).fill("1");
+    await dialog.getByRole("spinbutton", { name: "Seconds between two rigs" }).fill("600");
+    await dialog.getByRole("button", { name: "Stop 3 rigs" }).click();
+    const job = page.getByRole("article", { name: "Stop: 3 rigs" });
+    await shows(job, /Running · 1 done · 2 to go/);
+    expect(dashboard.rigs[7]?.model.mining).toBe(false);
+    await page.reload();
+    await shows(job, /Running · 1 done · 2 to go/);
+    await job.getByRole("button", { name: "Cancel what is not sent yet" }).click();
+    await shows(job, /Cancelled · 1 done · 2 cancelled/);
+    expect(dashboard.rigs[8]?.model.mining).toBe(true);
+    // The rig's own report, not the click, changes its row.
+    await dashboard.readAll();
+    await shows(row(page, "Rig 8"), /Stopped/);
+    await close();
+  });
+
+  test("those that failed are tried again, with the service's words", async () => {
+    const { page, close } = await visit("rigs?tag=loud", { expected: /409 \(Conflict\)/ });
+    await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("button", { name: "Add tag" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add tag" });
+    const add = dialog.getByRole("button", { name: "Add to 3 rigs" });
+    expect(await add.isDisabled()).toBe(true);
+    await dialog.getByRole("textbox", { name: "Tag" }).fill("roof");
+    await add.click();
+    const job = page.getByRole("article", { name: "Add tag roof: 3 rigs" }).first();
+    await shows(job, /Ended · 3 failed/);
+    await job.getByRole("button", { name: "Results" }).click();
+    await shows(page.getByRole("dialog").getByRole("row", { name: /Rig 1/ }), /Failed .*configuration file/);
+    await page.keyboard.press("Escape");
+    await job.getByRole("button", { name: "Run again for 3 rigs that failed" }).click();
+    await until(
+      async () => (await page.getByRole("article", { name: "Add tag roof: 3 rigs" }).count()) === 2,
+      "the second job",
+    );
+    await close();
+  });
+
+  test("a setting is offered with the range of those that have it, and set on them", async () => {
+    const { page, close } = await visit("rigs?q=rig");
+    for (const name of ["Rig 5", "Rig 10"]) await select(page, name);
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("button", { name: "Change a setting" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change a setting" });
+    const setting = dialog.getByRole("combobox", { name: "Setting" });
+    await setting.waitFor();
+    const options = await setting.getByRole("option").allInnerTexts();
+    expect(options).toContain("Fan");
+    await setting.selectOption({ label: "Fan" });
+    await dialog
+      .getByRole("textbox", { name: "New value" })
+      .or(dialog.getByRole("spinbutton", { name: "New value" }))
+      .fill("70");
+    await dialog.getByRole("button", { name: "Set on 2 rigs" }).click();
+    await shows(page.getByRole("article", { name: "Fan 70: 2 rigs" }), /Ended · 2 done/);
+    await close();
+  });
+
+  test("a pool is changed", async () => {
+    const { page, close } = await visit("rigs?q=rig");
+    await select(page, "Rig 12");
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("button", { name: "Change pool" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change pool" });
+    await dialog
+      .getByRole("combobox", { name: "Pool" })
+      .selectOption({ label: "Spare (stratum+tcp://spare.example.com:3333)" });
+    await dialog.getByRole("button", { name: "Change the pool of 1 rig" }).click();
+    await shows(page.getByRole("article", { name: "Change pool: 1 rig" }), /Ended · 1 done/);
+    expect(dashboard.rigs[11]?.model.pools.some(({ url }) => url.includes("spare.example.com"))).toBe(true);
+    await close();
+  });
+
+  test("alarms are acknowledged", async () => {
+    const { page, close } = await visit("rigs?q=rig%206");
+    await select(page, "Rig 6");
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("button", { name: "Acknowledge alarms" }).click();
+    await page.getByRole("button", { name: /^Acknowledge \d+ alarm/ }).click();
+    await shows(page.getByRole("article", { name: /^Acknowledge alarms/ }), /Ended · 1 done/);
+    const { notificationList } = await dashboard.service.listNotifications({}, { actor: "test" });
+    const own = notificationList.filter(({ minerId }) => minerId === 1_000_000_006);
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.every(({ isAcknowledged }) => isAcknowledged)).toBe(true);
+    await close();
+  });
+
+  test("a user who may only look has nothing to select and nothing to press", async () => {
+    const { page, close } = await visit("rigs", { key: viewer });
+    await grid(page).waitFor();
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Add rigs" }).count()).toBe(0);
+    expect(await grid(page).getAttribute("aria-multiselectable")).toBe("false");
+    await close();
+  });
+});
+
+describe("looks", () => {
+  test.each([
+    [1440, "light"],
+    [768, "dark"],
+    [320, "light"],
+  ] as const)(
+    "%i px: nothing that axe finds, nothing beyond the edge, hostile names as text",
+    async (width, scheme) => {
+      const { page, close } = await visit("rigs", { width, scheme });
+      await page.getByRole("link", { name: hostile }).waitFor();
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await axe(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      await page.getByRole("checkbox", { name: `Select ${hostile}` }).check();
+      expect(await axe(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      await close();
+    },
+  );
+
+  test("on a phone there are cards", async () => {
+    const { page, close } = await visit("rigs?sort=-name&q=rig", { width: 375 });
+    const card = page.getByRole("list", { name: "List of rigs" }).getByRole("listitem").first();
+    await shows(card, /^Rig 25 Mining Hash rate .*TH\/s/);
+    await page.getByRole("button", { name: "Table" }).click();
+    await grid(page).waitFor();
+    await close();
+  });
+
+  test("on paper the list is whole", async () => {
+    const { page, close } = await visit("rigs", { height: 500 });
+    await grid(page).waitFor();
+    const rows = () => page.locator("tbody tr[data-id]").count();
+    expect(await rows()).toBeLessThan(count);
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await until(async () => (await rows()) === count, "all rows");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await until(async () => (await rows()) < count, "the visible rows");
+    await close();
+  });
+
+  test("from right to left", async () => {
+    const { page, close } = await visit("rigs", { locale: "fa-IR", width: 768 });
+    await page.getByRole("grid").waitFor();
+    expect(await page.evaluate(() => document.documentElement.dir)).toBe("rtl");
+    expect(await axe(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    await close();
+  });
+});
+
+test("a farm without rigs leads to adding some", async () => {
+  const empty = await startDashboard({ rigs: [] });
+  const { page, close } = await empty.visit("rigs");
+  await page.getByRole("heading", { name: "No rigs yet" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("main").getByRole("link", { name: "Add rigs" }).click();
+  await page.waitForURL("**/add");
+  await close();
+  await empty.close();
+});
