@@ -90,7 +90,7 @@ describe("rules in the dashboard", () => {
         caller,
       );
       const { page, close } = await visit(`rules/${id}`);
-      await page.getByRole("link", { name: "Settings" }).click();
+      await page.getByRole("navigation", { name: "both" }).getByRole("link", { name: "Settings" }).click();
       await page.getByRole("textbox", { name: "For how long" }).waitFor();
       expect(await page.getByRole("textbox", { name: "For how long" }).inputValue()).toBe("2");
       await page.getByRole("button", { name: "Text" }).click();
