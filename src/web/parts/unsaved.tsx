@@ -12,7 +12,7 @@ export function useUnsaved(dirty: boolean) {
   const [target, setTarget] = useState<string | null>(null);
   useEffect(() => {
     if (!dirty) return undefined;
-    const here = location.href;
+    const here = location.pathname + location.search;
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
     const onClick = (event: MouseEvent) => {
       const anchor = event.target instanceof Element ? event.target.closest("a[href]") : null;
@@ -23,19 +23,20 @@ export function useUnsaved(dirty: boolean) {
       event.stopImmediatePropagation();
       setTarget(anchor.pathname + anchor.search);
     };
-    const onBack = (event: PopStateEvent) => {
+    const onBack = () => {
       const wanted = location.pathname + location.search;
-      event.stopImmediatePropagation();
+      // The router has handled the event already; this takes it back before anything is rendered.
       history.pushState(null, "", here);
+      route(here, true);
       setTarget(wanted);
     };
     addEventListener("beforeunload", onUnload);
     addEventListener("click", onClick, true);
-    addEventListener("popstate", onBack, true);
+    addEventListener("popstate", onBack);
     return () => {
       removeEventListener("beforeunload", onUnload);
       removeEventListener("click", onClick, true);
-      removeEventListener("popstate", onBack, true);
+      removeEventListener("popstate", onBack);
     };
   }, [dirty]);
   if (target === null) return null;

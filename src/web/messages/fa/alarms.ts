@@ -25,7 +25,7 @@ export const alarms: typeof source = {
   last: "آخرین بار",
   over: "پایان‌یافته از",
   times: { one: "یک بار", other: "# بار" },
-  rule: "قاعدهٔ",
+  rule: "قانون",
   acknowledge: "تأیید",
   acknowledgeThese: (count) => `تأیید ${count} مورد`,
   acknowledgeAll: "تأیید همه",

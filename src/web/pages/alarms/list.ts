@@ -67,11 +67,14 @@ const leastInGroup = 3;
 
 const lastOf = ({ lastUtc, closedUtc }: Notification): string => closedUtc ?? lastUtc;
 
+/** Times in ISO 8601; comparing by locale would take a second for all that the service keeps. */
+const laterFirst = (one: string, other: string): number => (one === other ? 0 : one < other ? 1 : -1);
+
 const byUrgency = (one: Notification, other: Notification): number =>
   Number(one.closedUtc !== null) - Number(other.closedUtc !== null) ||
   (one.closedUtc === null ? severityRank[one.severity] - severityRank[other.severity] : 0) ||
   (one.closedUtc === null ? Number(one.isAcknowledged) - Number(other.isAcknowledged) : 0) ||
-  lastOf(other).localeCompare(lastOf(one)) ||
+  laterFirst(lastOf(one), lastOf(other)) ||
   other.id - one.id;
 
 /** What is the same for the members of a group. */
@@ -84,20 +87,17 @@ const kindOf = ({ closedUtc, severity, source, ruleId, title, message }: Notific
  */
 export function grouped(all: readonly Notification[]): Group[] {
   const sorted = [...all].sort(byUrgency);
-  const groups = Map.groupBy(sorted, kindOf);
-  const single = (each: Notification): Group => ({
-    key: String(each.id),
-    severity: each.severity,
-    notifications: [each],
-  });
+  const keys = sorted.map(kindOf);
+  const kinds = Map.groupBy(sorted, (_, index) => keys[index] ?? "");
   const made = new Set<string>();
-  return sorted.flatMap((each) => {
-    const key = kindOf(each);
-    const members = groups.get(key) ?? [];
-    if (members.length < leastInGroup) return [single(each)];
+  return sorted.flatMap((each, index): Group[] => {
+    const key = keys[index] ?? "";
+    const members = kinds.get(key) ?? [];
+    const { id, severity } = each;
+    if (members.length < leastInGroup) return [{ key: String(id), severity, notifications: [each] }];
     if (made.has(key)) return [];
     made.add(key);
-    return [{ key, severity: each.severity, notifications: members }];
+    return [{ key, severity, notifications: members }];
   });
 }
 

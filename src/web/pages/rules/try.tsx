@@ -38,7 +38,7 @@ export function Try({ id }: { id: number }) {
       <p class="hint">
         {t.rules.tryText} {t.rules.trySaved}
       </p>
-      <div class="row">
+      <div class="row try-row">
         <label class="field try-span">
           <span>{t.rules.trySpan}</span>
           <select

@@ -1,6 +1,7 @@
 import { useId, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
+import "./schema-form.css";
 import { durationParts, durationUnits, type Json } from "./schema.ts";
 
 /** Attributes that connect a control with its label, hint and problem. */
