@@ -96,7 +96,7 @@ export function UserDialog({ user, limits, onSaved, onClose }: UserDialogProps) 
           onChange={setPools}
         />
         <p class="field-problem" role="alert">
-          {problem}
+          {mistakes.length === 0 ? problem : null}
         </p>
       </form>
     </Dialog>
