@@ -104,7 +104,7 @@ export default function MinerPage() {
                 />
               </Card>
             ) : null}
-            {saved !== undefined && saved.note === null && saved.status !== null && may("getManagedMinerCommand") ? (
+            {saved !== undefined && saved.note === null && may("getManagedMinerCommand") ? (
               <CommandLine id={saved.id} written={JSON.stringify(saved)} />
             ) : null}
             {asks && saved !== undefined ? (
