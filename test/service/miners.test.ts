@@ -431,6 +431,7 @@ describe("groups", () => {
     const [hall, rack] = await bench.service.listGroups({}, caller);
     expect([hall?.name, rack?.name, rack?.parentId]).toEqual(["hall", "rack", hall?.id]);
     expect(await refusal(bench.service.deleteGroup({ id: rack?.id ?? 0 }, caller))).toBe("owned.by-file");
+    expect([hall?.owner, rack?.owner]).toEqual(["file", "file"]);
     const id = await bench.add(bench.rig(0).address, { group: "rack" });
     await bench.restart({});
     expect(await bench.get(id)).toMatchObject({ groupId: 0, groupID: 0 });

@@ -104,6 +104,8 @@ describe("a user", () => {
     expect(await refusal(save(bench, { id: 1, privilege: "administrator" }))).toBe("owned.by-file");
     expect(await refusal(bench.service.deleteUser({ id: 1 }, caller))).toBe("owned.by-file");
     expect(await refusal(save(bench, { name: "anna" }))).toBe("input.invalid name");
+    await save(bench, { name: "bo" });
+    expect((await bench.service.listUsers({}, caller)).map(({ owner }) => owner)).toEqual(["file", undefined]);
   });
 
   test("that the file declares holds where the API has made one of that name and key", async () => {

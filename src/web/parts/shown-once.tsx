@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { t } from "../language.ts";
 import { Icon } from "./icon.tsx";
+import "./shown-once.css";
 
 /** A text to copy, such as a new key, which is nowhere once this has closed. */
 export function ShownOnce({ label, text }: { label: string; text: string }) {
@@ -19,7 +20,7 @@ export function ShownOnce({ label, text }: { label: string; text: string }) {
   return (
     <div class="field">
       <label for="shown-once">{label}</label>
-      <span class="with-unit">
+      <span class="shown-once">
         <input
           ref={field}
           id="shown-once"

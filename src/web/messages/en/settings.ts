@@ -142,7 +142,7 @@ export const settings = {
   session: "Session",
   asOwner: "You are signed in with the service's own key.",
   asUser: (name: string) => `You are signed in as ${name}.`,
-  until: (time: string) => `The session ends on ${time} at the latest.`,
+  until: (time: string) => `The session ends on ${time} unless you use it before.`,
   noSession: "This service needs no sign-in on this machine.",
   storedTitle: "Kept in this browser",
   storedText:

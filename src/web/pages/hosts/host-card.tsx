@@ -75,7 +75,7 @@ export function HostCard({ host, miners, software, onEdit, onToken, onChanged }:
         )}
       </header>
       <Agent agent={agent} />
-      {agent === null ? null : (
+      {agent === null || (!agent.connected && agent.at === null) ? null : (
         <details class="host-more">
           <summary>{t.hosts.gpus}</summary>
           <Gpus hostId={host.id} />

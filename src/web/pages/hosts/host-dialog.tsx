@@ -108,7 +108,7 @@ export function HostDialog({ host, onSaved, onClose }: HostDialogProps) {
           )}
         </Field>
         <p class="field-problem" role="alert">
-          {problem}
+          {mistakes.length === 0 ? problem : null}
         </p>
       </form>
     </Dialog>

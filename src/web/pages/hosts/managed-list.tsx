@@ -84,8 +84,8 @@ function ManagedEntry({ miner, program, command, onChanged }: ManagedEntryProps)
           {miner.switching === null ? null : ` · ${t.hosts.modes[miner.switching.mode]}`}
         </p>
         {miner.note === null ? null : (
-          <p class="status warning">
-            <span dir="auto">{miner.note}</span>
+          <p class="program-note" dir="auto">
+            {miner.note}
           </p>
         )}
         {command === undefined ? null : (

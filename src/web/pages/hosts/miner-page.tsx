@@ -11,6 +11,7 @@ import { Card, Page } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { useFresh } from "../rules/fresh.ts";
 import { CommandLine } from "./command-line.tsx";
 import { Download } from "./download.tsx";
 import { blankMiner, readCatalogue } from "./miner-data.ts";
@@ -18,6 +19,9 @@ import { MinerForm } from "./miner-form.tsx";
 import { minerName, ProgramState } from "./program-state.tsx";
 import { SwitchingCard } from "./switching.tsx";
 import "./hosts.css";
+
+/** What a host reports while its program's files are on their way. */
+const downloads = new Set(["downloading", "confirming"]);
 
 /** One managed miner, or a new one for the host of the query. */
 export default function MinerPage() {
@@ -33,6 +37,7 @@ export default function MinerPage() {
     },
     [id],
   );
+  useFresh(loaded.reload);
   return (
     <Loading from={loaded}>
       {({ catalogue, miners }) => {
@@ -80,7 +85,9 @@ export default function MinerPage() {
                 <span dir="auto">{saved.note}</span>
               </p>
             )}
-            {saved !== undefined && may("getManagedMinerDownload") ? <Download id={saved.id} /> : null}
+            {saved !== undefined && downloads.has(saved.status ?? "") && may("getManagedMinerDownload") ? (
+              <Download id={saved.id} />
+            ) : null}
             {saved?.switching == null ? null : <SwitchingCard id={saved.id} />}
             {may("saveManagedMiner") ? (
               <Card title={saved === undefined ? undefined : t.hosts.settings}>
@@ -97,7 +104,7 @@ export default function MinerPage() {
                 />
               </Card>
             ) : null}
-            {saved !== undefined && may("getManagedMinerCommand") ? (
+            {saved !== undefined && saved.note === null && may("getManagedMinerCommand") ? (
               <CommandLine id={saved.id} written={JSON.stringify(saved)} />
             ) : null}
             {asks && saved !== undefined ? (

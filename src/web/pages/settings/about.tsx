@@ -24,9 +24,9 @@ export function About() {
   );
   const { value, problem } = health;
   return (
-    <div class="cards">
+    <div class="cards settings-cards">
       <Card title="Rigbridge">
-        <dl class="facts">
+        <dl class="settings-facts">
           <div>
             <dt>{t.settings.version}</dt>
             <dd>{who?.version}</dd>

@@ -19,12 +19,12 @@ const storedNames = (): string[] =>
 export function Display() {
   const who = session.value;
   return (
-    <div class="cards">
+    <div class="cards settings-cards">
       <Card title={t.settings.tabs.display}>
         <DisplayFields />
         <p class="hint">{t.settings.onlyHere}</p>
         {who === null || who === undefined ? null : (
-          <dl class="facts">
+          <dl class="settings-facts">
             <div>
               <dt>{t.settings.currency}</dt>
               <dd>{who.display.currency ?? t.shell.unknown}</dd>

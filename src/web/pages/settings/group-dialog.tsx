@@ -96,7 +96,7 @@ export function GroupDialog({ group, parentId, groups, onSaved, onClose }: Group
         </label>
         <p class="hint">{t.settings.roomHint}</p>
         <p class="field-problem" role="alert">
-          {problem}
+          {mistakes.length === 0 ? problem : null}
         </p>
       </form>
     </Dialog>

@@ -99,8 +99,8 @@ function Tree({ groups, onAsk }: { groups: readonly Group[]; onAsk: (asked: Aske
       {(inside.get(parentId) ?? []).map((group) => (
         <li key={group.id}>
           <div class="tree-row">
+            <Icon name={group.room === true ? "home" : "rigs"} />
             <p class="entry-head">
-              <Icon name={group.room === true ? "home" : "rigs"} />
               <strong>
                 <bdi>{group.name}</bdi>
               </strong>

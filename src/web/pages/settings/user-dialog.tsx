@@ -65,10 +65,10 @@ export function UserDialog({ user, limits, onSaved, onClose }: UserDialogProps) 
             />
           )}
         </Field>
-        <fieldset class="field choices">
+        <fieldset class="field user-choices">
           <legend>{t.settings.mayDo}</legend>
           {(["view", "control", "administrator"] as const).map((each) => (
-            <label key={each} class="choice">
+            <label key={each} class="user-choice">
               <input type="radio" name="privilege" checked={privilege === each} onChange={() => setPrivilege(each)} />
               <span>
                 {t.settings.privilege[each]}
@@ -96,7 +96,7 @@ export function UserDialog({ user, limits, onSaved, onClose }: UserDialogProps) 
           onChange={setPools}
         />
         <p class="field-problem" role="alert">
-          {problem}
+          {mistakes.length === 0 ? problem : null}
         </p>
       </form>
     </Dialog>
@@ -118,7 +118,7 @@ interface SelectionProps {
 function Selection({ legend, all, some, list, chosen, problem, onChange }: SelectionProps) {
   if (list.length === 0 && chosen === null) return null;
   return (
-    <fieldset class="field choices">
+    <fieldset class="field user-choices">
       <legend>{legend}</legend>
       <div class="row">
         <label class="switch">

@@ -149,7 +149,7 @@ function UserEntry({ user, limits, onAsk }: { user: User; limits: Limits; onAsk:
         </>
       }
       facts={[
-        t.settings.privilege[user.privilege],
+        t.privilege[user.privilege],
         namesOf(user.groups, limits.groups, t.settings.allGroups, t.settings.noGroup),
         namesOf(user.pools, limits.pools, t.settings.allPools, t.settings.noPool),
         user.hasKey ? t.settings.hasKey : <span class="status warning">{t.settings.noKey}</span>,
