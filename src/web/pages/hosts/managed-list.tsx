@@ -21,7 +21,7 @@ export function ManagedList({ miners, software, onChanged }: ManagedListProps) {
   // Of what is sent here, with what the host answers.
   const [since] = useState(() => Date.now());
   const filter = useMemo(() => ({ since }), [since]);
-  const { list } = useCommands(miners.length === 0 ? null : filter);
+  const { value: list } = useCommands(miners.length === 0 ? null : filter);
   if (miners.length === 0) return null;
   return (
     <ul class="programs">
