@@ -3,3 +3,6 @@ export const base = new URL(".", document.baseURI).pathname;
 
 /** The address of a page: `link("rigs/12")`. */
 export const link = (path: string): string => base + path;
+
+/** Whether the browser opened the dashboard itself, not one of its pages. */
+export const beganAtStart = location.pathname === base;

@@ -150,6 +150,10 @@ describe("signing in", () => {
     await page.getByRole("textbox", { name: "API key" }).fill(keys.anna);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Account and display: anna" }).waitFor();
+    // Her key is not an administrator's, and she has rooms: she begins with them.
+    await page.getByRole("heading", { level: 1, name: "At home" }).waitFor();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     expect(await page.content()).not.toContain(keys.anna);
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain(keys.anna);
     expect(await page.evaluate(() => document.cookie)).toBe("");

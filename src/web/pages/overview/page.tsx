@@ -1,10 +1,12 @@
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { counted, hashrate, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Page } from "../../parts/page.tsx";
-import { link } from "../../route.ts";
-import { may } from "../../session.ts";
+import { beganAtStart, link } from "../../route.ts";
+import { may, session } from "../../session.ts";
 import { sumsOf } from "../../sums.ts";
 import { Rooms } from "../family/rooms.tsx";
 import { useRooms } from "../family/use-rooms.ts";
@@ -20,6 +22,7 @@ import "./overview.css";
 export default function Overview() {
   const { byId, loaded } = rigs.value;
   const rooms = useRooms();
+  useHomeFirst(rooms.list?.length ?? 0);
   if (loaded && byId.size === 0) return <NoRigs />;
   // All at once: what comes later would push down what somebody is reading.
   if (!loaded || (may("listRooms") && rooms.list === undefined && rooms.problem === null))
@@ -53,6 +56,18 @@ export default function Overview() {
       </div>
     </Page>
   );
+}
+
+let hasLanded = !beganAtStart;
+
+/** Users who are not administrators begin with their rooms, if they have any; the menu still leads to the overview. */
+function useHomeFirst(rooms: number): void {
+  const { route } = useLocation();
+  useEffect(() => {
+    if (hasLanded || rooms === 0) return;
+    hasLanded = true;
+    if (session.value?.user.privilege !== "administrator") route(link("family"), true);
+  }, [rooms]);
 }
 
 const NoRigs = () => (
