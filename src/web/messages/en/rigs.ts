@@ -1,7 +1,4 @@
-import type { ColumnKey } from "../../pages/rigs/column-keys.ts";
-import type { Part } from "../../pages/rigs/view.ts";
-
-const columns: Record<ColumnKey, string> = {
+const columns = {
   name: "Name",
   status: "Status",
   hashrate: "Hash rate",
@@ -35,7 +32,7 @@ const columns: Record<ColumnKey, string> = {
   uid: "Permanent ID",
 };
 
-const filters: Record<Part, string> = {
+const filters = {
   text: "Text",
   status: "Status",
   reason: "Reason",

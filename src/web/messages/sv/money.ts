@@ -5,7 +5,7 @@ export const money: typeof source = {
   lead: "Vad riggarna förbrukar, vad det kostar och vad som blir över.",
   price: "Elpris",
   now: "Nu",
-  perKwh: (amount) => `${amount} per kWh`,
+  perKwh: (amount) => `${amount}/kWh`,
   noPrice: "inget pris angivet",
   configured: "från konfigurationen",
   cheapest: "Billigast framöver",

@@ -10,8 +10,8 @@ import { Age } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { Gpus } from "./gpus.tsx";
+import { hostName } from "./host-name.ts";
 import { ManagedList } from "./managed-list.tsx";
-import { hostName } from "./page.tsx";
 
 interface HostCardProps {
   readonly host: Host;

@@ -13,11 +13,9 @@ import { useFresh } from "../rules/fresh.ts";
 import { Benchmarks } from "./benchmarks.tsx";
 import { HostCard } from "./host-card.tsx";
 import { HostDialog } from "./host-dialog.tsx";
+import { hostName } from "./host-name.ts";
 import { InstallSteps, TokenDialog } from "./token-dialog.tsx";
 import "./hosts.css";
-
-export const hostName = ({ description, hostname }: Pick<Host, "description" | "hostname">): string =>
-  description === "" ? hostname : description;
 
 /** Hosts with their agents, and the mining programs that they run. */
 export default function Hosts() {

@@ -6,7 +6,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { problemText } from "../../parts/messages.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { base } from "../../route.ts";
-import { hostName } from "./page.tsx";
+import { hostName } from "./host-name.ts";
 
 /** The address of this service, as this browser reaches it. */
 const serviceAddress = (): string => `${location.origin}${base}`.replace(/\/$/, "");

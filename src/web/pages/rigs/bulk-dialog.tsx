@@ -1,5 +1,4 @@
 import { useMemo, useState } from "preact/hooks";
-import type { BulkJob } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -8,16 +7,12 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { problemText } from "../../parts/messages.tsx";
 import { may } from "../../session.ts";
 import { GroupForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
-import { type BulkName, kindOf } from "./bulk-kinds.ts";
+import { type BulkName, type BulkParameters, kindOf, type SetParameters } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
 import { type JobResult, rehearse, startJob, startOwnJob } from "./jobs.ts";
 import { Pace, type PaceValue } from "./pace.tsx";
 import { Results } from "./results-dialog.tsx";
 import { SettingForm } from "./setting-form.tsx";
-
-export type Parameters = BulkJob["parameters"];
-/** null: not filled in yet. */
-export type SetParameters = (parameters: Parameters | null) => void;
 
 interface BulkDialogProps {
   readonly name: BulkName;
@@ -34,7 +29,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   // The rigs of the moment at which it was opened: what is confirmed is what is done.
   const [rows] = useState(selected);
   const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
-  const [parameters, setParameters] = useState<Parameters | null>(complete.has(name) ? {} : null);
+  const [parameters, setParameters] = useState<BulkParameters | null>(complete.has(name) ? {} : null);
   const [pace, setPace] = useState<PaceValue>({ parallel: 16, delay: 0 });
   const [busy, setBusy] = useState<"rehearsing" | "starting" | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -50,7 +45,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
     setRehearsal(null);
     setProblem(null);
   };
-  const doing = (what: "rehearsing" | "starting", action: (filled: Parameters) => Promise<void>) => async () => {
+  const doing = (what: "rehearsing" | "starting", action: (filled: BulkParameters) => Promise<void>) => async () => {
     if (parameters === null) return;
     setBusy(what);
     setProblem(null);
@@ -148,7 +143,7 @@ function openAlarms(ids: readonly number[]): ReadonlyMap<number, readonly number
 /** What the service does for one rig at a time. */
 function startOwn(
   name: BulkName,
-  parameters: Parameters,
+  parameters: BulkParameters,
   rows: readonly Row[],
   alarms: ReadonlyMap<number, readonly number[]> | null,
   tree: GroupTree,

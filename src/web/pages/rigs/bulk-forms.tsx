@@ -4,7 +4,7 @@ import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { may } from "../../session.ts";
-import type { SetParameters } from "./bulk-dialog.tsx";
+import type { SetParameters } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
 
 interface FormProps {

@@ -1,3 +1,4 @@
+import type { BulkJob } from "../../../contract/resources.ts";
 import type { CallName } from "../../../contract/service.ts";
 import type { IconName } from "../../parts/icon.tsx";
 import { may } from "../../session.ts";
@@ -45,3 +46,7 @@ export const bulkNames = [
   "tag",
   "group",
 ] as const satisfies readonly BulkName[];
+
+export type BulkParameters = BulkJob["parameters"];
+/** Takes what a form was filled in with; null: not filled in yet. */
+export type SetParameters = (parameters: BulkParameters | null) => void;

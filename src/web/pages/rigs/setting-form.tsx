@@ -7,7 +7,7 @@ import type { Row } from "../../live.ts";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { controlText } from "./action-text.ts";
-import type { SetParameters } from "./bulk-dialog.tsx";
+import type { SetParameters } from "./bulk-kinds.ts";
 import { named } from "./part-text.ts";
 import { type Setting, settingsOf } from "./settings.ts";
 

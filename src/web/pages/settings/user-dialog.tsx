@@ -5,7 +5,12 @@ import { t } from "../../language.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, mistakeOf } from "../../parts/field.tsx";
 import { problemText } from "../../parts/messages.tsx";
-import type { Limits } from "./users.tsx";
+
+/** The groups and pools that a user can be limited to. */
+export interface Limits {
+  readonly groups: readonly { readonly id: number; readonly name: string }[];
+  readonly pools: readonly { readonly id: number; readonly name: string }[];
+}
 
 interface UserDialogProps {
   /** null: a new one. */

@@ -13,13 +13,7 @@ import { Card } from "../../parts/page.tsx";
 import { may, session } from "../../session.ts";
 import { Entry, FromFile } from "./entry.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
-import { UserDialog } from "./user-dialog.tsx";
-
-/** The groups and pools that a user can be limited to. */
-export interface Limits {
-  readonly groups: readonly { readonly id: number; readonly name: string }[];
-  readonly pools: readonly { readonly id: number; readonly name: string }[];
-}
+import { type Limits, UserDialog } from "./user-dialog.tsx";
 
 type Asked = { readonly what: "change" | "key" | "revoke" | "delete"; readonly user: User };
 
