@@ -121,7 +121,7 @@ describe("controls", () => {
     expect(await page.getByRole("slider").count()).toBe(0);
     for (const name of ["Stop", "Start", "Read now", "Reboot"])
       expect(await page.getByRole("button", { name }).count()).toBe(0);
-    expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
+    expect(await page.getByRole("main").getByRole("link", { name: "Settings" }).count()).toBe(0);
     await page.getByRole("link", { name: "Pools", exact: true }).last().click();
     await page.getByText("pool.example.com:3333").waitFor();
     expect(await page.getByRole("button", { name: /Remove|Add or change/ }).count()).toBe(0);
@@ -264,7 +264,7 @@ test("a managed miner has its program and its host; without an agent nothing pre
   await page.getByRole("heading", { name: "Host Cellar PC" }).waitFor();
   await page.getByText("This host has no agent.").waitFor();
   await page.getByText("XMRig", { exact: true }).waitFor();
-  expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
+  expect(await page.getByRole("main").getByRole("link", { name: "Settings" }).count()).toBe(0);
   expect(await page.content()).not.toContain("hush-hush");
   await close();
 });
