@@ -12,9 +12,10 @@ COPY nodes nodes
 COPY homebridge homebridge
 COPY docs docs
 COPY examples examples
+COPY scripts scripts
 COPY src src
 RUN npm ci --no-audit --no-fund --ignore-scripts \
-    && npx tsc -p src \
+    && node scripts/packages.mjs src \
     && npm pack \
     && mkdir /app \
     && tar -xzf rigbridge-*.tgz --strip-components=1 -C /app \

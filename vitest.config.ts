@@ -27,6 +27,8 @@ const readInWorkers = [
 const withoutRigs = [
   "test/**/*.unit.test.ts",
   "test/service/{automation,notifications}/**",
+  // Rigs behind an agent are read in the main thread.
+  "test/service/hosts/**",
   "test/service/{best-setting,economics,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
 ];
 

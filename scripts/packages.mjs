@@ -1,7 +1,10 @@
-import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
+
+/** The pinned Node, or this one where install scripts are off, as in a container. */
+const builder = existsSync(nodeFile) ? nodeFile : process.execPath;
 
 /** The packages in build order; files with a `copied` extension go into dist unchanged. */
 const packages = [
@@ -21,11 +24,11 @@ export async function buildPackages(wanted, { over = false } = {}) {
   for (const { sources, dist, copied } of packages.filter((each) => wanted.includes(each.sources))) {
     if (!over) rmSync(join(root, dist), { recursive: true, force: true });
     const compiler = [packageFile("typescript", "tsc"), "-p", sources];
-    const { code, output } = await spawned(nodeFile, compiler, childEnvironment());
+    const { code, output } = await spawned(builder, compiler, childEnvironment());
     if (code !== 0) return output;
     if (sources === "src") {
       removeUnusedTypes(dist);
-      const web = await spawned(nodeFile, [join(root, "scripts", "web.mjs")], childEnvironment());
+      const web = await spawned(builder, [join(root, "scripts", "web.mjs")], childEnvironment());
       if (web.code !== 0) return web.output;
     }
     for (const file of filesUnder(sources))

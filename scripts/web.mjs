@@ -101,6 +101,8 @@ function settingsSchemas() {
 
 /** Builds dist/web, with a compressed file beside each one. The contract must have been built. */
 async function buildWeb() {
+  // Otherwise Vite builds for the environment that it is started in, with paths of this machine in the files.
+  process.env.NODE_ENV = "production";
   await build(settings);
   for (const file of readdirSync(target, { recursive: true }).map((each) => join(target, each))) {
     if (!compressed.has(extname(file))) continue;

@@ -61,7 +61,7 @@ export async function copied(): Promise<readonly (readonly [from: string, to: st
 export async function pack(folder: string): Promise<string> {
   for (const [from, to] of await copied()) await cp(join(root, from), join(folder, to), { recursive: true });
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
-  await must(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "src"], folder);
+  await must(process.execPath, [join(folder, "scripts", "packages.mjs"), "src"], folder);
   const out = join(folder, "out");
   await mkdir(out);
   await must("npm", ["pack", "--silent", "--pack-destination", out], folder);

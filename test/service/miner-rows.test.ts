@@ -297,9 +297,10 @@ describe("whatever changes,", () => {
     try {
       await fc.assert(
         fc.asyncProperty(steps, async (all) => {
-          for (const [index, step] of all.entries()) {
+          for (const step of all) {
             await take(step);
-            if (index % 3 === 2) for (const each of clients) await caughtUp(each);
+            // After each: a row that changes and changes back before it is sent is rightly sent once more.
+            for (const each of clients) await caughtUp(each);
           }
         }),
         { numRuns: 3, endOnFailure: true },
