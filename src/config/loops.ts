@@ -50,7 +50,7 @@ export const HeatingSettings = z
       .default(0.5)
       .describe("°C below the target at which heating is fully on, and above it at which it is off"),
     max: RoomMaximum.optional().describe(
-      "W that its rigs may take together, whoever sets them; absent = as an administrator sets it over the API",
+      "W that its rigs may take together, no matter who sets them; absent = as an administrator sets it over the API",
     ),
     minOn,
     minOff,

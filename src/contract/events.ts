@@ -39,7 +39,7 @@ const others = [
 export const ServiceEvent = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
 
-/** The same, with the miner as a row of the list; a change that no row shows is no event. */
+/** The same, with the miner as a row of the list; a change that no row shows causes no event. */
 export const RowEvent = z.discriminatedUnion("type", [event("miner", MinerRow), ...others]);
 export type RowEvent = z.infer<typeof RowEvent>;
 

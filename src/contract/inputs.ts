@@ -542,7 +542,7 @@ export const RoomBody = z
       .max(10_000_000)
       .nullable()
       .optional()
-      .describe("W that its rigs may take together, whoever sets them; null = no maximum; administrators only"),
+      .describe("W that its rigs may take together, no matter who sets them; null = no maximum; administrators only"),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), {
     error: "needs at least one of target, power, on and max",

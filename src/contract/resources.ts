@@ -621,7 +621,7 @@ export const Room = z.object({
       owner: z.enum(["file", "store"]).describe("file: set in the configuration file, and changed only there"),
     })
     .nullable()
-    .describe("what its rigs may take together, whoever sets them; null = no maximum"),
+    .describe("what its rigs may take together, no matter who sets them; null = no maximum"),
   highest: figure.describe("W that its rigs could be set to together without the maximum; null if it is unknown"),
   today: z
     .object({

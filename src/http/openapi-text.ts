@@ -62,7 +62,7 @@ Server-sent events: \`event:\` is the type, \`id:\` counts up, and \`data:\` is 
 - \`reset\`: missed events are no longer available, or the set of visible miners has changed; read the lists again
 
 With \`types=\`, only events of these types are sent, and \`reset\`. With \`view=list\`, \`miner\` events carry the miner as a
-row (see GET /api/miners), and a change that no row shows is no event.
+row (see GET /api/miners), and a change that no row shows causes no event.
 
 With \`Last-Event-ID\` (or \`after\`), the stream resumes after that event, up to 10,000 events back, or after the list of rows
 with that \`version\`. After a \`reset\`, read the list again and open the stream anew after its version. A comment is sent

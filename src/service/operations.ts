@@ -91,7 +91,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
           ({ id }) => `as action ${id} for ${miners.length} miners`,
         );
   };
-  /** What is cleared while it is open is no alarm of its miner any more. */
+  /** A notification that is cleared while it is open no longer counts as an alarm of its miner. */
   const clearing =
     <I, R>(operation: (input: I, caller: Caller) => Promise<R>) =>
     async (input: I, caller: Caller): Promise<R> => {

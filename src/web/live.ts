@@ -29,8 +29,6 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
 export const notifications = signal<readonly Notification[]>([]);
-/** Groups, rules, schedules and the like are read again when this changes. */
-export const commandsSeen = signal(0);
 
 /** Whether what the page shows is what the service knows now. `since`: epoch ms of the last sign of life. */
 export const connection = signal<{ readonly live: boolean; readonly since: number; readonly problem: string | null }>({
@@ -138,7 +136,7 @@ function receive(type: string, data: unknown): void {
     notes.set(notification.id, notification);
     notesChanged = true;
     flushSoon();
-  } else if (type === "command") commandsSeen.value += 1;
+  }
   for (const listener of listeners) listener({ type, data });
 }
 

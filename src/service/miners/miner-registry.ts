@@ -70,7 +70,7 @@ export interface ManagedRows {
   minerAt(host: string, port: number | null): number | undefined;
   readonly programs: HostPrograms;
   readonly hosts: ProgramHosts;
-  /** The host with this name, in the same group, so that whoever may act on a miner also sees its host. */
+  /** The host with this name, in the same group, so that every user who may act on a miner also sees its host. */
   hostOf(name: string, groupId: number): number | undefined;
 }
 

@@ -112,7 +112,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
 
   return {
     prepare,
-    /** For the event with this id; undefined if that is no change, or if a later event brings it. */
+    /** For the event with this id; undefined if nothing has changed, or if a later event carries the change. */
     changedRow: (id: number, event: number, { selection, changedAfter }: RowWatch): ShownRow | undefined => {
       const row = registry.rows.of(id);
       const isNews = row.mark === event && row.changedAt(selection.watched) > changedAfter;

@@ -83,7 +83,7 @@ export class LoopRigs {
     });
   }
 
-  /** The same for setting rigs whoever controls their power. */
+  /** The same for setting rigs, no matter who controls their power. */
   overruled(entries: readonly Entry[]): Follower[] {
     return entries.flatMap((entry) => this.#follower(entry, true, () => null));
   }

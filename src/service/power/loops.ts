@@ -91,7 +91,7 @@ export class Loops implements ActionLoops {
     return loop instanceof Heating ? loop.isHeld(entry) : this.#rigs.isHeld(entry);
   }
 
-  /** Those of these rigs that can be set now, whoever controls their power. */
+  /** Those of these rigs that can be set now, no matter who controls their power. */
   rigsOf(minerIds: readonly number[]): Follower[] {
     return this.#rigs.overruled(minerIds.flatMap((id) => this.#options.registry.find(id) ?? []));
   }

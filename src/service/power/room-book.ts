@@ -172,7 +172,7 @@ export class RoomBook implements PowerMaxima {
     return sum;
   }
 
-  /** A rig that cannot be reached takes nothing as far as anybody knows. */
+  /** A rig that cannot be reached counts as drawing nothing. */
   #takenBy(minerId: number): number {
     const { registry, power, now } = this.#options;
     const state = registry.find(minerId)?.rig.state;

@@ -14,7 +14,7 @@ const goodMs = 6_000;
 const most = 4;
 let nextId = 1;
 
-/** Says at the page's edge what came of an action. Problems stay until they are closed. */
+/** Shows the result of an action at the page's edge. Problems stay until they are closed. */
 export function say(text: string, tone: Message["tone"] = "good"): void {
   const id = nextId++;
   shown.value = [...shown.value.slice(1 - most), { id, text, tone }];

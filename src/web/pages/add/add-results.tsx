@@ -8,7 +8,7 @@ import { adding } from "./add-rigs.ts";
 /** Failures that are listed; the rest is counted. */
 const mostListed = 200;
 
-/** How far the adding is, and what became of each rig. */
+/** The progress of adding rigs, and the result for each rig. */
 export function AddResults() {
   if (adding.value === null) return null;
   const { total, results, running } = adding.value;

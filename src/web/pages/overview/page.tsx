@@ -18,7 +18,7 @@ import { StatusBar } from "./status-bar.tsx";
 import { UpcomingCard } from "./upcoming-card.tsx";
 import "./overview.css";
 
-/** The farm at a glance: what mines, what it draws and earns, and what needs somebody. */
+/** The farm at a glance: what mines, what it draws and earns, and what needs attention. */
 export default function Overview() {
   const { byId, loaded } = rigs.value;
   const rooms = useRooms();

@@ -29,7 +29,7 @@ export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
   );
   const { mistakes, problem, busy, submit } = useForm(async (form) => {
     const text = (name: string) => fieldText(form, name);
-    // What is no number goes to the service as it is, which says what is wrong with it.
+    // Text that is not a number goes to the service unchanged, and its error names the mistake.
     const figure = (name: string) => (text(name) === "" ? undefined : (typedNumber(text(name)) ?? Number.NaN));
     const worth = byFacts
       ? Object.fromEntries(facts.map((name) => [name, figure(name)]))

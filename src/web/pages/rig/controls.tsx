@@ -16,7 +16,7 @@ const rank = (key: ControlKey): number => {
   return place >= 0 ? place : key.startsWith("board_") ? order.length + 1 : order.length;
 };
 
-/** What this rig can be told now; for people who may only look, what it is set to. */
+/** The controls that this rig offers now; for users who may only look, their values. */
 export function Controls({ miner, commands, reload }: ControlsProps) {
   const controls = controlsOf(miner).sort((one, other) => rank(one.key) - rank(other.key));
   const triggers = controls.filter(({ kind }) => kind === "trigger");

@@ -47,7 +47,7 @@ export function dismiss(job: Job): void {
   keepFollowed();
 }
 
-/** Finds the jobs that are under way, whoever started them, and those of this browser. */
+/** Finds the jobs that are under way, no matter who started them, and those of this browser. */
 export async function findJobs(signal: AbortSignal): Promise<void> {
   if (!may("listBulkActions")) return;
   const all = await call("listBulkActions", {}, { signal });

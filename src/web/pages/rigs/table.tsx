@@ -97,7 +97,7 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
     if (row === null || event.target.closest("a") !== null) return;
     const id = Number(row.dataset.id);
     activate(id);
-    // Text that somebody marks to copy it is no selection of rigs.
+    // Text that is marked for copying does not select rigs.
     const isMarking = event.target.closest("input") === null && String(getSelection()) !== "";
     if (selectable && !isMarking) toggleSelected(rows, id, event.shiftKey);
   };

@@ -17,7 +17,7 @@ interface ControlProps {
   readonly onValue: (value: Json) => void;
 }
 
-/** The number in a text, null for nothing; what is no number stays a text, which the service refuses. */
+/** The number in a text, null if it is empty; other text is kept, and the service refuses it. */
 const numberIn = (text: string): number | string | null => {
   const plain = text.trim().replace(",", ".");
   if (plain === "") return null;

@@ -98,7 +98,7 @@ export function shapeOf(given: Schema, root: Schema): Shape {
   };
 }
 
-/** Bounds of whole numbers that JavaScript has, and nobody means. */
+/** The bounds of JavaScript's integers, which a schema adds without meaning them. */
 const bound = (value: number | undefined): number | null =>
   value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? null : value;
 
