@@ -103,11 +103,18 @@ describe("Node-RED's editor", () => {
         .filter({ hasText: /^\s*connected/ })
         .waitFor();
 
+      const injected = page.waitForResponse((reply) => reply.url().endsWith("/inject/in"));
       await editor.node("in").locator(".red-ui-flow-node-button-button").click();
-      await editor
-        .status(id)
-        .filter({ hasText: /^Rig A: .+ · \d\d:\d\d$/ })
-        .waitFor();
+      expect((await injected).status()).toBe(200);
+      let status: string | null = null;
+      await until(
+        async () => {
+          status = await editor.status(id).textContent();
+          return /^\s*Rig A: .+ · \d\d:\d\d\s*$/.test(status ?? "");
+        },
+        "the node's status to show the rig's answer",
+        { details: () => `It shows: ${status}` },
+      );
       expect(editor.faults).toEqual(
         ["Failed to load resource: the server responded with a status of 401"].map((text) =>
           expect.stringContaining(text),
