@@ -200,7 +200,7 @@ const assemble = async (
     roomMaxima: await collection("room maximum", StoredRoomMaximum),
     benchmarks: await collection("benchmark", StoredBenchmark),
   };
-  const sessions = await openSessions(durable);
+  const sessions = openSessions(durable);
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);
   const activePools = await openActivePools(fast);
   const memory = await openRigMemories(fast);

@@ -1,6 +1,6 @@
 import { operations } from "virtual:operations";
 import type { CallName, Input, Reply } from "../contract/service.ts";
-import { t } from "./language.ts";
+import { loadLanguage, t } from "./language.ts";
 
 /** One mistake in the input: its path and what is wrong. */
 export interface Mistake {
@@ -73,8 +73,9 @@ export async function request(
     signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
   };
-  const response = await fetch(new URL(path, document.baseURI), init).catch(() => {
+  const response = await fetch(new URL(path, document.baseURI), init).catch(async () => {
     if (signal?.aborted === true) throw signal.reason;
+    await loadLanguage();
     throw new Problem(0, "service.unreachable", limit.aborted ? t.problem.timeout : t.problem.unreachable);
   });
   if (response.ok) return response;
@@ -82,7 +83,7 @@ export async function request(
 }
 
 async function problemOf(response: Response): Promise<Problem> {
-  const text = await response.text().catch(() => "");
+  const [text] = await Promise.all([response.text().catch(() => ""), loadLanguage()]);
   const { code, detail, title, errors } = parsed(text);
   const mistakes = Array.isArray(errors) ? errors.filter(isMistake) : [];
   const words = [detail, title].find((each) => typeof each === "string");

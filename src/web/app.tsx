@@ -1,8 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
-import { LocationProvider, lazy, Route, Router } from "preact-iso";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { Problem } from "./api.ts";
 import { t } from "./language.ts";
 import { startLive } from "./live.ts";
+import { Failed } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
@@ -12,16 +13,24 @@ import { link } from "./route.ts";
 import { loadSession, may, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
-const routes = pages.map((page) => ({ ...page, component: lazy(page.load) }));
+const routes = pages.map(({ load, ...page }) => ({
+  ...page,
+  // `lazy` would wait forever for what cannot be loaded.
+  component: lazy(() => load().catch((error: unknown) => ({ default: () => fail(error) }))),
+}));
 
-/** The whole dashboard: it asks who its user is, then shows the sign-in or the pages that this user may see. */
-export function App() {
+function fail(error: unknown): never {
+  throw error;
+}
+
+/** The whole dashboard: the sign-in, or the pages that its user may see. `asked`: who the user is, by `loadSession`. */
+export function App({ asked }: { asked: Promise<void> }) {
   const [problem, setProblem] = useState<string | null>(null);
-  const ask = () => {
+  const show = (answer: Promise<void>) => {
     setProblem(null);
-    loadSession().catch((error: unknown) => setProblem(error instanceof Problem ? error.message : String(error)));
+    answer.catch((error: unknown) => setProblem(error instanceof Problem ? error.message : String(error)));
   };
-  useEffect(ask, []);
+  useEffect(() => show(asked), []);
   const who = session.value;
   useEffect(() => {
     if (who) void startLive();
@@ -31,7 +40,7 @@ export function App() {
     return (
       <main class="alone">
         <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem}>
-          <button type="button" class="button primary" onClick={ask}>
+          <button type="button" class="button primary" onClick={() => show(loadSession())}>
             {t.shell.again}
           </button>
         </EmptyState>
@@ -42,16 +51,29 @@ export function App() {
   return (
     <LocationProvider>
       <Shell>
-        <Router>
-          {routes
-            .filter(({ needs }) => may(needs))
-            .map(({ path, component }) => (
-              <Route key={path} path={link(path)} component={component} />
-            ))}
-          <Route default component={NotFound} />
-        </Router>
+        <CurrentPage />
       </Shell>
       <Messages />
     </LocationProvider>
+  );
+}
+
+function CurrentPage() {
+  const { path } = useLocation();
+  const [failed, setFailed] = useState<{ readonly path: string; readonly error: unknown } | null>(null);
+  useErrorBoundary((error) => {
+    setFailed({ path, error });
+    reportError(error);
+  });
+  if (failed?.path === path) return <Failed error={failed.error} />;
+  return (
+    <Router>
+      {routes
+        .filter(({ needs }) => may(needs))
+        .map(({ path: page, component }) => (
+          <Route key={page} path={link(page)} component={component} />
+        ))}
+      <Route default component={NotFound} />
+    </Router>
   );
 }

@@ -28,7 +28,15 @@ function wanted(): Language {
   return navigator.languages.map(baseOf).find(isLanguage) ?? "en";
 }
 
-export async function loadLanguage(): Promise<void> {
+let loading: Promise<void> | undefined;
+
+/** Resolves when the texts are there. */
+export function loadLanguage(): Promise<void> {
+  loading ??= loadTexts();
+  return loading;
+}
+
+async function loadTexts(): Promise<void> {
   language = wanted();
   locale = navigator.languages.find((tag) => baseOf(tag) === language) ?? language;
   t = (await load[language]()).messages;

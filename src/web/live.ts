@@ -30,9 +30,12 @@ export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
 export const notifications = signal<readonly Notification[]>([]);
 
-/** Whether what the page shows is what the service knows now. `since`: epoch ms of the last sign of life. */
+/**
+ * Whether what the page shows is what the service knows now; true until a read has failed. `since`: epoch ms of the last
+ * sign of life.
+ */
 export const connection = signal<{ readonly live: boolean; readonly since: number; readonly problem: string | null }>({
-  live: false,
+  live: true,
   since: Date.now(),
   problem: null,
 });
@@ -145,20 +148,25 @@ export async function startLive(): Promise<void> {
   if (running) return;
   running = true;
   let failures = 0;
+  let isBack = false;
   while (running) {
     stream = new AbortController();
     const { signal } = stream;
     try {
+      // A service that comes back may be another version, with other rights of this user.
+      if (isBack) await loadSession();
       await Promise.all([readRows(signal), readOthers(signal)]);
       failures = 0;
       lastHeard = Date.now();
-      connection.value = { live: true, since: lastHeard, problem: null };
+      if (isBack) connection.value = { live: true, since: lastHeard, problem: null };
+      isBack = false;
       await follow(signal);
     } catch (error) {
       if (!running) return;
       if (error instanceof Problem && error.status === 401) await loadSession().catch(() => undefined);
       if (session.value === null) return stopLive();
       if (error instanceof ColumnsWanted) continue;
+      isBack = true;
       if (failures > 0 || !(error instanceof Reconnect)) lose(error);
       failures += 1;
     }

@@ -1,6 +1,9 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { loadLanguage } from "./language.ts";
+import { pageAt } from "./pages/index.ts";
+import { base } from "./route.ts";
+import { loadSession } from "./session.ts";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/parts.css";
@@ -8,9 +11,19 @@ import "./style/shell.css";
 import { applyTheme } from "./theme.ts";
 
 applyTheme();
-await loadLanguage();
+// Side by side: each is a round trip, and a phone in the cellar waits long for it. What fails is handled by who uses it.
+const asked = loadSession();
+asked.catch(() => undefined);
+pageAt(location.pathname.slice(base.length))
+  ?.load()
+  .catch(() => undefined);
 const place = document.getElementById("app");
-if (place !== null) {
-  place.replaceChildren();
-  render(<App />, place);
+try {
+  await loadLanguage();
+  place?.replaceChildren();
+  if (place !== null) render(<App asked={asked} />, place);
+} catch (error) {
+  // There are no texts to translate it with.
+  place?.replaceChildren("The dashboard could not be loaded. Reload this page when the service answers.");
+  throw error;
 }

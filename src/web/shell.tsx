@@ -5,6 +5,7 @@ import { now } from "./clock.ts";
 import { ago, counted, number } from "./format.ts";
 import { t } from "./language.ts";
 import { connection, notifications, rigs } from "./live.ts";
+import { ReloadButton } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
@@ -118,10 +119,14 @@ function UserMenu() {
   );
 }
 
+/** Of the service when the page was opened, which the page's own files are of. */
+let firstVersion: string | undefined;
+
 /** What the user should know on every page. */
 function Banners() {
   const { live, since } = connection.value;
   const who = session.value;
+  firstVersion ??= who?.version;
   return (
     <>
       {live || !rigs.value.loaded ? null : (
@@ -129,6 +134,11 @@ function Banners() {
           <Icon name="unplugged" /> <span>{t.shell.away(ago(since, now.value))}</span>
         </p>
       )}
+      {who != null && who.version !== firstVersion ? (
+        <p class="banner" role="status">
+          <Icon name="info" /> <span>{t.failed.updated}</span> <ReloadButton />
+        </p>
+      ) : null}
       {who?.demo === true ? (
         <p class="banner">
           <Icon name="info" /> <span>{t.shell.demo}</span>{" "}

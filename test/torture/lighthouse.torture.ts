@@ -89,9 +89,11 @@ async function measure(dashboard: Dashboard, chromium: string): Promise<Verdict>
       accessibility: scoreOf("accessibility"),
     };
     const script = scriptBytes(report, dashboard.url);
-    const paint = report.audits["largest-contentful-paint"]?.displayValue ?? "unknown";
+    const shown = (audit: string): string => report.audits[audit]?.displayValue ?? "unknown";
     verdict.check(
-      `/${path}: performance ${performance} (at least ${least.performance}; largest paint ${paint}), accessibility ` +
+      `/${path}: performance ${performance} (at least ${least.performance}; first paint ${shown("first-contentful-paint")}, ` +
+        `largest ${shown("largest-contentful-paint")}, blocked ${shown("total-blocking-time")}, layout shift ` +
+        `${shown("cumulative-layout-shift")}), accessibility ` +
         `${accessibility} (at least ${least.accessibility}), ${(script / 1000).toFixed(1)} kB of JavaScript (at most ${mostScript / 1000})`,
       performance >= least.performance && accessibility >= least.accessibility && script > 0 && script <= mostScript,
     );

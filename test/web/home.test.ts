@@ -194,6 +194,43 @@ testInBrowser(
     await page.getByText("Rigbridge does not answer.", { exact: false }).waitFor();
     await dashboard.comeBack();
     await page.getByText("Rigbridge does not answer.", { exact: false }).waitFor({ state: "detached" });
+    // Without signing in again.
+    await page.getByText("rigs mining", { exact: false }).waitFor();
     await close();
   },
 );
+
+testInBrowser("a service that comes back as another version asks to reload the page", async () => {
+  const { page, close } = await dashboard.visit("", { key: keys.owner, expected: /ERR_|Failed to load/ });
+  await page.getByText("rigs mining", { exact: false }).waitFor();
+  await page.route("**/api/session", async (route) => {
+    const answer = await route.fetch().catch(() => null);
+    if (answer === null) return route.abort();
+    return route.fulfill({ response: answer, json: { ...(await answer.json()), version: "99.0.0" } });
+  });
+  await dashboard.goAway();
+  await page.getByText("Rigbridge does not answer.", { exact: false }).waitFor();
+  await dashboard.comeBack();
+  await page.getByText("Rigbridge has been updated.", { exact: false }).waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Reload the page" }).click();
+  await page.getByText("Rigbridge has been updated.", { exact: false }).waitFor({ state: "detached" });
+  await close();
+});
+
+testInBrowser("a page whose files are gone says so; the others still open, and a reload mends it", async () => {
+  const { page, close } = await dashboard.visit("", { key: keys.owner, expected: /ERR_|Failed|preload/ });
+  await page.getByText("rigs mining", { exact: false }).waitFor();
+  await page.route("**/assets/*", (route) => route.abort());
+  const menu = page.getByRole("navigation", { name: "Pages" });
+  await menu.getByRole("link", { name: "Activity" }).click();
+  await page.getByRole("heading", { name: "This page failed" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await menu.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.unrouteAll();
+  await menu.getByRole("link", { name: "Activity" }).click();
+  await page.getByRole("button", { name: "Reload the page" }).click();
+  await page.getByRole("heading", { name: "Activity" }).waitFor();
+  await close();
+});

@@ -25,6 +25,16 @@ export type MenuName =
   | "settings"
   | "family";
 
+/** The page at a path below the dashboard's address. */
+export function pageAt(path: string): PageEntry | undefined {
+  const parts = path.split("/");
+  const fits = (page: string): boolean => {
+    const own = page.split("/");
+    return own.length === parts.length && own.every((part, index) => part.startsWith(":") || part === parts[index]);
+  };
+  return pages.find((page) => fits(page.path));
+}
+
 /** All pages, in the order of the menu. */
 export const pages: readonly PageEntry[] = [
   {

@@ -93,6 +93,12 @@ export const shared: typeof source = {
     wrong: "Dieser Schlüssel ist falsch oder wurde widerrufen.",
     open: "Diese Verbindung ist nicht verschlüsselt: Alle in diesem Netz könnten den Schlüssel unterwegs mitlesen.",
   },
+  failed: {
+    title: "Diese Seite funktioniert nicht",
+    text: "Lade sie neu. Wenn Rigbridge aktualisiert wurde, während die Seite offen war, ist das einmal nötig.",
+    reload: "Seite neu laden",
+    updated: "Rigbridge wurde aktualisiert. Diese Seite ist noch von der älteren Version.",
+  },
   notFound: {
     title: "Diese Seite gibt es nicht",
     text: "Die Adresse ist falsch, oder du darfst diese Seite nicht sehen.",

@@ -93,6 +93,12 @@ export const shared = {
     wrong: "This key is wrong, or was revoked.",
     open: "This connection is not encrypted: everybody in this network could read the key on its way.",
   },
+  failed: {
+    title: "This page failed",
+    text: "Reload it. A page that was open while Rigbridge was updated needs this once.",
+    reload: "Reload the page",
+    updated: "Rigbridge has been updated. This page is still of the older version.",
+  },
   notFound: {
     title: "This page does not exist",
     text: "The address is wrong, or you may not see this page.",

@@ -93,6 +93,12 @@ export const shared: typeof source = {
     wrong: "Nyckeln är fel eller har återkallats.",
     open: "Anslutningen är inte krypterad: alla i nätverket kan läsa nyckeln på vägen.",
   },
+  failed: {
+    title: "Sidan fungerar inte",
+    text: "Ladda om den. En sida som var öppen när Rigbridge uppdaterades behöver det en gång.",
+    reload: "Ladda om sidan",
+    updated: "Rigbridge har uppdaterats. Sidan är fortfarande av den äldre versionen.",
+  },
   notFound: {
     title: "Sidan finns inte",
     text: "Adressen är fel, eller så får du inte se sidan.",

@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
-import type { PriceList } from "../../../contract/resources.ts";
+import type { Market, PriceList } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { clockTime, money, weekdayTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
-import { useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card, Tile, Tiles } from "../../parts/page.tsx";
 import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
@@ -15,20 +15,28 @@ const old = 6 * 3600;
 
 /** What a kWh costs now and in the next hours, and what a bitcoin is worth. */
 export function Prices() {
-  const prices = useLoaded(
-    (signal) => call("getPrices", { from: Date.now() - 12 * hourMs, to: Date.now() + 36 * hourMs }, { signal }),
-    [],
-  );
-  const market = useLoaded(
-    (signal) => (may("getMarket") ? call("getMarket", {}, { signal }) : Promise.resolve(null)),
-    [],
-  );
-  if (prices.value === undefined) return null;
-  const { now, currency, source, at, age, problem } = prices.value;
-  const rates = market.value?.rates;
-  const cheap = cheapestAhead(prices.value);
+  // Both at once: what comes later would push down what somebody is reading.
+  const loaded = useLoaded(async (signal) => {
+    const [prices, market] = await Promise.all([
+      call("getPrices", { from: Date.now() - 12 * hourMs, to: Date.now() + 36 * hourMs }, { signal }),
+      may("getMarket") ? call("getMarket", {}, { signal }).catch(() => null) : null,
+    ]);
+    return { prices, rates: market?.rates };
+  }, []);
   return (
     <Card title={t.money.price}>
+      <div class={loaded.value === undefined ? "prices-place" : undefined}>
+        <Loading from={loaded}>{(value) => <PricesNow {...value} />}</Loading>
+      </div>
+    </Card>
+  );
+}
+
+function PricesNow({ prices, rates }: { prices: PriceList; rates: Market["rates"] | undefined }) {
+  const { now, currency, source, at, age, problem } = prices;
+  const cheap = cheapestAhead(prices);
+  return (
+    <>
       {problem === null ? null : (
         <p class="banner warning" dir="auto">
           {problem}
@@ -72,8 +80,8 @@ export function Prices() {
           />
         )}
       </Tiles>
-      {prices.value.prices.length > 1 ? <PriceChart prices={prices.value} /> : null}
-    </Card>
+      {prices.prices.length > 1 ? <PriceChart prices={prices} /> : null}
+    </>
   );
 }
 

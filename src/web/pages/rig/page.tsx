@@ -146,6 +146,7 @@ function Identity({ miner }: { miner: MinerDetail }) {
   const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
   const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
   const path = groupPath(groups.value ?? [], miner.groupId);
+  const isNamed = groups.value !== undefined || groups.problem !== null;
   const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
   const facts = [
     [t.rig.model, model === "" ? null : <bdi>{model}</bdi>],
@@ -162,7 +163,10 @@ function Identity({ miner }: { miner: MinerDetail }) {
     ],
     [
       t.rig.group,
-      path.length === 0 ? null : (
+      // Its line is there from the beginning: what comes later would push down what somebody is reading.
+      !isNamed && miner.groupId !== 0 ? (
+        "…"
+      ) : path.length === 0 ? null : (
         <a href={link(`rigs?group=${miner.groupId}`)}>
           <bdi>{path.map(({ name }) => name).join(" / ")}</bdi>
         </a>
