@@ -143,6 +143,16 @@ describe("the history of the farm", () => {
     expect(await totals()).toEqual([1]);
     await bench.restart();
     expect(await totals()).toEqual([]);
+    await bench.poll(1_900_000_001);
+    clock.pass(60);
+    await record();
+    expect(await totals()).toEqual([1]);
+    // The demo leaves, and nothing of it is shown as the farm's.
+    await bench.add(bench.rig(0).address);
+    expect(await totals()).toEqual([]);
+    clock.pass(60);
+    await record();
+    expect(await totals()).toEqual([1]);
   });
 
   test("is asked for in bounds, with every mistake at once", async () => {
