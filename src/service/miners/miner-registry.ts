@@ -111,7 +111,7 @@ export interface PowerHolder {
 
 /** Power control as the registry uses it. */
 export interface PowerControl {
-  holder(minerId: number, state: Pick<RigState, "reading">): PowerHolder | null;
+  holder(minerId: number, state: RigState): PowerHolder | null;
   /** W that the maximum of its room leaves to it; null without a maximum. */
   leftFor(minerId: number): number | null;
   /** Called with every good read before the miner is shown. */
