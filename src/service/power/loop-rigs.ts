@@ -145,7 +145,6 @@ export class LoopRigs {
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
     const waits = now() < (this.#failures.get(id)?.until ?? 0);
-    const counted = power.changes(id);
     return [
       {
         id,
@@ -156,7 +155,10 @@ export class LoopRigs {
         free: isFree && !waits && !this.#context.holds.isOpen(id),
         permits: (watts) => power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
-        mayRise: mayRise(counted, now()),
+        // Only laws ask; a room of 500 rigs is shown without.
+        get mayRise() {
+          return mayRise(power.changes(id), now());
+        },
       },
     ];
   }
