@@ -92,6 +92,8 @@ export class Agent {
   readonly #occupations = new Map<number, Occupation>();
   readonly #sent = new Map<number, string>();
   #link: ServiceLink | null = null;
+  /** The newest connection, also while its `hello` is not ready. */
+  #newestLink: ServiceLink | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isFlushing = false;
 
@@ -136,6 +138,7 @@ export class Agent {
         return link.waiting;
       },
     });
+    this.#newestLink = link;
     void this.#introduce(link);
     return {
       message: (message) => {
@@ -148,6 +151,7 @@ export class Agent {
       closed: () => {
         tunnel.closeAll();
         if (this.#link === link) this.#link = null;
+        if (this.#newestLink === link) this.#newestLink = null;
       },
     };
   }
@@ -175,7 +179,7 @@ export class Agent {
   /** Programs keep running where the platform allows it. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#link = null;
+    [this.#link, this.#newestLink] = [null, null];
     await Promise.all([...this.#supervisors.values()].map((each) => each.close()));
     this.#lock.release();
   }
@@ -183,6 +187,8 @@ export class Agent {
   async #introduce(link: ServiceLink): Promise<void> {
     const { version, permissions, own } = this.#options;
     const host = await this.#reporter.report();
+    // It may have ended, or been replaced, while the GPUs were read.
+    if (this.#newestLink !== link) return;
     this.#sent.clear();
     this.#link = link;
     const software = own.map(({ entry: { id, name, api, algorithms } }) => {

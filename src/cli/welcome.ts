@@ -33,17 +33,18 @@ export function placesOf(
 
 /** What the service prints once it is ready, and what to do next. */
 export function welcome(served: Served): { readonly ready: string; readonly advice: readonly string[] } {
-  const { url, others, version, miners, demoMiners } = served;
+  const { url, others, version, miners, demoMiners, wantsKey } = served;
   const kinds = [
     ...(miners > 0 || demoMiners === 0 ? [counted(miners, "miner")] : []),
     ...(demoMiners > 0 ? [counted(demoMiners, "demo miner")] : []),
   ];
   const ready = `Rigbridge ${version} is ready at ${url} with ${kinds.join(" and ")}`;
+  const login = wantsKey ? " and log in with the API key" : "";
   const elsewhere = others.length === 0 ? [] : [`Also reachable at ${others.join(", ")}`];
   const advice = miners > 0 ? [] : [...demoNotice(served), ...howToAdd(served)];
   return {
     ready,
-    advice: [`${url}/api/miners lists the miners; ${url}/docs describes the whole API`, ...elsewhere, ...advice],
+    advice: [`Open ${url} in a browser${login}; ${url}/docs describes the API`, ...elsewhere, ...advice],
   };
 }
 
@@ -58,7 +59,7 @@ const demoNotice = ({ demoMiners }: Served): string[] =>
 
 const howToAdd = ({ url, wantsKey, file }: Served): string[] => [
   "",
-  "Add a rig now, by its address:",
+  `Search for your rigs and add them at ${url}/add, or add one by its address:`,
   `  curl ${wantsKey ? '-H "X-API-Key: $RIGBRIDGE_KEY" ' : ""}-H "Content-Type: application/json" \\`,
   `    -d '{"address": "192.168.1.50"}' ${url}/api/miners`,
   `or add it to ${file} and restart:`,

@@ -91,10 +91,13 @@ export function addEventStream(app: FastifyInstance, { service, limits, log, ses
   app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer });
 }
 
-/** Whether the session that opened the stream is still open, or its key still belongs to the same user. */
+/**
+ * Whether the session that opened the stream is still open, or its key still belongs to the same user. An open stream is a
+ * use of its session: a wall display may send no other request for weeks.
+ */
 function stillAdmitted(request: FastifyRequest, { keyHolder }: MiningService, sessions: Sessions): () => boolean {
   const { holder, session } = request.admitted;
-  if (session !== undefined) return () => sessions.isOpen(session.digest);
+  if (session !== undefined) return () => sessions.use(session.digest) !== undefined;
   const key = presentedKey(request, request.queryText);
   if (holder === undefined || key === undefined) return () => true;
   const digest = keyDigest(key);
@@ -135,7 +138,7 @@ interface Serving {
   /** ms between two comments */
   readonly intervalMs: number;
   readonly framed: FrameBatch;
-  /** Checked with every comment. */
+  /** Checked before each batch and with every comment. */
   admitted(): boolean;
 }
 
@@ -155,6 +158,7 @@ async function send(
   response.write(`retry: ${retry}\n\n`);
   try {
     for await (const batch of batches) {
+      if (!serving.admitted()) break;
       response.write(serving.framed(batch));
       if (response.writableNeedDrain) await drained(response);
     }

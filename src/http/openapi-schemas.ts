@@ -3,6 +3,7 @@ import { ChannelBody, ChannelPatch, ChannelState } from "../contract/channels.ts
 import * as events from "../contract/events.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
+import { problems } from "../contract/problems.ts";
 import * as readings from "../contract/readings.ts";
 import * as resources from "../contract/resources.ts";
 import * as rows from "../contract/rows.ts";
@@ -143,3 +144,30 @@ function named(exported: Readonly<Record<string, unknown>>): Names {
   for (const [id, schema] of Object.entries(exported)) if (schema instanceof z.ZodType) names.add(schema, { id });
   return names;
 }
+
+export const problemResponse = (words: string): Json => ({
+  description: words,
+  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+});
+
+export const problemSchema: Json = {
+  type: "object",
+  description: "RFC 9457",
+  properties: {
+    type: { type: "string", description: "`urn:rigbridge:problem:` followed by the code" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string", description: "what failed, on which thing, why, and what to do" },
+    code: { type: "string", enum: Object.keys(problems), description: "a stable code" },
+    errors: {
+      type: "array",
+      description: "every mistake in the input",
+      items: {
+        type: "object",
+        properties: { path: { type: "string" }, message: { type: "string" } },
+        required: ["path", "message"],
+      },
+    },
+  },
+  required: ["type", "title", "status", "detail", "code"],
+};

@@ -2,13 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { Id, userIdDescription } from "../contract/inputs.ts";
 import { type Operation, type OperationName, operationNames, operations, viewsOf } from "../contract/operations.ts";
-import { problems } from "../contract/problems.ts";
-import { Session, SessionBody } from "../contract/session.ts";
-import { mqttHealth } from "./health.ts";
-import { contractSchemas, type Json, parameterSchemas, reference } from "./openapi-schemas.ts";
-import { description, marked, problemCodes, sessionDescription, streamDescription, tags } from "./openapi-text.ts";
-import { sessionPath } from "./paths.ts";
-import { sessionOperations } from "./session-routes.ts";
+import { pages } from "./openapi-pages.ts";
+import {
+  contractSchemas,
+  type Json,
+  parameterSchemas,
+  problemResponse,
+  problemSchema,
+  reference,
+} from "./openapi-schemas.ts";
+import { description, marked, problemCodes, streamDescription, tags } from "./openapi-text.ts";
 
 /** The OpenAPI 3.1 document of the whole interface, made from the table of operations. */
 export function openApiDocument(version: string): Json {
@@ -220,129 +223,3 @@ function statusesOf(name: OperationName, { method, body }: Operation): number[] 
 }
 
 const statuses = [400, 401, 403, 404, 409, 413, 415, 429, 502, 504, 507];
-
-const problemResponse = (words: string): Json => ({
-  description: words,
-  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-});
-
-const problemSchema: Json = {
-  type: "object",
-  description: "RFC 9457",
-  properties: {
-    type: { type: "string", description: "`urn:rigbridge:problem:` followed by the code" },
-    title: { type: "string" },
-    status: { type: "integer" },
-    detail: { type: "string", description: "what failed, on which thing, why, and what to do" },
-    code: { type: "string", enum: Object.keys(problems), description: "a stable code" },
-    errors: {
-      type: "array",
-      description: "every mistake in the input",
-      items: {
-        type: "object",
-        properties: { path: { type: "string" }, message: { type: "string" } },
-        required: ["path", "message"],
-      },
-    },
-  },
-  required: ["type", "title", "status", "detail", "code"],
-};
-
-const page = (operationId: string, summary: string, type: string, schema: Json, more: Json = {}): Json => ({
-  get: {
-    operationId,
-    tags: ["service"],
-    summary: marked(summary),
-    "x-rigbridge-addition": true,
-    responses: {
-      200: { description: "The requested document", content: { [type]: { schema } } },
-      default: problemResponse("Any error"),
-    },
-    ...more,
-  },
-});
-
-const sessionEntry = (operationId: string, { summary }: Operation, rest: Json): Json => ({
-  ...{ operationId, tags: ["service"], summary: marked(summary), description: sessionDescription },
-  "x-rigbridge-addition": true,
-  ...rest,
-});
-
-/** Paths of the server itself, which are not operations. */
-const pages: Json = {
-  "/health": page(
-    "health",
-    "Health check; requires no key",
-    "application/json",
-    {
-      type: "object",
-      properties: { status: { type: "string", enum: ["ok"] }, version: { type: "string" }, mqtt: mqttHealth },
-      required: ["status", "version"],
-    },
-    { security: [] },
-  ),
-  "/metrics": page(
-    "metrics",
-    "Prometheus metrics, in base units",
-    "text/plain",
-    { type: "string" },
-    {
-      parameters: [{ $ref: "#/components/parameters/user_id" }],
-    },
-  ),
-  "/api/hooks/{name}": {
-    post: {
-      operationId: "receiveHook",
-      tags: ["service"],
-      summary: marked(
-        "A web hook that comes in, for rules; its secret stands in the header X-Hook-Secret instead of a key",
-      ),
-      "x-rigbridge-addition": true,
-      security: [],
-      parameters: [
-        { name: "name", in: "path", required: true, schema: { type: "string" }, description: "name of the web hook" },
-        { name: "X-Hook-Secret", in: "header", required: true, schema: { type: "string" }, description: "its secret" },
-      ],
-      requestBody: {
-        description: "JSON or text of up to 4 kB, which rules may use",
-        content: { "application/json": { schema: {} }, "text/plain": { schema: { type: "string" } } },
-      },
-      responses: {
-        204: { description: "Taken" },
-        default: problemResponse("Any error"),
-      },
-    },
-  },
-  [sessionPath]: {
-    get: sessionEntry("getSession", sessionOperations.getSession, {
-      parameters: [{ $ref: "#/components/parameters/user_id" }],
-      responses: {
-        200: { description: "The caller", content: { "application/json": { schema: reference(Session) } } },
-        default: problemResponse("Any error"),
-      },
-    }),
-    post: sessionEntry("openSession", sessionOperations.openSession, {
-      security: [],
-      requestBody: { required: true, content: { "application/json": { schema: reference(SessionBody) } } },
-      responses: {
-        201: {
-          description: "The session is open",
-          headers: { "Set-Cookie": { schema: { type: "string" }, description: "the session's cookie" } },
-          content: { "application/json": { schema: reference(Session) } },
-        },
-        default: problemResponse("Any error"),
-      },
-    }),
-    delete: sessionEntry("closeSession", sessionOperations.closeSession, {
-      security: [],
-      responses: { 204: { description: "There is no session" }, default: problemResponse("Any error") },
-    }),
-  },
-  "/openapi.json": page(
-    "openApi",
-    "This document; requires no key",
-    "application/json",
-    { type: "object" },
-    { security: [] },
-  ),
-};

@@ -61,20 +61,18 @@ export class Sessions {
     return { id, session };
   }
 
-  /** The client of a session, undefined if it has ended or is unknown. Counts as a use of it. */
+  /**
+   * The client of a session, undefined if it has ended or is unknown. Counts as a use of it. One that has ended is removed,
+   * so that it does not come back with a key that is set again.
+   */
   use(digest: string): SessionClient | undefined {
     const row = this.#rows.get(digest);
-    const client = row && this.#clientOf(row);
-    if (row === undefined || client === undefined) return undefined;
+    if (row === undefined) return undefined;
+    const client = this.#clientOf(row);
     const now = this.#options.now();
-    if (now - row.used >= noteUseMs) this.#save({ ...row, used: now });
+    if (client === undefined) this.#remove([digest]);
+    else if (now - row.used >= noteUseMs) this.#save({ ...row, used: now });
     return client;
-  }
-
-  /** Whether a session still counts. */
-  isOpen(digest: string): boolean {
-    const row = this.#rows.get(digest);
-    return row !== undefined && this.#clientOf(row) !== undefined;
   }
 
   end(digest: string): void {

@@ -125,7 +125,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...parts.ofMiners,
     ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
     ...hostOperations(hostContext),
-    ...managedOperations({ ...hostContext, coins, registry, switcher: parts.switcher }),
+    ...managedOperations({ ...hostContext, coins, registry, switcher: parts.switcher, addReal: parts.addReal }),
     listBenchmarks: parts.benchmarks.listBenchmarks,
     deleteBenchmark: parts.benchmarks.deleteBenchmark,
     listNotifications: ofNotifications.listNotifications,

@@ -260,7 +260,11 @@ export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base,
     totals: cachedTotals(registry),
     shares,
     makersLogins: config.poll.makersLogins,
-    demoLeft: () => {
+    addReal: async (add: () => void) => {
+      const isFirst = registry.isDemoOnly;
+      add();
+      if (!isFirst) return;
+      await registry.removeDemos();
       log.info("the demo miners have left: there is a real one now");
       demoLeft?.();
     },

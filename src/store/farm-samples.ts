@@ -12,14 +12,14 @@ export interface FarmSample {
   readonly power: number | null;
   readonly mining: number;
   readonly total: number;
-  /** Amounts per day; null if they were in another currency than the one asked for. */
+  /** Amounts per day. */
   readonly revenue: number | null;
   readonly cost: number | null;
   readonly profit: number | null;
 }
 
 /** What the miners of a group hashed with one algorithm. */
-export interface FarmHashrate {
+interface FarmHashrate {
   readonly groupId: number;
   readonly time: number;
   /** Id. */
@@ -35,6 +35,33 @@ export interface FarmMoment {
   readonly hashrates: readonly FarmHashrate[];
 }
 
+/** Groups that no two of share a miner, and epoch ms with `from` <= time < `to`. */
+interface FarmRange {
+  readonly groups: readonly number[];
+  readonly from: number;
+  readonly to: number;
+}
+
+interface FarmQuery extends FarmRange {
+  /** ms; 0 = every sample. */
+  readonly step: number;
+  /** Amounts in other currencies are unknown. */
+  readonly currency: string;
+  /** Of the hash rate; null if none is known. */
+  readonly algorithm: string | null;
+}
+
+/** In the order of a point of the history. */
+export const farmFigures = ["hashrate", "power", "mining", "total", "revenue", "cost", "profit"] as const;
+
+/** Means of a step of what all groups had together; null where nothing was known. */
+export interface FarmStep extends Readonly<Record<(typeof farmFigures)[number], number | null>> {
+  /** Epoch ms of its first sample, the end of its last one, and when the next one is missing. */
+  readonly time: number;
+  readonly ends: number;
+  readonly missing: number;
+}
+
 /** s between two samples, and between their means after `raw` days. */
 export const farmSpans = { raw: 60, mean: 3600 } as const;
 
@@ -42,9 +69,10 @@ export const farmSpans = { raw: 60, mean: 3600 } as const;
 export interface FarmSamples {
   /** In one transaction. Throws store.full. */
   append(moment: FarmMoment): void;
-  /** With `from` <= time < `to`, oldest first; `span`: s that a sample stands for. */
-  read(groupId: number, from: number, to: number, currency: string): (FarmSample & { readonly span: number })[];
-  readHashrates(groupId: number, from: number, to: number): FarmHashrate[];
+  /** Oldest first; no step without a sample. */
+  read(query: FarmQuery): FarmStep[];
+  /** The number of miners of each algorithm, summed over all samples. */
+  algorithms(range: FarmRange): ReadonlyMap<string, number>;
   /**
    * Turns the oldest hour of each group into means if it is older than `raw` days, and drops means older than `hourly`
    * days; the newest `hourly` days on record are always kept.
@@ -62,13 +90,30 @@ export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
   const { raw, mean } = farmSpans;
   const inRange = "group_id = $group and time >= $from and time < $to";
   // Raw samples stand for an hour as long as there are any, so an hour is in only one of the two.
-  const order = "order by time";
+  const asked =
+    "group_id in (select value from json_each($groups)) " +
+    `and span in (${raw}, ${mean}) and time >= $from and time < $to`;
+  const amount = (name: string) => `sum(iif(currency = $currency, ${name}, null)) as ${name}`;
   const statements = {
     append: sqlite.prepare(`insert or replace into farm_sample values (?, ${raw}, ?, ?, ?, ?, ?, ?, ?, ?)`),
     appendHashrate: sqlite.prepare(`insert or replace into farm_hashrate values (?, ${raw}, ?, ?, ?, ?)`),
-    read: sqlite.prepare(`select * from farm_sample where ${inRange} and span in (${raw}, ${mean}) ${order}`),
-    readHashrates: sqlite.prepare(
-      `select * from farm_hashrate where ${inRange} and span in (${raw}, ${mean}) ${order}`,
+    // A farm that mines something else, or nothing, has a hash rate of 0; one that mines something unknown has none.
+    read: sqlite.prepare(
+      `with moment as (
+         select time, max(span) * 1000 as ms, sum(power) as power, sum(mining) as mining, sum(total) as total,
+           ${["revenue", "cost", "profit"].map(amount).join(", ")}
+         from farm_sample where ${asked} group by time),
+       rate as (
+         select time, sum(hashrate) as hashrate from farm_hashrate where ${asked} and algorithm = $algorithm group by time)
+       select min(time) as time, max(time + ms) as ends, max(time + 2.5 * ms) as missing,
+         avg(coalesce(hashrate, iif($algorithm is null and mining > 0, null, 0))) as hashrate,
+         avg(power) as power, avg(mining) as mining, avg(total) as total,
+         avg(revenue) as revenue, avg(cost) as cost, avg(profit) as profit
+       from moment left join rate using (time)
+       group by iif($step = 0, time, cast(time / $step as integer)) order by 1`,
+    ),
+    algorithms: sqlite.prepare(
+      `select algorithm, sum(miners) as miners from farm_hashrate where ${asked} group by algorithm`,
     ),
     first: sqlite.prepare("select min(time) as first from farm_sample where group_id = $group and span = $span"),
     fold: sqlite.prepare(
@@ -137,10 +182,12 @@ export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
       });
       for (const { groupId } of samples) groups.add(groupId);
     },
-    read: (group, from, to, currency) =>
-      sqlite.read(() => statements.read.all({ group, from, to }).map((row) => sample(row, currency))),
-    readHashrates: (group, from, to) =>
-      sqlite.read(() => statements.readHashrates.all({ group, from, to }).map(hashrateRow)),
+    read: ({ groups: ids, ...query }) =>
+      sqlite.read(() => statements.read.all({ ...query, groups: JSON.stringify(ids) }).map(stepOf)),
+    algorithms: ({ groups: ids, from, to }) => {
+      const rows = sqlite.read(() => statements.algorithms.all({ groups: JSON.stringify(ids), from, to }));
+      return new Map(rows.map(({ algorithm, miners }) => [String(algorithm), number(miners)]));
+    },
     prune: (now, keep) => {
       for (const group of groups) {
         const first = firstOf(group, raw);
@@ -160,25 +207,15 @@ export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
 const number = (value: SQLOutputValue | undefined): number => (typeof value === "number" ? value : 0);
 const figure = (value: SQLOutputValue | undefined): number | null => (typeof value === "number" ? value : null);
 
-function sample(row: Record<string, SQLOutputValue>, currency: string): FarmSample & { readonly span: number } {
-  const amount = (value: SQLOutputValue | undefined) => (row.currency === currency ? figure(value) : null);
-  return {
-    groupId: number(row.group_id),
-    span: number(row.span),
-    time: number(row.time),
-    power: figure(row.power),
-    mining: number(row.mining),
-    total: number(row.total),
-    revenue: amount(row.revenue),
-    cost: amount(row.cost),
-    profit: amount(row.profit),
-  };
-}
-
-const hashrateRow = (row: Record<string, SQLOutputValue>): FarmHashrate => ({
-  groupId: number(row.group_id),
+const stepOf = (row: Record<string, SQLOutputValue>): FarmStep => ({
   time: number(row.time),
-  algorithm: String(row.algorithm),
-  hashrate: number(row.hashrate),
-  miners: number(row.miners),
+  ends: number(row.ends),
+  missing: number(row.missing),
+  hashrate: figure(row.hashrate),
+  power: figure(row.power),
+  mining: figure(row.mining),
+  total: figure(row.total),
+  revenue: figure(row.revenue),
+  cost: figure(row.cost),
+  profit: figure(row.profit),
 });

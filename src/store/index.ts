@@ -1,2 +1,2 @@
 export type * from "./store.ts";
-export { allMiners, farmSpans, noCommand, openStore, takeSample } from "./store.ts";
+export { allMiners, farmFigures, farmSpans, noCommand, openStore, takeSample } from "./store.ts";

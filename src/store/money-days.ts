@@ -56,8 +56,8 @@ export interface MoneyDays {
   add(batch: Iterable<readonly [MoneyKey, MoneySums]>): void;
   /** By period, group and subject. */
   sums(query: MoneyQuery): MoneyRow[];
-  /** Of one miner on one date; null without any. */
-  ofMiner(date: string, minerId: number, currency: string): MoneySums | null;
+  /** Of these miners together on one date; null without any. */
+  ofMiners(date: string, minerIds: Iterable<number>, currency: string): MoneySums | null;
   /** The first and the last date with rows; null without any. */
   dates(): { readonly first: string; readonly last: string } | null;
   /** What the energy of each miner has cost so far, by id. */
@@ -95,10 +95,10 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
     coin: queryFor("coin"),
     algorithm: queryFor("algorithm"),
   };
-  const ofMiner = sqlite.prepare(
+  const ofMiners = sqlite.prepare(
     `select count(*) as rows, sum(seconds) as seconds, sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc,
        ${money("revenue")}, sum(revenue_btc) as revenue_btc, sum(uncosted) as uncosted, sum(unearned) as unearned
-     from money_day where day = $date and miner_id = $minerId`,
+     from money_day where day = $date and miner_id in (select value from json_each($minerIds))`,
   );
   const costs = sqlite.prepare("select miner_id, cost from money_total where currency = ?");
   const addCost = sqlite.prepare(
@@ -120,8 +120,8 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
         }
       }),
     sums: ({ of, ...parameters }) => sqlite.read(() => queries[of].all(parameters).map(moneyRow)),
-    ofMiner: (date, minerId, currency) => {
-      const row = sqlite.read(() => ofMiner.get({ date, minerId, currency }));
+    ofMiners: (date, minerIds, currency) => {
+      const row = sqlite.read(() => ofMiners.get({ date, minerIds: JSON.stringify([...minerIds]), currency }));
       return row === undefined || row.rows === 0 ? null : sumsIn(row);
     },
     dates: () => {

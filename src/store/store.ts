@@ -46,7 +46,14 @@ import { SqliteConnection } from "./sqlite-connection.ts";
 export type { ActivePools } from "./active-pools.ts";
 export type { Collection, Stored } from "./collection.ts";
 export type { CommandLog } from "./commands.ts";
-export { type FarmHashrate, type FarmMoment, type FarmSample, type FarmSamples, farmSpans } from "./farm-samples.ts";
+export {
+  type FarmMoment,
+  type FarmSample,
+  type FarmSamples,
+  type FarmStep,
+  farmFigures,
+  farmSpans,
+} from "./farm-samples.ts";
 export { allMiners, type GroupEnergies } from "./group-energies.ts";
 export type { KeptValues } from "./kept-values.ts";
 export type { MoneyDays, MoneyKey, MoneyRow, MoneySubject, MoneySums } from "./money-days.ts";

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Program } from "../../src/contract/agent.ts";
 import { until } from "../until.ts";
 import { doubleProgram, installDouble, ownFolder, pool, processesIn, startHost, type TestHost } from "./host.ts";
@@ -118,13 +118,15 @@ test("downloads, GPU settings and a reboot are off unless the agent's configurat
 test("a reboot runs the configured command, and says when that fails", async () => {
   const folder = await ownFolder();
   const script = join(folder, "reboot");
-  await writeFile(script, `#!/bin/sh\necho "$@" > ${folder}/rebooted\n`);
+  await writeFile(script, `#!/bin/sh\necho "$@ $RIGBRIDGE_AGENT_TOKEN" > ${folder}/rebooted\n`);
+  vi.stubEnv("RIGBRIDGE_AGENT_TOKEN", "token-of-this-host");
+  onTestFinished(() => void vi.unstubAllEnvs());
   await chmod(script, 0o755);
   const permissions = { folders: [], downloads: false, reboot: true, gpuSettings: false };
   const host = await startHost({ options: { permissions, rebootCommand: [script, "now; ls", "$HOME"] } });
   expect(await host.ask({ t: "reboot" })).toMatchObject({ message: "The host is rebooted" });
   await until(async () => (await readFile(join(folder, "rebooted"), "utf8").catch(() => "")) !== "", "the command");
-  expect(await readFile(join(folder, "rebooted"), "utf8")).toBe("now; ls $HOME\n");
+  expect(await readFile(join(folder, "rebooted"), "utf8")).toBe("now; ls $HOME \n");
   const failing = await startHost({
     options: { permissions, rebootCommand: ["/bin/sh", "-c", "echo not root >&2; exit 1"] },
   });

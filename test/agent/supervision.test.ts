@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { platformOf } from "../../src/agent/platform/index.ts";
 import { FromAgent } from "../../src/contract/agent.ts";
@@ -232,4 +233,31 @@ test("programs that are no longer listed are ended and forgotten", async () => {
     "its state to go",
   );
   expect((await host.ask({ t: "start", id: 1 })).error).toMatchObject({ code: "not.found" });
+});
+
+test("reports go to the newest connection, whose hello may be ready before that of an earlier one", async () => {
+  const reads: PromiseWithResolvers<[]>[] = [];
+  const read = (): Promise<[]> => {
+    const next = Promise.withResolvers<[]>();
+    reads.push(next);
+    if (reads.length === 1) next.resolve([]);
+    return next.promise;
+  };
+  const host = await startHost({ options: { gpuReader: { read } }, limits: { intervalMs: 3_600_000 } });
+  const connection = () => {
+    const messages: FromAgent[] = [];
+    const link = { send: (message: FromAgent) => void messages.push(message), sendFrame: () => undefined, waiting: 0 };
+    return { messages, service: host.agent.connected(link) };
+  };
+  const [earlier, newest] = [connection(), connection()];
+  reads[2]?.resolve([]);
+  await until(() => newest.messages.length === 1, "the newest connection to be introduced");
+  reads[1]?.resolve([]);
+  await nextTurn();
+  newest.service.message({ t: "programs", programs: [doubleProgram(host.path)] });
+  await until(
+    () => newest.messages.some((each) => each.t === "program" && each.program.status === "running"),
+    "the state of the program",
+  );
+  expect(earlier.messages).toEqual([]);
 });

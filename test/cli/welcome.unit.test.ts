@@ -14,6 +14,7 @@ describe("the address that the service prints", () => {
     const { ready, advice } = welcome({ ...served, ...places });
     expect(ready).toBe("Rigbridge 1.2.3 is ready at http://192.168.1.20:17790 with 7 demo miners");
     expect(advice).toContain(`Also reachable at http://10.8.0.1:17790, ${url}`);
+    expect(advice[0]).toMatch(/^Open http:\/\/192\.168\.1\.20:17790 in a browser and log in with the API key; /);
     expect(advice.join("\n")).toContain("http://192.168.1.20:17790/api/miners");
   });
 
@@ -25,6 +26,14 @@ describe("the address that the service prints", () => {
       expect(welcome({ ...served, ...places }).advice.join("\n")).not.toContain("Also reachable at");
     }
   });
+});
+
+test("leads to the dashboard first, and then to adding rigs until there is one", () => {
+  const at = { ...served, url: "http://127.0.0.1:17790", others: [] };
+  const [first, ...rest] = welcome({ ...at, wantsKey: false }).advice;
+  expect(first).toBe("Open http://127.0.0.1:17790 in a browser; http://127.0.0.1:17790/docs describes the API");
+  expect(rest.join("\n")).toContain("http://127.0.0.1:17790/add");
+  expect(welcome({ ...at, miners: 1 }).advice).toHaveLength(1);
 });
 
 test("every hint names the configuration file with its folder", () => {

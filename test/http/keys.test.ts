@@ -105,6 +105,19 @@ describe("a server with a key", () => {
     expect(served.logged.length).toBeGreaterThan(4);
     expect(served.logged.join("")).not.toMatch(/correct-horse|staple/);
   });
+
+  /** Open paths are recognised before the router reads the target, so both must find the same path in it. */
+  test.each(["?/api/miners", "#/api/miners", "?x=/api/summary", "#/api/hooks/x", "?/api/hooks/x"])(
+    "opens nothing for a target whose path begins after %s",
+    async (rest) => {
+      served.calls.length = 0;
+      for (const method of ["GET", "POST"]) {
+        const head = `${method} http://127.0.0.1${rest} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
+        expect(await served.raw(head)).toMatch(/^HTTP\/1\.1 (302|4\d\d) /);
+      }
+      expect(served.calls).toEqual([]);
+    },
+  );
 });
 
 describe("a user's own key", () => {

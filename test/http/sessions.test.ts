@@ -1,5 +1,6 @@
+import { EventEmitter, on } from "node:events";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { HttpSettings } from "../../src/config/schema.ts";
 import { agentPath } from "../../src/contract/agent.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
@@ -278,6 +279,8 @@ test("a session ends with its user's key, with its user, and with the service's 
   // A key that another user has now opens nothing for the old session.
   keys.set(keyDigest(annasKey), { id: 4, name: "bert" });
   expect(await status(first, cookie)).toBe(401);
+  keys.set(keyDigest(annasKey), anna);
+  expect(await status(first, cookie)).toBe(401);
   await first.server.close();
 
   // The name of the cookie is that of the port, so the second service listens at the same one.
@@ -288,6 +291,66 @@ test("a session ends with its user's key, with its user, and with the service's 
   expect(await status(third, owners.cookie)).toBe(401);
   expect([...log.kept.values()].filter(({ userId }) => userId === null)).toEqual([]);
   await third.server.close();
+});
+
+/** A service whose streams send an event each time that the test says so. */
+async function streaming(log = rows(), eventCommentInterval = 60_000) {
+  const at = await serve({ key }, { eventCommentInterval }, "127.0.0.1", { sessions: log });
+  onTestFinished(() => at.server.close());
+  const happened = new EventEmitter();
+  Object.assign(at.service, {
+    keyHolder: (digest: string) => keys.get(digest),
+    watchEvents: async function* (_input: unknown, _caller: unknown, signal: AbortSignal) {
+      for await (const [id] of on(happened, "event", { signal })) yield { id, type: "reset", data: {} };
+    },
+  });
+  const stream = async (headers: string) => {
+    const seen = { text: "", hasEnded: false };
+    const socket = open(at.port);
+    onTestFinished(() => void socket.destroy());
+    socket.on("end", () => {
+      seen.hasEnded = true;
+    });
+    socket.on("data", (bytes) => {
+      seen.text += bytes.toString();
+    });
+    socket.write(`GET /api/events HTTP/1.1\r\nhost: localhost\r\n${headers}\r\nconnection: close\r\n\r\n`);
+    await until(() => seen.text.includes("retry:"), "the stream to begin");
+    return seen;
+  };
+  return { at, stream, happens: (id: number) => happened.emit("event", id) };
+}
+
+test.each<[string, boolean, (at: Served, cookie: string) => unknown]>([
+  ["the user has logged out", true, (at, cookie) => at.ask("DELETE", "/api/session", { headers: { cookie } })],
+  ["the user has another key", true, () => keys.delete(keyDigest(annasKey))],
+  [
+    "the key with which it was opened is another user's",
+    false,
+    () => keys.set(keyDigest(annasKey), { ...anna, id: 4 }),
+  ],
+])("a stream sends nothing more once %s", async (_why, isOfSession, end) => {
+  const { at, stream, happens } = await streaming();
+  const { cookie } = await logIn(at, annasKey);
+  const seen = await stream(isOfSession ? `cookie: ${cookie}` : `x-api-key: ${annasKey}`);
+  happens(1);
+  await until(() => seen.text.includes("id: 1\n"), "the first event");
+  await end(at, cookie);
+  happens(2);
+  await until(() => seen.hasEnded, "the stream to end");
+  expect(seen.text).not.toContain("id: 2\n");
+});
+
+test("an open stream is a use of its session", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const log = rows();
+  const { at, stream } = await streaming(log, 20);
+  const { cookie } = await logIn(at, annasKey);
+  await stream(`cookie: ${cookie}`);
+  const inTwoHours = Date.now() + 7_200_000;
+  vi.setSystemTime(inTwoHours);
+  await until(() => [...log.kept.values()].every(({ used }) => used === inTwoHours), "the use to be noted");
 });
 
 describe("sessions", () => {
@@ -308,12 +371,12 @@ describe("sessions", () => {
 
   test("end 30 days after they were opened, and 7 after their last use, which is stored once an hour", () => {
     const { sessions, clock, log, opened } = book();
-    const [busy, idle] = [opened(3, annasKey), opened(3, annasKey)];
-    const isIdleOpen = [7 * day - 1, 7 * day].map((now) => {
-      clock.now = now;
-      return sessions.isOpen(idle);
-    });
-    expect(isIdleOpen).toEqual([true, false]);
+    const [busy, used, idle] = [opened(3, annasKey), opened(3, annasKey), opened(3, annasKey)];
+    clock.now = 7 * day - 1;
+    expect(sessions.use(used)).toBeDefined();
+    sessions.end(used);
+    clock.now = 7 * day;
+    expect(sessions.use(idle)).toBeUndefined();
     for (clock.now = 0; clock.now < 30 * day; clock.now += 6 * day) {
       expect(sessions.use(busy)?.holder).toEqual(anna);
       expect(log.kept.get(busy)?.used).toBe(clock.now);
@@ -325,7 +388,7 @@ describe("sessions", () => {
     clock.now = 30 * day - 1;
     expect(sessions.use(busy)).toBeDefined();
     clock.now = 30 * day;
-    expect([sessions.use(busy), sessions.isOpen(busy)]).toEqual([undefined, false]);
+    expect(sessions.use(busy)).toBeUndefined();
     opened(3, annasKey);
     expect(log.kept.size).toBe(1);
   });
@@ -347,7 +410,7 @@ describe("sessions", () => {
     clock.now += 3_600_000;
     sessions.use(all[0] ?? "");
     const more = opened(3, annasKey);
-    const open = [owners, ...all, more].map((digest) => sessions.isOpen(digest));
+    const open = [owners, ...all, more].map((digest) => sessions.use(digest) !== undefined);
     expect(open).toEqual([true, true, false, ...Array(18).fill(true), true]);
   });
 

@@ -143,6 +143,16 @@ describe("the history of the farm", () => {
     expect(await totals()).toEqual([1]);
     await bench.restart();
     expect(await totals()).toEqual([]);
+    await bench.poll(1_900_000_001);
+    clock.pass(60);
+    await record();
+    expect(await totals()).toEqual([1]);
+    // The demo leaves, and nothing of it is shown as the farm's.
+    await bench.add(bench.rig(0).address);
+    expect(await totals()).toEqual([]);
+    clock.pass(60);
+    await record();
+    expect(await totals()).toEqual([1]);
   });
 
   test("is asked for in bounds, with every mistake at once", async () => {
@@ -172,23 +182,17 @@ describe("stored sums", () => {
       });
     }
     const keep = { raw: 2, hourly: 10 };
-    const read = (groupId = -1) => farmSamples.read(groupId, start, start + day, "EUR");
+    const read = (groupId = -1, currency = "EUR") =>
+      farmSamples.read({ groups: [groupId], from: start, to: start + day, step: 0, currency, algorithm: "sha256" });
     farmSamples.prune(start + 2 * day, keep);
     expect(read()).toHaveLength(90);
     farmSamples.prune(start + 2 * day + hour, keep);
     expect([read().length, read(7).length]).toEqual([31, 31]);
-    expect(read()[0]).toEqual({
-      ...sample(start, { power: 44.5, mining: 0.5 }),
-      span: 3600,
-    });
-    expect(farmSamples.readHashrates(-1, start, start + day)).toEqual([
-      { groupId: -1, time: start, algorithm: "sha256", hashrate: 30, miners: 0.5 },
-    ]);
-    expect(farmSamples.read(-1, start, start + 1, "USD")[0]).toMatchObject({
-      power: 44.5,
-      revenue: null,
-      profit: null,
-    });
+    const { groupId: _, ...means } = sample(start, { power: 44.5, mining: 0.5 });
+    expect(read()[0]).toEqual({ ...means, hashrate: 30, ends: start + hour, missing: start + 2.5 * hour });
+    const range = { groups: [-1], from: start, to: start + day };
+    expect([...farmSamples.algorithms(range)]).toEqual([["sha256", 0.5]]);
+    expect(read(-1, "USD")[0]).toMatchObject({ power: 44.5, revenue: null, profit: null });
     // A clock that is ten years ahead drops nothing that is among the newest.
     farmSamples.prune(start + 3650 * day, keep);
     farmSamples.prune(start + 3650 * day, { raw: 2, hourly: 1 / 24 });

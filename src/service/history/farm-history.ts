@@ -2,12 +2,12 @@ import type { Config } from "../../config/schema.ts";
 import { invalidAll } from "../../contract/problems.ts";
 import type { SummaryHistory } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
-import { allMiners, type FarmHashrate, type FarmSample, farmSpans, type Store } from "../../store/index.ts";
+import { allMiners, type FarmStep, farmFigures, farmSpans, type Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
-import { Mean, mostPoints, mostReadings, rangeOf, rounded, tooManyPoints } from "./history.ts";
+import { mostPoints, mostReadings, rangeOf, rounded, tooManyPoints } from "./history.ts";
 
 export interface FarmHistoryContext {
   readonly store: Store;
@@ -67,108 +67,79 @@ function samplesIn(from: number, to: number, { history, now }: FarmHistoryContex
 
 function answerOf({ groups, from, to, step }: Asked, input: Input<"getSummaryHistory">, context: FarmHistoryContext) {
   const { store, demoStore, currency } = context;
-  const parts = [store, demoStore].flatMap(({ farmSamples }) =>
-    groups.map((id) => ({
-      samples: farmSamples.read(id, from, to, currency),
-      hashrates: farmSamples.readHashrates(id, from, to),
-    })),
-  );
-  const algorithms = algorithmsIn(parts.flatMap(({ hashrates }) => hashrates));
+  const parts = [store.farmSamples, demoStore.farmSamples];
+  const algorithms = algorithmsIn(parts.map((part) => part.algorithms({ groups, from, to })));
   const algorithm = input.algorithm ?? algorithms[0] ?? null;
-  const moments = new Map<number, Moment>();
-  for (const { samples, hashrates } of parts) {
-    for (const sample of samples) addSample(moments, sample);
-    for (const { time, hashrate, algorithm: of } of hashrates) {
-      const moment = of === algorithm ? moments.get(time) : undefined;
-      if (moment !== undefined) moment.hashrate = (moment.hashrate ?? 0) + hashrate;
-    }
-  }
-  const points = pointsOf(
-    [...moments.values()].sort((one, other) => one.time - other.time),
-    step,
-    algorithm,
-  );
+  const [own = [], demo = []] = parts.map((part) => part.read({ groups, from, to, step, currency, algorithm }));
+  const points = pointsOf(together(own, demo, step), step);
   if (points.length > mostPoints) throw invalidAll([tooManyPoints(points.length)]);
   return { step: step / 1000, algorithm, algorithms, currency, points };
 }
 
 /** The one of the most miners first. */
-function algorithmsIn(rows: readonly FarmHashrate[]): string[] {
+function algorithmsIn(parts: readonly ReadonlyMap<string, number>[]): string[] {
   const miners = new Map<string, number>();
-  for (const row of rows) miners.set(row.algorithm, (miners.get(row.algorithm) ?? 0) + row.miners);
+  for (const [algorithm, count] of parts.flatMap((part) => [...part]))
+    miners.set(algorithm, (miners.get(algorithm) ?? 0) + count);
   return [...miners].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([algorithm]) => algorithm);
 }
 
-/** The sums of all parts at one time. */
-interface Moment extends Record<(typeof figures)[number], number | null> {
-  readonly time: number;
-  /** s that it stands for. */
-  readonly span: number;
+const beginOf = ({ time }: FarmStep, step: number): number => (step === 0 ? time : Math.floor(time / step) * step);
+
+/** Real miners and demo miners, which are recorded at the same moments. */
+function together(own: readonly FarmStep[], demo: readonly FarmStep[], step: number): readonly FarmStep[] {
+  if (demo.length === 0) return own;
+  const steps = new Map(own.map((each) => [beginOf(each, step), each]));
+  for (const each of demo) {
+    const begins = beginOf(each, step);
+    const known = steps.get(begins);
+    steps.set(begins, known === undefined ? each : sumOf(known, each));
+  }
+  return [...steps.values()].sort((one, other) => one.time - other.time);
 }
 
-/** In the order of a point. */
-const figures = ["hashrate", "power", "mining", "total", "revenue", "cost", "profit"] as const;
+const sumOf = (one: FarmStep, other: FarmStep): FarmStep => ({
+  ...{ time: Math.min(one.time, other.time), ends: Math.max(one.ends, other.ends) },
+  missing: Math.max(one.missing, other.missing),
+  // It is unknown only where they mine something unknown.
+  hashrate: one.hashrate === null || other.hashrate === null ? null : one.hashrate + other.hashrate,
+  power: plus(one.power, other.power),
+  mining: plus(one.mining, other.mining),
+  total: plus(one.total, other.total),
+  revenue: plus(one.revenue, other.revenue),
+  cost: plus(one.cost, other.cost),
+  profit: plus(one.profit, other.profit),
+});
 
-function addSample(moments: Map<number, Moment>, { groupId: _, ...sample }: FarmSample & { readonly span: number }) {
-  const known = moments.get(sample.time);
-  if (known === undefined) moments.set(sample.time, { ...sample, hashrate: null });
-  else
-    for (const figure of figures)
-      if (figure !== "hashrate") known[figure] = plus(known[figure], sample[figure] ?? null);
-}
-
-const plus = (one: number | null, other: number | null): number | null =>
+/** Unknown and known give what is known. */
+export const plus = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : one + other;
 
 type Point = SummaryHistory["points"][number];
 
-/** Means of each step; a point of nulls stands where nothing was recorded, so that a chart shows the gap. */
-function pointsOf(moments: readonly Moment[], step: number, algorithm: string | null): Point[] {
+/** A point of nulls stands where nothing was recorded, so that a chart shows the gap. */
+function pointsOf(steps: readonly FarmStep[], step: number): Point[] {
   const points: Point[] = [];
-  let sums: { readonly begins: number; readonly means: readonly Mean[] } | undefined;
-  let before: Moment | undefined;
-  const end = (): void => {
-    if (sums !== undefined) points.push(pointOf(sums.begins, ({ mean }) => rounded(mean), sums.means));
-    sums = undefined;
-  };
-  for (const moment of moments) {
-    const begins = step === 0 ? moment.time : Math.floor(moment.time / step) * step;
-    if (sums !== undefined && sums.begins !== begins) end();
-    const gap = before === undefined ? null : gapBetween(before, moment, step, begins);
+  let before: FarmStep | undefined;
+  for (const each of steps) {
+    const begins = beginOf(each, step);
+    const gap = before === undefined ? null : gapBetween(before, each, step, begins);
     if (gap !== null) points.push(pointOf(gap, () => null));
-    sums ??= { begins, means: figures.map(() => new Mean()) };
-    const { hashrate, mining } = moment;
-    // A farm that mines something else, or nothing, has a hash rate of 0; one that mines something unknown has none.
-    const known = { ...moment, hashrate: hashrate ?? (algorithm === null && (mining ?? 0) > 0 ? null : 0) };
-    for (const [index, figure] of figures.entries()) sums.means[index]?.add(known[figure] ?? Number.NaN);
-    before = moment;
+    points.push(pointOf(begins, (figure) => rounded(each[figure])));
+    before = each;
   }
-  end();
   return points;
 }
 
-/** The time of the point between two moments; null if they follow each other, or there is no step between them. */
-function gapBetween(before: Moment, next: Moment, step: number, begins: number): number | null {
-  const ends = before.time + before.span * 1000;
-  if (next.time <= ends + 1.5 * before.span * 1000) return null;
-  const gap = step === 0 ? ends : Math.ceil(ends / step) * step;
+/** The time of the point between two steps; null if they follow each other, or there is no step between them. */
+function gapBetween(before: FarmStep, next: FarmStep, step: number, begins: number): number | null {
+  if (next.time <= before.missing) return null;
+  const gap = step === 0 ? before.ends : Math.ceil(before.ends / step) * step;
   return gap < begins ? gap : null;
 }
 
-const none = new Mean();
-
-function pointOf(
-  time: number,
-  value: (mean: Mean) => number | null,
-  [
-    hashrate = none,
-    power = none,
-    mining = none,
-    total = none,
-    revenue = none,
-    cost = none,
-    profit = none,
-  ]: readonly Mean[] = [],
-): Point {
-  return [time, value(hashrate), value(power), value(mining), value(total), value(revenue), value(cost), value(profit)];
+function pointOf(time: number, figureOf: (figure: (typeof farmFigures)[number]) => number | null): Point {
+  const [hashrate = null, power = null, mining = null, total = null, revenue = null, cost = null, profit = null] =
+    farmFigures.map(figureOf);
+  return [time, hashrate, power, mining, total, revenue, cost, profit];
 }

@@ -5,6 +5,7 @@ import { allMiners, type FarmMoment, farmSpans, type Store } from "../../store/i
 import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerFigures } from "../miners/present-miner.ts";
 import { lineOf } from "../nested-groups.ts";
+import { plus } from "./farm-history.ts";
 
 export interface FarmRecorderOptions {
   readonly registry: MinerRegistry;
@@ -115,10 +116,6 @@ class GroupSums {
     }
   }
 }
-
-/** Unknown and known give what is known. */
-const plus = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : one + other;
 
 const isOfDemo = ({ facts }: Entry): boolean => isDemo(facts.id);
 

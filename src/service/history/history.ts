@@ -135,7 +135,7 @@ class Sums {
   firstAt = Number.POSITIVE_INFINITY;
 }
 
-export class Mean {
+class Mean {
   #total = 0;
   #count = 0;
 

@@ -5,6 +5,7 @@ import type { Stored, StoredManagedMiner } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { MinerContext } from "../miners/miners.ts";
 import type { Coins } from "../money/coins.ts";
 import type { HostContext } from "./hosts.ts";
 import { choiceMistakes, mistakesIn } from "./managed-checks.ts";
@@ -29,6 +30,7 @@ interface ManagedContext extends HostContext {
   readonly coins: Coins;
   readonly registry: MinerRegistry;
   readonly switcher: Pick<Switcher, "stateOf">;
+  readonly addReal: MinerContext["addReal"];
 }
 
 const emptyMiner: StoredManagedMiner = {
@@ -56,7 +58,7 @@ const agentTimeoutMs = 10_000;
 
 /** Managed miners: mining software on hosts. */
 export function managedOperations(context: ManagedContext): ManagedOperations {
-  const { store, accessBook, agents, managed, registry, switcher } = context;
+  const { store, accessBook, agents, managed, registry, switcher, addReal } = context;
   const { hosts, managedMiners } = store;
   const groupOf = ({ groupId, hostId }: StoredManagedMiner): number => groupId ?? hosts.get(hostId)?.groupId ?? 0;
   /** Parameters may contain secrets of pools that a caller does not see. */
@@ -126,7 +128,7 @@ export function managedOperations(context: ManagedContext): ManagedOperations {
       if (mistakes.length > 0) throw invalidAll(mistakes);
       await checkOnHost(miner, existing, commandOf, context);
       const saved = existing === undefined ? await managedMiners.add(miner) : await managedMiners.change(id, miner);
-      managed.put(saved);
+      await addReal(() => managed.put(saved));
       if (existing !== undefined && existing.hostId !== saved.hostId) managed.sync(existing.hostId);
       return present(saved);
     },

@@ -20,7 +20,7 @@ import type { PoolReading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
-import type { Store, Stored, StoredMiner } from "../../store/index.ts";
+import { allMiners, type Store, type Stored, type StoredMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
@@ -111,7 +111,7 @@ export interface PowerHolder {
 
 /** Power control as the registry uses it. */
 export interface PowerControl {
-  holder(minerId: number, state: Pick<RigState, "reading">): PowerHolder | null;
+  holder(minerId: number, state: RigState): PowerHolder | null;
   /** W that the maximum of its room leaves to it; null without a maximum. */
   leftFor(minerId: number): number | null;
   /** Called with every good read before the miner is shown. */
@@ -178,8 +178,6 @@ export class MinerRegistry {
   readonly #unreachable = new Set<number>();
   /** Title of the notification about a rig's login, until the login is right. */
   readonly #loginNotified = new Map<number, string>();
-
-  /** Called with the reads of one turn of the event loop. */
 
   constructor(options: MinerRegistryOptions) {
     this.#options = options;
@@ -355,9 +353,11 @@ export class MinerRegistry {
     return this.#entries.size > 0;
   }
 
-  /** Removes all demo miners. */
+  /** Removes all demo miners, and what they were in the history of the farm. */
   async removeDemos(): Promise<void> {
     for (const id of [...this.#entries.keys()]) if (isDemo(id) && this.#entries.has(id)) await this.remove(id);
+    const { farmSamples } = this.#options.demoStore;
+    for (const groupId of [allMiners, 0]) farmSamples.forget(groupId);
   }
 
   /** Call it when groups or their miners have changed. */

@@ -39,8 +39,8 @@ export interface MinerContext extends PlugContext {
   readonly shares: ReadShares;
   /** Whether the makers' default logins are tried. */
   readonly makersLogins: boolean;
-  /** Called when the demo miners have been removed for the first real miner. */
-  readonly demoLeft: () => void;
+  /** Calls what adds a miner; the demo miners leave with the first real one. */
+  readonly addReal: (add: () => void) => Promise<void>;
 }
 
 /** Lists, adds, changes and removes miners. */
@@ -85,13 +85,10 @@ export function minerOperations(context: MinerContext): MinerOperations {
       checkAddress(registry, row.address, null, access);
       if (row.supply !== null) checkOwner(row.supply, null, context, access);
       const added = await store.miners.add(row);
-      const isFirst = registry.isDemoOnly;
-      registry.put(added);
-      registry.arrange();
-      if (isFirst) {
-        await registry.removeDemos();
-        context.demoLeft();
-      }
+      await context.addReal(() => {
+        registry.put(added);
+        registry.arrange();
+      });
       const { metaData: about, ...miner } = withAdvice(detail(added.id), row, context);
       const info = `${miner.name} is being recognised; its model and readings follow`;
       return { ...miner, metaData: { ...about, infoList: [...about.infoList, info] } };

@@ -91,11 +91,11 @@ export class Ledger {
   /** What these miners have earned and cost on a local date so far; null if nothing was counted. */
   sumsOf(minerIds: ReadonlySet<number>, date: string): MoneySums | null {
     const { days, currency } = this.#options;
-    const stored = [...minerIds].flatMap((id) => days.ofMiner(date, id, currency) ?? []);
+    const stored = days.ofMiners(date, minerIds, currency);
     const unsaved = [...this.#unsaved.values()].flatMap(({ key, sums }) =>
       key.date === date && key.currency === currency && minerIds.has(key.minerId) ? [sums] : [],
     );
-    const [first, ...others] = [...stored, ...unsaved];
+    const [first, ...others] = [...(stored === null ? [] : [stored]), ...unsaved];
     return first === undefined ? null : others.reduce(addedSums, first);
   }
 

@@ -3,6 +3,7 @@ import { type BackOff, backOffMs } from "../../async/index.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
+import { briefOf } from "../../fleet/state.ts";
 import type { Store } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
@@ -138,12 +139,12 @@ export class LoopRigs {
   #follower({ facts, rig }: Entry, isFree: boolean, left: (minerId: number) => RoomLeft | null): Follower[] {
     const { power, now } = this.#context;
     const { id } = facts;
-    const { reading, trouble, missed } = rig.state;
-    const ladder = power.ladder(id, rig.state);
+    const { controls, trouble, missed } = rig.state;
+    const reading = briefOf(rig.state);
+    const ladder = power.ladder(id, { controls, reading });
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
     const waits = now() < (this.#failures.get(id)?.until ?? 0);
-    const counted = power.changes(id);
     return [
       {
         id,
@@ -154,7 +155,10 @@ export class LoopRigs {
         free: isFree && !waits && !this.#context.holds.isOpen(id),
         permits: (watts) => power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
-        mayRise: mayRise(counted, now()),
+        // Only laws ask; a room of 500 rigs is shown without.
+        get mayRise() {
+          return mayRise(power.changes(id), now());
+        },
       },
     ];
   }

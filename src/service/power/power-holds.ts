@@ -1,4 +1,5 @@
 import { RigbridgeError } from "../../contract/problems.ts";
+import { briefOf } from "../../fleet/state.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import type { PowerGuard } from "../commands/actions.ts";
 import type { Entry } from "../miners/miner-registry.ts";
@@ -60,7 +61,7 @@ export class PowerHolds {
 
   /** What holds back a caller; null if nothing does. `returnedAt`: epoch ms up to which settings no longer count. */
   holdFor({ facts, rig }: Entry, wish: PowerWish, returnedAt = Number.NEGATIVE_INFINITY): PowerHold | null {
-    const { reading } = rig.state;
+    const reading = briefOf(rig.state);
     if (reading === null) return null;
     const last = this.last(facts.id);
     const isBefore = last !== null && last.at <= returnedAt;

@@ -4,7 +4,7 @@ import { quantityIn } from "../../contract/quantity.ts";
 import { type Range, widened } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 import { switchWord } from "../../contract/triggers.ts";
-import type { Brief, RigState } from "../../fleet/state.ts";
+import { type Brief, briefOf, type RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
 import type { PowerSteps } from "../commands/actions.ts";
@@ -21,6 +21,12 @@ import {
   type Setting,
 } from "./power-ladder.ts";
 import { type PowerCommand, powerHold } from "./precedence.ts";
+
+/** What a ladder is made from; `reading` is null if the rig was not read. */
+interface Ladderable {
+  readonly controls: readonly Control[];
+  readonly reading: Brief | null;
+}
 
 /** Limits on how often the power of a rig changes; s. */
 export interface PowerRules {
@@ -97,7 +103,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** null while it is unknown how the rig's power could be controlled. */
-  ladder(minerId: number, { controls, reading }: Pick<RigState, "controls" | "reading">): PowerLadder | null {
+  ladder(minerId: number, { controls, reading }: Ladderable): PowerLadder | null {
     return ladderOf({ controls, mining: reading === null ? null : miningOf(reading) }, this.#knowledge(minerId));
   }
 
@@ -126,8 +132,9 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** Who holds a rig's power against loops. */
-  holder(minerId: number, { reading }: Pick<RigState, "reading">): PowerHolder | null {
+  holder(minerId: number, state: RigState): PowerHolder | null {
     const last = this.lastCommand(minerId);
+    const reading = last === null ? null : briefOf(state);
     if (last === null || reading === null) return null;
     const wish = { rank: "loop", stops: false } as const;
     const hold = powerHold(last, wish, miningOf(reading) !== false, this.#options.now());
@@ -228,7 +235,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** Whether `minOn`, `minOff` and `changesPerHour` allow setting the rig to this power now. */
-  permission(minerId: number, reading: Reading, watts: number): Permission {
+  permission(minerId: number, reading: Brief, watts: number): Permission {
     const { now } = this.#options;
     const { minOn, minOff, changesPerHour } = this.#rulesOf(minerId);
     const { startedAt, stoppedAt, changes } = this.#memory(minerId);
@@ -266,7 +273,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   }
 
   /** Whether this power takes a change that lasts or restarts mining; such changes are counted. */
-  wears(minerId: number, reading: Reading, watts: number): boolean {
+  wears(minerId: number, reading: Brief, watts: number): boolean {
     const settings = this.ladder(minerId, { controls: reading.controls, reading })?.choose(watts).settings;
     return settings?.some(({ key }) => wears(reading.controls, key)) ?? false;
   }

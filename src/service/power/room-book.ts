@@ -178,7 +178,9 @@ export class RoomBook implements PowerMaxima {
     const state = registry.find(minerId)?.rig.state;
     const brief = state === undefined ? null : briefOf(state);
     if (state === undefined || brief === null) return 0;
-    const known = this.#taken.get(minerId) ?? presentWatts(power.ladder(minerId, state), brief);
+    const known =
+      this.#taken.get(minerId) ??
+      presentWatts(power.ladder(minerId, { controls: state.controls, reading: brief }), brief);
     const granted = this.#granted.get(minerId);
     return granted !== undefined && now() < granted.at + grantMs ? Math.max(known, granted.watts) : known;
   }

@@ -27,6 +27,17 @@ async function mining(options: Parameters<typeof openHosts>[0] = {}) {
 }
 
 describe("a managed miner", () => {
+  test("is a real one: the demo leaves with the first", async () => {
+    let left = 0;
+    const demo = [{ address: "127.0.0.1:9", name: "demo" }];
+    const { bench, manage } = await openHosts({ rigs: [xmrigRig], demo, demoLeft: () => (left += 1) });
+    await manage();
+    await manage();
+    const { groupList } = await bench.service.listMiners({}, caller);
+    expect(groupList.flatMap(({ minerList }) => minerList.map(({ id }) => id))).toEqual([1, 2]);
+    expect([left, (await bench.service.about(caller)).demo]).toEqual([1, false]);
+  });
+
   test("is a miner with its own id and name, stopped until somebody starts it", async () => {
     const { bench, manage, agent } = await openHosts({ rigs: [xmrigRig] });
     const saved = await manage({ description: "attic" });
