@@ -453,7 +453,9 @@ export class MinerRegistry {
     return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
   }
 
+  /** Counts what was read since the last read that counts, and stops polling. */
   close(): Promise<void> {
+    for (const { rig } of this.#entries.values()) this.#countMoney(rig, true);
     return this.fleet.close();
   }
 
@@ -665,10 +667,11 @@ export class MinerRegistry {
     if (reading !== null) this.#failing.delete(rig.id);
   }
 
-  #countMoney({ id, state, declared }: PolledRig): void {
+  #countMoney({ id, state, declared }: PolledRig, isLast = false): void {
     const { at, energy } = state;
     const ledger = this.#options.ledgerOf(id);
-    const figures = at !== null && ledger.isDue(id, at) ? this.jsonCache.current(id)?.figures : undefined;
+    const counts = at !== null && (isLast || ledger.isDue(id, at));
+    const figures = counts ? this.jsonCache.current(id)?.figures : undefined;
     if (at === null || figures === undefined) return;
     const { groupId, dual } = figures;
     ledger.take(id, {

@@ -1,0 +1,49 @@
+import type { Room } from "../../../contract/resources.ts";
+import { power } from "../../format.ts";
+import { t } from "../../language.ts";
+import { Age } from "../../parts/status.tsx";
+
+/** What the roof has for the rigs now. */
+export function Surplus({ room: { available, surplus, surplusAt } }: { room: Room }) {
+  // Before its first turn the loop has not compared the meter with the rigs yet.
+  const watts = available ?? surplus;
+  return (
+    <>
+      <span class="big">{power(watts === null ? null : Math.max(0, watts))}</span>{" "}
+      <small>
+        {watts === null ? t.family.noSurplus : watts < 0 ? t.family.nothing(power(-watts)) : t.family.surplus}
+        {surplusAt === null ? null : (
+          <>
+            {", "}
+            <Age time={surplusAt} />
+          </>
+        )}
+      </small>
+    </>
+  );
+}
+
+/** The same as a bar, for the eye: what the rigs take of it, and what they take beyond it. */
+export function SurplusBar({ room: { available, power: watts } }: { room: Room }) {
+  if (available === null || watts === null) return null;
+  const whole = Math.max(available, watts, 1);
+  const share = (part: number) => ({ inlineSize: `${(Math.max(0, part) / whole) * 100}%` });
+  return (
+    <div class="surplus-bar" aria-hidden="true">
+      <span class="from-roof" style={share(Math.min(watts, available))} />
+      <span class="beyond" style={share(watts - Math.max(0, available))} />
+    </div>
+  );
+}
+
+/** What the position of the slider means. */
+export function SurplusLimit({ room: { control, on, lowest } }: { room: Room }) {
+  if (control === null || control.value === null || on === false) return null;
+  const { value, max, options } = control;
+  const meaning = value >= max ? t.family.takesAll : t.family.takesAtMost(power(value));
+  return (
+    <p class="hint">
+      {meaning} {lowest === null || options !== null ? null : t.family.needs(power(lowest))}
+    </p>
+  );
+}
