@@ -49,6 +49,7 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
     surplus: surplus?.surplus ?? null,
     surplusAt: surplus?.at == null ? null : new Date(surplus.at).toISOString(),
     available: surplus?.available == null ? null : Math.round(surplus.available),
+    mining: entries.filter((entry) => miningOf(entry) === true).length,
     power: sumOf(entries.map(({ rig }) => briefOf(rig.state)?.readings.power ?? null)),
     heldBy: holderOf(room, entries, context),
     highest: rigs.length === 0 ? null : Math.round(highestOf(rigs)),

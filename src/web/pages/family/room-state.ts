@@ -10,19 +10,21 @@ export function stateOf(room: Room): string {
 }
 
 function doing(room: Room): string {
-  const { on, power: watts, kind } = room;
+  const { on, power: watts, kind, mining } = room;
   if (on === null) return t.family.unknown;
   if (!on) return t.shell.off;
+  // What stopped rigs draw is not worth a word.
+  if (mining === 0 && kind === "surplus") return sunWait(room);
+  if (mining === 0 && kind === "target") return heatWait(room);
   if (watts === null) return t.shell.on;
-  if (watts > 0) return kind === "surplus" ? used(watts, room.available) : t.family.draws(power(watts));
-  if (kind === "surplus") return sunWait(room);
-  return kind === "target" ? heatWait(room) : t.family.starts;
+  if (watts === 0) return t.family.starts;
+  return kind === "surplus" ? used(watts, room.available) : t.family.draws(power(watts));
 }
 
 /** What the rigs take of the surplus, and what is left of it. */
 function used(watts: number, available: number | null): string {
   if (available === null) return t.family.draws(power(watts));
-  const left = Math.round(available - watts);
+  const left = Math.round(Math.max(0, available) - watts);
   return left < 0 ? t.family.usesMore(power(watts), power(-left)) : t.family.uses(power(watts), power(left));
 }
 
@@ -38,7 +40,9 @@ function heatWait({ demand, temperature }: Room): string {
 
 function holder({ heldBy, on, kind }: Room): string | null {
   if (heldBy === null) return null;
-  const { what, until } = heldBy;
+  const { until } = heldBy;
+  // The service's own key has no name.
+  const what = heldBy.what === "http" ? t.shell.owner : heldBy.what;
   if (until !== null) {
     const time = clockTime(until);
     return kind === "power" ? t.family.heldUntil(what, time) : t.family.backAt(what, time);

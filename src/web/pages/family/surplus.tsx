@@ -1,5 +1,5 @@
 import type { Room } from "../../../contract/resources.ts";
-import { power } from "../../format.ts";
+import * as format from "../../format.ts";
 import { t } from "../../language.ts";
 import { Age } from "../../parts/status.tsx";
 
@@ -9,12 +9,12 @@ export function Surplus({ room: { available, surplus, surplusAt } }: { room: Roo
   const watts = available ?? surplus;
   return (
     <>
-      <span class="big">{power(watts === null ? null : Math.max(0, watts))}</span>{" "}
+      <span class="big">{format.power(watts === null ? null : Math.max(0, watts))}</span>{" "}
       <small>
-        {watts === null ? t.family.noSurplus : watts < 0 ? t.family.nothing(power(-watts)) : t.family.surplus}
+        {watts === null ? t.family.noSurplus : watts < 0 ? t.family.nothing(format.power(-watts)) : t.family.surplus}
         {surplusAt === null ? null : (
           <>
-            {", "}
+            {" · "}
             <Age time={surplusAt} />
           </>
         )}
@@ -24,8 +24,9 @@ export function Surplus({ room: { available, surplus, surplusAt } }: { room: Roo
 }
 
 /** The same as a bar, for the eye: what the rigs take of it, and what they take beyond it. */
-export function SurplusBar({ room: { available, power: watts } }: { room: Room }) {
-  if (available === null || watts === null) return null;
+export function SurplusBar({ room: { available, power, mining } }: { room: Room }) {
+  if (available === null || power === null) return null;
+  const watts = mining === 0 ? 0 : power;
   const whole = Math.max(available, watts, 1);
   const share = (part: number) => ({ inlineSize: `${(Math.max(0, part) / whole) * 100}%` });
   return (
@@ -40,10 +41,10 @@ export function SurplusBar({ room: { available, power: watts } }: { room: Room }
 export function SurplusLimit({ room: { control, on, lowest } }: { room: Room }) {
   if (control === null || control.value === null || on === false) return null;
   const { value, max, options } = control;
-  const meaning = value >= max ? t.family.takesAll : t.family.takesAtMost(power(value));
+  const meaning = value >= max ? t.family.takesAll : t.family.takesAtMost(format.power(value));
   return (
     <p class="hint">
-      {meaning} {lowest === null || options !== null ? null : t.family.needs(power(lowest))}
+      {meaning} {lowest === null || options !== null ? null : t.family.needs(format.power(lowest))}
     </p>
   );
 }
