@@ -615,6 +615,7 @@ export const Room = z.object({
   surplus: figure.describe("W, positive for export, of a surplus; null if it is unknown or older than 15 minutes"),
   surplusAt: z.iso.datetime().nullable().describe("when it was reported"),
   available: figure.describe("W that the surplus would be if its rigs were off; null if that is unknown"),
+  availableAt: z.iso.datetime().nullable().describe("of which time, since the rigs must have settled first"),
   mining: int.describe("number of its miners that mine"),
   power: figure.describe("W that its rigs draw, as far as known"),
   heldBy: MinerPower.shape.heldBy.describe("who controls its power instead of the room itself; null if nobody does"),

@@ -176,6 +176,7 @@ describe("a surplus that rigs follow", () => {
     expect(shown).toMatchObject({ on: true, surplus: 5, surplusAt: expect.any(String), heldBy: null });
     // The meter shows what is left beside the rigs.
     expect(shown.available).toBe(Math.round((shown.power ?? 0) + 5));
+    expect(shown.availableAt).toBe(shown.surplusAt);
     expect(shown.key).toMatch(/^follow-[0-9a-f]{8}$/);
     await set({ on: false }, { name: "Roof" });
     await pass(5);

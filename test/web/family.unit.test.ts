@@ -14,6 +14,7 @@ beforeAll(async () => {
 const room: Room = {
   ...{ key: "a", name: "Room", kind: "surplus", groupId: null, miners: [1], on: true, control: null, changing: false },
   ...{ temperature: null, temperatureAt: null, demand: null, surplus: null, surplusAt: null, available: null },
+  availableAt: null,
   ...{ power: 0, mining: 1, heldBy: null, max: null, highest: 3000, lowest: 1000 },
   today: {
     ...{ date: "2026-11-23", energy: null, cost: null, revenue: null, profit: null, currency: "EUR" },

@@ -17,17 +17,17 @@ const ageMessages = {
 interface Sample {
   /** Epoch ms. */
   readonly at: number;
-  /** W for the rigs together. */
+  /** W. */
   readonly watts: number;
 }
 
-/** W; `at`: epoch ms of the last report. */
 export interface FollowStatus {
-  /** As reported, positive for export. */
+  /** W as reported, positive for export. */
   readonly surplus: number | null;
-  /** What it would be if the rigs were off. */
-  readonly available: number | null;
+  /** Epoch ms. */
   readonly at: number | null;
+  /** What it would be if the rigs were off, when they had last settled. */
+  readonly available: Sample | null;
 }
 
 /** A surplus, and the rigs that follow it. */
@@ -40,8 +40,8 @@ export class Follow {
   /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
   #setAt = Number.NEGATIVE_INFINITY;
-  /** W without the rigs, at the last sample. */
-  #available: number | null = null;
+  /** Without the rigs. */
+  #available: Sample | null = null;
 
   constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -101,8 +101,10 @@ export class Follow {
     if (isNew && measures !== "available") await this.#rigs.readAgain(entries);
     const rigs = await this.#rigs.followers(name, entries);
     if (isNew) {
-      this.#available = this.#without(last.value, rigs);
-      this.#samples = [...this.#samples, { at: last.at, watts: this.#available - reserve }];
+      const { at } = last;
+      const watts = this.#without(last.value, rigs);
+      this.#available = { at, watts };
+      this.#samples = [...this.#samples, { at, watts: watts - reserve }];
     }
     const since = this.#context.now() - dwell * 1000;
     this.#samples = within(this.#samples, since);

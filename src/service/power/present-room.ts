@@ -47,8 +47,9 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
     temperatureAt: heating?.at ?? null,
     demand: heating?.demand ?? null,
     surplus: surplus?.surplus ?? null,
-    surplusAt: surplus?.at == null ? null : new Date(surplus.at).toISOString(),
-    available: surplus?.available == null ? null : Math.round(surplus.available),
+    surplusAt: timeOf(surplus?.at),
+    available: surplus?.available == null ? null : Math.round(surplus.available.watts),
+    availableAt: timeOf(surplus?.available?.at),
     mining: entries.filter((entry) => miningOf(entry) === true).length,
     power: sumOf(entries.map(({ rig }) => briefOf(rig.state)?.readings.power ?? null)),
     heldBy: holderOf(room, entries, context),
@@ -57,6 +58,8 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
     today: today(minerIds, context),
   };
 }
+
+const timeOf = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
 
 const sumOf = (figures: readonly (number | null)[]): number | null => {
   const known = figures.filter((figure) => figure !== null);

@@ -26,7 +26,7 @@ export const commands: typeof source = {
   },
   setTo: (property, value) => `${property} auf ${value} setzen`,
   fromTo: (room, from, to) => `${room}, von ${from} auf ${to}`,
-  none: "ohne Grenze",
+  none: "unbegrenzt",
   actions: {
     reboot: "Neu hochfahren",
     stop: "Stoppen",

@@ -26,7 +26,7 @@ export const commands: typeof source = {
   },
   setTo: (property, value) => `Sätt ${property} till ${value}`,
   fromTo: (room, from, to) => `${room}, från ${from} till ${to}`,
-  none: "ingen gräns",
+  none: "obegränsat",
   actions: {
     reboot: "Starta om datorn",
     stop: "Stoppa",

@@ -4,18 +4,19 @@ import { t } from "../../language.ts";
 import { Age } from "../../parts/status.tsx";
 
 /** What the roof has for the rigs now. */
-export function Surplus({ room: { available, surplus, surplusAt } }: { room: Room }) {
+export function Surplus({ room: { available, availableAt, surplus, surplusAt } }: { room: Room }) {
   // Before its first turn the loop has not compared the meter with the rigs yet.
   const watts = available ?? surplus;
+  const at = availableAt ?? surplusAt;
   return (
     <>
       <span class="big">{format.power(watts === null ? null : Math.max(0, watts))}</span>{" "}
       <small>
         {watts === null ? t.family.noSurplus : watts < 0 ? t.family.nothing(format.power(-watts)) : t.family.surplus}
-        {surplusAt === null ? null : (
+        {at === null ? null : (
           <>
             {" · "}
-            <Age time={surplusAt} />
+            <Age time={at} />
           </>
         )}
       </small>
