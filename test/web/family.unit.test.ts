@@ -41,7 +41,7 @@ describe("what a room does, in words", () => {
     ["too cold, heat starts soon", { kind: "target", mining: 0, temperature: 18, demand: 0.4 }],
     ["on, but no heat while the temperature is not known", { kind: "target", mining: 0, demand: 0.4 }],
     ["on, but its rigs use no power yet", { kind: "power" }],
-    ["on, uses 900 W · controlled by Roof", { kind: "power", power: 900, heldBy: { what: "Roof", until: null } }],
+    ["on, uses 900 W · set by Roof", { kind: "power", power: 900, heldBy: { what: "Roof", until: null } }],
   ])("%s", (text, changed) => {
     expect(stateOf({ ...room, ...changed })).toBe(text);
   });

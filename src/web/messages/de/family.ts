@@ -14,7 +14,7 @@ export const family: typeof source = {
   draws: (watts) => `ein, nutzt ${watts}`,
   warm: "warm genug, heizt gerade nicht",
   waits: "ein, startet, wenn die Sonne anhält",
-  held: (who) => `gesteuert von ${who}`,
+  held: (who) => `eingestellt von ${who}`,
   heldUntil: (who, time) => `eingestellt von ${who}, bleibt bis ${time}`,
   today: "Heute",
   cost: "Strom",
@@ -52,4 +52,5 @@ export const family: typeof source = {
   takesAll: "Die Rigs dürfen alles nutzen, was das Dach übrig hat.",
   takesAtMost: (watts) => `Die Rigs nutzen davon höchstens ${watts}.`,
   needs: (watts) => `Sie brauchen mindestens ${watts}.`,
+  measuring: "wird gemessen: was das Dach übrig hat",
 };

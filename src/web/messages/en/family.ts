@@ -12,7 +12,7 @@ export const family = {
   draws: (watts: string) => `on, uses ${watts}`,
   warm: "warm enough, no heat now",
   waits: "on, starts when the sun lasts",
-  held: (who: string) => `controlled by ${who}`,
+  held: (who: string) => `set by ${who}`,
   heldUntil: (who: string, time: string) => `set by ${who}, stays until ${time}`,
   today: "Today",
   cost: "Electricity",
@@ -50,4 +50,5 @@ export const family = {
   takesAll: "Its rigs may use all that the roof has to spare.",
   takesAtMost: (watts: string) => `Its rigs use ${watts} of it at most.`,
   needs: (watts: string) => `They need at least ${watts}.`,
+  measuring: "measuring what the roof has to spare",
 };

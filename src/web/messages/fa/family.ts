@@ -14,7 +14,7 @@ export const family: typeof source = {
   draws: (watts) => `روشن، ${watts} مصرف می‌کند`,
   warm: "به اندازهٔ کافی گرم است، اکنون گرم نمی‌کند",
   waits: "روشن، با پایدار شدن آفتاب آغاز می‌کند",
-  held: (who) => `در اختیار ${who}`,
+  held: (who) => `تنظیم ${who}`,
   heldUntil: (who, time) => `تنظیم ${who}، تا ${time} می‌ماند`,
   today: "امروز",
   cost: "برق",
@@ -51,4 +51,5 @@ export const family: typeof source = {
   takesAll: "ریگ‌ها می‌توانند همهٔ مازاد پشت‌بام را مصرف کنند.",
   takesAtMost: (watts) => `ریگ‌ها حداکثر ${watts} از آن را مصرف می‌کنند.`,
   needs: (watts) => `دست‌کم ${watts} لازم دارند.`,
+  measuring: "در حال اندازه‌گیری مازاد پشت‌بام",
 };

@@ -14,7 +14,7 @@ export const family: typeof source = {
   draws: (watts) => `på, använder ${watts}`,
   warm: "varmt nog, värmer inte nu",
   waits: "på, startar när solen håller i sig",
-  held: (who) => `styrs av ${who}`,
+  held: (who) => `inställt av ${who}`,
   heldUntil: (who, time) => `inställt av ${who}, gäller till ${time}`,
   today: "I dag",
   cost: "El",
@@ -52,4 +52,5 @@ export const family: typeof source = {
   takesAll: "Riggarna får använda allt som taket har över.",
   takesAtMost: (watts) => `Riggarna använder högst ${watts} av det.`,
   needs: (watts) => `De behöver minst ${watts}.`,
+  measuring: "mäter vad taket har över",
 };

@@ -4,15 +4,15 @@ import { t } from "../../language.ts";
 import { Age } from "../../parts/status.tsx";
 
 /** What the roof has for the rigs now. */
-export function Surplus({ room: { available, availableAt, surplus, surplusAt } }: { room: Room }) {
-  // Before its first turn the loop has not compared the meter with the rigs yet.
-  const watts = available ?? surplus;
+export function Surplus({ room: { available: watts, availableAt, surplus, surplusAt } }: { room: Room }) {
   const at = availableAt ?? surplusAt;
+  // The meter is compared with the rigs once these have settled.
+  const unknown = surplus === null ? t.family.noSurplus : t.family.measuring;
   return (
     <>
       <span class="big">{format.power(watts === null ? null : Math.max(0, watts))}</span>{" "}
       <small>
-        {watts === null ? t.family.noSurplus : watts < 0 ? t.family.nothing(format.power(-watts)) : t.family.surplus}
+        {watts === null ? unknown : watts < 0 ? t.family.nothing(format.power(-watts)) : t.family.surplus}
         {at === null ? null : (
           <>
             {" · "}
