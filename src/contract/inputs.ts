@@ -534,8 +534,18 @@ export const HistoryQuery = z.object({
 export const RoomBody = z
   .strictObject({
     target: z.number().min(5).max(35).optional().describe("°C, of a room whose temperature is held; ends overrides"),
-    power: z.number().min(0).max(10_000_000).optional().describe("W that its rigs may take together; 0 stops them"),
-    on: z.boolean().optional().describe("false stops its rigs until they are switched on again"),
+    power: z
+      .number()
+      .min(0)
+      .max(10_000_000)
+      .optional()
+      .describe(
+        "W that its rigs may take together, of a surplus at most (all that they can take = no limit); 0 stops them",
+      ),
+    on: z
+      .boolean()
+      .optional()
+      .describe("false stops its rigs until they are switched on again; true ends overrides of a loop's rigs"),
     max: z
       .number()
       .min(0)

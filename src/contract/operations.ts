@@ -674,7 +674,8 @@ export const operations = {
     extension,
   }),
   changeRoom: post("/api/rooms/:key", operators, {
-    summary: "Sets the target or the power of a room, switches it, or sets its maximum, which only administrators may",
+    summary:
+      "Sets the target, the power or the share of a surplus, switches the room, or sets its maximum, which only administrators may",
     params: room,
     body: RoomBody,
     reply: Room,

@@ -521,7 +521,7 @@ export type CommandCause = z.infer<typeof CommandCause>;
 
 export const Command = z.object({
   id: int,
-  minerId: int,
+  minerId: int.describe("0 for a change of a room that has no miner"),
   minerName: text,
   actor: text.describe(
     "the user whose API key was used, or the front end; `http for anna` means a request with anna's user_id",
@@ -605,7 +605,8 @@ export const Room = z.object({
     })
     .nullable()
     .describe(
-      "its slider: the target in °C or the power in W; null if it has none, or none of its rigs can be reached",
+      "its slider: the target in °C, the power in W, or for a surplus the W that its rigs take of it at most (`max` = " +
+        "all of it, 0 = switched off); null if it has none, or none of its rigs can be reached",
     ),
   changing: z.boolean().describe("whether a command about the power of its rigs is under way"),
   temperature: figure.describe("°C; null if it is unknown or older than 15 minutes"),
@@ -613,6 +614,9 @@ export const Room = z.object({
   demand: figure.describe("its heat demand, 0 to 1"),
   surplus: figure.describe("W, positive for export, of a surplus; null if it is unknown or older than 15 minutes"),
   surplusAt: z.iso.datetime().nullable().describe("when it was reported"),
+  available: figure.describe("W that the surplus would be if its rigs were off; null if that is unknown"),
+  availableAt: z.iso.datetime().nullable().describe("of which time, since the rigs must have settled first"),
+  mining: int.describe("number of its miners that mine"),
   power: figure.describe("W that its rigs draw, as far as known"),
   heldBy: MinerPower.shape.heldBy.describe("who controls its power instead of the room itself; null if nobody does"),
   max: z
@@ -623,6 +627,7 @@ export const Room = z.object({
     .nullable()
     .describe("what its rigs may take together, no matter who sets them; null = no maximum"),
   highest: figure.describe("W that its rigs could be set to together without the maximum; null if it is unknown"),
+  lowest: figure.describe("W of the lowest power that one of its rigs can be set to; null if it is unknown"),
   today: z
     .object({
       date: text.describe("local date"),

@@ -1,23 +1,16 @@
 import { Mutex } from "../async/index.ts";
-import type { Messages } from "../contract/messages.ts";
-import type { PlugSettings } from "../contract/plug-settings.ts";
 import { RigbridgeError } from "../contract/problems.ts";
-import type { Control, Identity } from "../contract/readings.ts";
-import { formatAddress, type RigAddress } from "../link/address.ts";
+import type { Identity } from "../contract/readings.ts";
+import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
-import { drivers } from "../link/drivers/index.ts";
-import type { FirmwareBook } from "../link/firmware.ts";
 import { identify } from "../link/identify.ts";
-import type { Credentials } from "../link/link.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
-import { PluggedRig } from "../link/plugs/plugged-rig.ts";
-import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
-import { HostedRig } from "../link/programs/hosted-rig.ts";
-import { ManagedRig } from "../link/programs/managed-rig.ts";
-import { same } from "../link/same.ts";
-import { sharedControl } from "../link/unchanged.ts";
-import { missesUntilDisconnected, phaseOf } from "./schedule.ts";
+import type { Declared, RigContext } from "./declared.ts";
+import { driverNamed, openRig } from "./open-rig.ts";
+import { sameShape, shapeOf } from "./remembered-shape.ts";
+import { checkIdentity } from "./rig-identity.ts";
+import { phaseOf } from "./schedule.ts";
 import {
   afterMiss,
   afterRead,
@@ -32,50 +25,6 @@ import {
   unusable,
   withReason,
 } from "./state.ts";
-
-/** The declaration of a rig. */
-export interface Declared {
-  readonly id: number;
-  readonly address: RigAddress;
-  readonly credentials: Credentials;
-  /** Only this driver is tried. */
-  readonly driver: string | null;
-  /** Used where the rig has neither MAC nor serial. */
-  readonly uid: string | null;
-  /** ms between two reads. */
-  readonly interval: number;
-  readonly powerNameplate: number | null;
-  /** The plug that powers it. */
-  readonly supply?: PlugSettings | null;
-  /** The program of a managed miner, which is read through its host's agent. */
-  readonly program?: DeclaredProgram;
-  /** The host with this name, whose agent may start and stop the program at the address. */
-  readonly hostId?: number;
-  readonly offlineExpected: boolean;
-  readonly disabled: boolean;
-}
-
-/** What a rig gets from the fleet. */
-export interface RigContext {
-  /** Epoch ms. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonicNow: () => number;
-  /** ms that one read or one exchange may take. */
-  readonly timeout: number;
-  /** Aborted when the fleet closes. */
-  readonly closing: AbortSignal;
-  /** What firmware has, by the answers of all rigs. */
-  readonly firmware: FirmwareBook;
-  /** For MQTT plugs; null where there is no broker. */
-  readonly messages: Messages | null;
-  /** The programs of managed miners; null if there are none. */
-  readonly programs: HostPrograms | null;
-  /** The hosts of declared programs; null where there are none. */
-  readonly hosts: ProgramHosts | null;
-  /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
-  remember(id: number, remembered: Partial<Remembered>): Promise<void>;
-}
 
 /**
  * Failed reads in a row before the rig is recognised anew instead of by the remembered driver: with an answer, and
@@ -300,60 +249,25 @@ export class FleetRig {
     // An own timer: AbortSignal.timeout costs several times as much, 4,000 times a second.
     const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
     try {
-      this.#rig ??= this.#managed() ?? this.#behindPlug() ?? (await this.#open(limit.signal));
+      this.#rig ??= await this.#open(limit.signal);
       return await this.#rig.read(limit.signal);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** The program of a managed miner; undefined for any other rig. */
-  #managed(): Rig | undefined {
-    const { id, program } = this.declared;
-    const { programs, now } = this.#context;
-    if (program === undefined || programs === null) return undefined;
-    const driver = drivers.find((each) => each.id === program.driver) ?? null;
-    this.#state = { ...this.#state, driver: driver?.id ?? null };
-    const { software } = program;
-    const isSilent = () => this.#state.missed >= missesUntilDisconnected - 1 || this.#state.reason?.code === "program";
-    const knownControls = this.#state.controls;
-    return new ManagedRig({ program: programs(id), software, driver, isSilent, knownControls, now });
-  }
-
-  /** The rig behind its plug; undefined when it has none. */
-  #behindPlug(): Rig | undefined {
-    const { supply } = this.declared;
-    if (!supply || this.#plug === null) return undefined;
-    return new PluggedRig({
-      plug: this.#plug,
-      settings: supply,
-      connect: (signal) => this.#open(signal),
-      shape: () => this.#state,
-    });
-  }
-
   async #open(signal: AbortSignal): Promise<Rig> {
-    const { hostId } = this.declared;
-    const { hosts, monotonicNow } = this.#context;
-    if (hostId === undefined || hosts === null) return this.#connect(signal);
-    return new HostedRig({
-      host: () => {
-        const port = this.#port;
-        return port === null ? null : hosts(hostId, port);
+    const { program } = this.declared;
+    if (program !== undefined && this.#context.programs !== null)
+      this.#state = { ...this.#state, driver: driverNamed(program.driver)?.id ?? null };
+    return openRig(
+      {
+        ...{ declared: this.declared, context: this.#context, plug: this.#plug },
+        state: () => this.#state,
+        connect: (within) => this.#connect(within),
       },
-      connect: (within) => this.#connect(within),
-      known: () => {
-        const { identity, software, controls, missed, reason } = this.#state;
-        const isSilent = missed >= missesUntilDisconnected - 1 || reason?.code === "program";
-        return { identity, software, controls, isSilent, wasStopped: reason?.code === "user" };
-      },
-      monotonicNow,
-    });
-  }
-
-  get #port(): number | null {
-    const { address, driver } = this.declared;
-    return address.port ?? drivers.find(({ id }) => id === (driver ?? this.#state.driver))?.ports[0] ?? null;
+      signal,
+    );
   }
 
   async #connect(signal: AbortSignal): Promise<Rig> {
@@ -364,7 +278,7 @@ export class FleetRig {
       address,
       credentials,
       AbortSignal.any([signal, this.#context.closing]),
-      drivers.find(({ id }) => id === known),
+      driverNamed(known),
       { identity: this.#state.identity, controls: this.#state.controls, firmware: this.#context.firmware },
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
@@ -372,40 +286,19 @@ export class FleetRig {
     return found.rig;
   }
 
-  /** DHCP may have given the address to another device: the data of one rig is never shown for another. */
   #checkIdentity(read: Identity): void {
     // The host's agent identifies the program, even after its software has changed.
     if (this.declared.program !== undefined) return;
-    const address = formatAddress(this.declared.address);
-    const known = this.#state.uid === null ? null : this.#state.identity;
-    if (known !== null && (differ(known.mac, read.mac) || differ(known.serial, read.serial))) {
-      throw new RigbridgeError(
-        "rig.other",
-        `Another rig answers at ${address}: ${read.mac ?? read.serial} instead of ${known.mac ?? known.serial}`,
-      );
-    }
-    if (this.#doubted && known !== null && isNamed(known) && !isSameName(known, read))
-      throw new RigbridgeError("rig.garbled", `What answers at ${address} does not report which rig it is`);
+    const { uid, identity } = this.#state;
+    const doubts = { at: formatAddress(this.declared.address), isDoubted: this.#doubted, isCommanded: this.#commanded };
+    if (uid !== null && identity !== null) checkIdentity(identity, read, doubts);
     this.#doubted = false;
-    if (this.#commanded && known !== null && !isNamed(known)) this.#checkTraits(known, read);
-  }
-
-  /** Only for a command: such a rig may be renamed or get other firmware, which other reads accept. */
-  #checkTraits(known: Identity, read: Identity): void {
-    const trait = traits.find((each) => differ(known[each], read[each]));
-    if (trait === undefined) return;
-    throw new RigbridgeError(
-      "rig.other",
-      `Another rig answers at ${formatAddress(this.declared.address)}: ` +
-        `its ${trait} is ${read[trait]} instead of ${known[trait]}`,
-    );
   }
 
   async #name(read: Identity): Promise<void> {
     if (this.#state.uid !== null) return;
     const { address, uid } = this.declared;
-    const driver = drivers.find(({ id }) => id === this.#state.driver);
-    const name = uidOf(read, uid, address.host, address.port ?? driver?.ports[0] ?? 0);
+    const name = uidOf(read, uid, address.host, address.port ?? driverNamed(this.#state.driver)?.ports[0] ?? 0);
     const written = await this.#write({ uid: name, driver: this.#state.driver, identity: read });
     if (written) this.#state = { ...this.#state, uid: name };
   }
@@ -414,12 +307,7 @@ export class FleetRig {
   async #rememberShape(): Promise<void> {
     const state = this.#state;
     if (sameShape(state, this.#written)) return;
-    const { driver, identity, software, controls, layout, startedAt, reason, records } = state;
-    const silent = controls.map((control) => sharedControl({ ...control, value: null }));
-    const written = await this.#write({
-      ...{ driver, identity, software, controls: silent },
-      ...{ layout, startedAt, reason, records },
-    });
+    const written = await this.#write(shapeOf(state));
     if (written) this.#written = rememberedOf(state);
   }
 
@@ -464,37 +352,3 @@ export class FleetRig {
     }
   }
 }
-
-const differ = (known: string | null, read: string | null): boolean =>
-  known !== null && read !== null && known !== read;
-
-/** A serial and a MAC do not contradict each other, but do not confirm each other either. */
-const isSameName = (known: Identity, read: Identity): boolean =>
-  (known.mac !== null && known.mac === read.mac) || (known.serial !== null && known.serial === read.serial);
-
-/** What distinguishes rigs that report neither MAC nor serial. */
-const traits = ["hostname", "make", "model"] as const;
-
-const isNamed = ({ mac, serial }: Identity): boolean => mac !== null || serial !== null;
-
-/** Whether what is stored of a rig is unchanged; values change with every read and are not stored. */
-const sameShape = (a: Remembered, b: Remembered): boolean =>
-  a.driver === b.driver &&
-  a.software === b.software &&
-  a.startedAt === b.startedAt &&
-  a.reason?.code === b.reason?.code &&
-  a.records === b.records &&
-  same(a.identity, b.identity) &&
-  same(a.layout, b.layout) &&
-  (a.controls === b.controls ||
-    (a.controls.length === b.controls.length &&
-      a.controls.every((control, index) => sameControl(control, b.controls[index]))));
-
-const sameControl = (a: Control, b: Control | undefined): boolean =>
-  a === b ||
-  (a.key === b?.key &&
-    a.kind === b.kind &&
-    a.min === b.min &&
-    a.max === b.max &&
-    a.step === b.step &&
-    same(a.options, b.options));

@@ -1,6 +1,7 @@
 import type { Rig } from "../link/driver.ts";
 import type { Plug } from "../link/plugs/plug.ts";
-import type { Declared, ReadManner } from "./fleet-rig.ts";
+import type { Declared } from "./declared.ts";
+import type { ReadManner } from "./fleet-rig.ts";
 import type { Remembered, RigState } from "./state.ts";
 
 /** A rig, wherever it is polled. */

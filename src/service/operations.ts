@@ -176,7 +176,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
       demoStore: parts.records.demoStore,
     }),
     ...roomOperations({
-      ...{ registry, accessBook, runOnRig, runOnLoop, now, currency: parts.rates.currency },
+      ...{ registry, accessBook, executor, runOnRig, runOnLoop, now, currency: parts.rates.currency },
       ...{ loops: parts.loops, power: parts.power, holds: parts.holds, localTime: parts.localTime },
       sumsOf: parts.ledgers.sumsOf,
     }),

@@ -33,7 +33,8 @@ import { Outbox, turnMs } from "./notifications/outbox.ts";
 import { isAddressOf } from "./own-address.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer, type Repeat } from "./power/loops.ts";
-import { PowerTargets, powerRules } from "./power/power-targets.ts";
+import { powerRules } from "./power/power-permission.ts";
+import { PowerTargets } from "./power/power-targets.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
 

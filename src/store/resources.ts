@@ -164,6 +164,10 @@ export const StoredRoomMaximum = z.object({
 });
 export type StoredRoomMaximum = z.infer<typeof StoredRoomMaximum>;
 
+/** What the rigs of a follower take of its surplus at most, as a user has set it. */
+export const StoredFollowLimit = z.object({ follow: text.describe("its name"), watts: z.number().describe("W") });
+export type StoredFollowLimit = z.infer<typeof StoredFollowLimit>;
+
 /** Measured hash rate and power of one card (or processor) of a model with a program and an algorithm. */
 export const StoredBenchmark = BenchmarkEntry.omit({ id: true }).extend({ at: z.number().describe("epoch ms") });
 export type StoredBenchmark = z.infer<typeof StoredBenchmark>;

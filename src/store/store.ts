@@ -21,6 +21,7 @@ import {
   StoredChannel,
   StoredCoin,
   StoredDownload,
+  StoredFollowLimit,
   StoredGroup,
   StoredHeating,
   StoredHost,
@@ -95,6 +96,7 @@ export interface Store {
   readonly users: Collection<StoredUser>;
   readonly heatings: Collection<StoredHeating>;
   readonly roomMaxima: Collection<StoredRoomMaximum>;
+  readonly followLimits: Collection<StoredFollowLimit>;
   readonly benchmarks: Collection<StoredBenchmark>;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
@@ -205,6 +207,7 @@ const assemble = async (
     users: await collection("user", StoredUser),
     heatings: await collection("heating", StoredHeating),
     roomMaxima: await collection("room maximum", StoredRoomMaximum),
+    followLimits: await collection("follow limit", StoredFollowLimit),
     benchmarks: await collection("benchmark", StoredBenchmark),
   };
   const sessions = openSessions(durable);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
+import type { Declared } from "../../src/fleet/declared.ts";
 import type { FleetOptions } from "../../src/fleet/fleet.ts";
-import type { Declared } from "../../src/fleet/fleet-rig.ts";
 import type { Poller } from "../../src/fleet/poller.ts";
 import { statusOf, unknownRig } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";

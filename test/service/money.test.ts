@@ -112,6 +112,19 @@ describe("what a miner earned and cost", () => {
     expect((await money()).list[0]?.hours).toBe(4);
   });
 
+  test("includes the last minute when the service stops in order", async () => {
+    const { bench, clock, hours, money } = await openFarm({ config: { electricity: { price: 0.3 } } });
+    await hours(1);
+    clock.pass(50);
+    await bench.turn();
+    const [before] = (await money()).list;
+    await bench.restart();
+    const [after] = (await money()).list;
+    expect([before?.hours, after?.hours]).toEqual([1, 1 + 50 / 3600]);
+    for (const key of ["energy", "cost", "revenue"] as const)
+      expect((after?.[key] ?? 0) / (before?.[key] ?? 0)).toBeCloseTo(3650 / 3600, 3);
+  });
+
   test("is known from the first read, also after a restart within a minute, so that front ends announce it once", async () => {
     const now = stoppedClock(at("2026-11-22T00:00:00Z"));
     const file = `${folder()}/a.db`;

@@ -4,7 +4,8 @@ import type { Reading, Rig } from "../../src/link/driver.ts";
 import { type Follower, mayRise } from "../../src/service/power/follow-law.ts";
 import type { Demand } from "../../src/service/power/loop-rig.ts";
 import { targetValue } from "../../src/service/power/loop-rig.ts";
-import { type PowerRules, PowerTargets } from "../../src/service/power/power-targets.ts";
+import type { PowerRules } from "../../src/service/power/power-permission.ts";
+import { PowerTargets } from "../../src/service/power/power-targets.ts";
 import type { PowerMemories, PowerMemory } from "../../src/store/index.ts";
 
 /** How a rig without sockets can be held to a power. W, %. */

@@ -9,10 +9,12 @@ afterEach(closeLoopBenches);
 
 const bitaxe = { kind: "axeos", warm: true } as const;
 const braiins = { kind: "braiins", warm: true, restartSeconds: 0 } as const;
+/** It cannot be stopped. */
+const nano = { kind: "avalon", generation: "nano3s", warm: true } as const;
 const api = { api: true };
 
 interface HouseOptions {
-  readonly rigs?: readonly (typeof bitaxe | typeof braiins)[];
+  readonly rigs?: readonly (typeof bitaxe | typeof braiins | typeof nano)[];
   readonly config?: Record<string, unknown>;
 }
 
@@ -28,6 +30,7 @@ async function openHouse({ rigs = [bitaxe, bitaxe], config = {} }: HouseOptions 
       miners: addresses.map((address, index) => ({
         ...{ address, name: `rig ${index}`, group: "Den" },
         ...(rigs[index] === braiins ? { username: "root", password: "" } : {}),
+        ...(rigs[index] === nano ? { username: "root", password: "root" } : {}),
       })),
       ...config,
     }),
@@ -166,17 +169,145 @@ describe("a surplus that rigs follow", () => {
   test("is a room with what the roof gives, and is switched off by a person", async () => {
     const follow = { name: "Roof", group: "Den", surplus: api, minOn: 0, minOff: 0 };
     const { bench, room, set, pass } = await openHouse({ config: { follow } });
-    expect(await room("Roof")).toMatchObject({ kind: "surplus", surplus: null, surplusAt: null, control: null });
+    expect(await room("Roof")).toMatchObject({ kind: "surplus", surplus: null, surplusAt: null, available: null });
     await bench.act(0, { action: "set_surplus", surplus: 5 });
     await pass(5);
     const shown = await room("Roof");
     expect(shown).toMatchObject({ on: true, surplus: 5, surplusAt: expect.any(String), heldBy: null });
+    // The meter shows what is left beside the rigs.
+    expect(shown.available).toBe(Math.round((shown.power ?? 0) + 5));
+    expect(shown.availableAt).toBe(shown.surplusAt);
     expect(shown.key).toMatch(/^follow-[0-9a-f]{8}$/);
     await set({ on: false }, { name: "Roof" });
     await pass(5);
     expect(await room("Roof")).toMatchObject({ on: false, heldBy: { what: "test" } });
     await pass(900);
-    expect(await room("Roof")).toMatchObject({ surplus: null });
+    expect(await room("Roof")).toMatchObject({ surplus: null, available: null });
+  });
+
+  const follow = { name: "Roof", group: "Den", surplus: api, measures: "available", minOn: 0, minOff: 0, dwell: 60 };
+  /** More than enough for all rigs, all the time. */
+  const shine = async (
+    { bench, pass }: Pick<Awaited<ReturnType<typeof openHouse>>, "bench" | "pass">,
+    watts = 9000,
+  ) => {
+    for (let minute = 0; minute < 3; minute += 1) {
+      await bench.act(0, { action: "set_surplus", surplus: watts });
+      await pass(61);
+    }
+  };
+  const roof = { name: "Roof" };
+
+  test("has a slider for what its rigs take of it at most, which holds across restarts until it is all again", async () => {
+    const house = await openHouse({ rigs: [braiins], config: { follow } });
+    const { bench, room, set, pass } = house;
+    await shine(house);
+    const { control, highest, lowest } = await room("Roof");
+    expect(control).toMatchObject({ unit: "W", value: highest, min: 0, max: highest, options: null });
+    expect(limitOf(await bench.miner(0))).toBe(highest);
+    expect(await set({ power: 2000 }, roof)).toMatchObject({ on: true, control: { value: 2000, max: highest } });
+    await pass(5);
+    expect(limitOf(await bench.miner(0))).toBe(2000);
+    await bench.restart();
+    await pass(5);
+    expect((await room("Roof")).control?.value).toBe(2000);
+    await shine(house);
+    expect(limitOf(await bench.miner(0))).toBe(2000);
+    expect((await problem(set({ power: 500 }, roof))).errors).toEqual([
+      { path: "power", message: `must be 0 or at least ${lowest} W, with which one of its rigs can run` },
+    ]);
+    await set({ power: highest ?? 0 }, roof);
+    await pass(1800);
+    await shine(house);
+    expect(limitOf(await bench.miner(0))).toBe(highest);
+    expect(bench.store.followLimits.all()).toEqual([]);
+    const changes = (await bench.commands()).filter((command) => command.includes("set_surplus_limit"));
+    expect(changes).toEqual([
+      "1 test set_surplus_limit Roof none 2000 done",
+      "1 test set_surplus_limit Roof 2000 none done",
+    ]);
+  });
+
+  test("takes no more than a cloud leaves, whatever the slider says, and nothing when that is switched off", async () => {
+    const house = await openHouse({ rigs: [braiins], config: { follow } });
+    const { bench, room, set, pass } = house;
+    await shine(house);
+    await set({ power: 2500 }, roof);
+    await pass(5);
+    await pass(60);
+    await shine(house, 1800);
+    expect(limitOf(await bench.miner(0))).toBeLessThanOrEqual(1800);
+    await set({ power: 0 }, roof);
+    expect(bench.mining()).toEqual([false]);
+    await shine(house);
+    expect(bench.mining()).toEqual([false]);
+    expect(await room("Roof")).toMatchObject({ on: false, control: { value: 0 }, heldBy: { what: "test" } });
+    await set({ on: true }, roof);
+    await pass(5);
+    expect([bench.mining(), (await room("Roof")).control?.value]).toEqual([[true], 2500]);
+  });
+
+  test("is bounded by the maximum that an administrator has set", async () => {
+    const house = await openHouse({ rigs: [braiins], config: { follow } });
+    const { room, set, user } = house;
+    const family = await user("control");
+    await set({ max: 2000 }, roof);
+    expect((await room("Roof")).control).toMatchObject({ value: 2000, max: 2000 });
+    expect((await problem(set({ power: 2100 }, { ...roof, who: family }))).message).toContain(
+      "must be at most 2000 W, the maximum of Roof",
+    );
+    expect(await refusal(set({ power: 1500 }, { ...roof, who: await user("view") }))).toBe("user.forbidden");
+    expect(await set({ power: 1500 }, { ...roof, who: family })).toMatchObject({ control: { value: 1500 } });
+    await set({ max: 1200 }, roof);
+    expect((await room("Roof")).control).toMatchObject({ value: 1200, max: 1200 });
+    await set({ max: null }, roof);
+    expect((await room("Roof")).control?.value).toBe(1500);
+  });
+
+  test("is followed at once when a person switches it on again", async () => {
+    const house = await openHouse({ config: { follow } });
+    const { bench, room, set, pass } = house;
+    await shine(house);
+    await set({ on: false }, roof);
+    await shine(house);
+    expect(bench.mining()).toEqual([false, false]);
+    expect(await set({ on: true }, roof)).toMatchObject({ on: true, heldBy: null });
+    await bench.restart();
+    await shine(house);
+    expect(bench.mining()).toEqual([true, true]);
+    // The loop decides again: without sun it stops them, and they wait for it.
+    await shine(house, 0);
+    expect(bench.mining()).toEqual([false, false]);
+    expect(await room("Roof")).toMatchObject({ on: true, heldBy: null });
+    const before = (await bench.commands()).filter((command) => command.includes(" follow "));
+    expect(before).toEqual(["1 test follow Roof done", "2 test follow Roof done"]);
+    await set({ on: true }, roof);
+    expect((await bench.commands()).filter((command) => command.includes(" follow "))).toEqual(before);
+    // Started by hand, they would mine on without sun for an hour.
+    await bench.act(0, { action: "start" });
+    await shine(house, 0);
+    expect(bench.mining()).toEqual([true, false]);
+    expect((await room("Roof")).heldBy).toEqual({ what: "test", until: expect.any(String) });
+    await set({ on: true }, roof);
+    await pass(5);
+    expect(bench.mining()).toEqual([false, false]);
+    expect((await bench.miner(0)).power.heldBy).toEqual({ what: "Roof", until: null });
+  });
+
+  test("does not get back at once what a safety rule has stopped", async () => {
+    const { bench, clock, set, pass } = await openHouse({ rigs: [bitaxe], config: { follow } });
+    const [id = 0] = bench.ids;
+    await set({ on: false }, roof);
+    const memory = bench.store.power.get(id);
+    if (memory === undefined) throw new Error("the stop was not remembered");
+    const command = { at: clock.now(), by: "safety", who: "rule Hot", stops: true } as const;
+    bench.store.power.save(id, { ...memory, command });
+    const { code, message } = await problem(set({ on: true }, roof));
+    expect([code, message]).toEqual(["not.possible", expect.stringMatching(/^rig 0: Held back: rule Hot controls/)]);
+    expect((await bench.commands()).at(-1)).toBe("1 test follow Roof failed");
+    await pass(601);
+    await set({ on: true }, roof);
+    expect((await bench.commands()).at(-1)).toBe("1 test follow Roof done");
   });
 });
 
@@ -209,6 +340,74 @@ describe("the maximum of a room", () => {
     await set({ max: null });
     await bench.act(0, over[0]);
     expect(limitOf(await bench.miner(0))).toBe(2500);
+  });
+
+  test("is a command in the list of commands, with who set it, from what, to what and the result", async () => {
+    const { bench, set, user } = await openHouse({
+      config: {
+        groups: [
+          { name: "Den", room: true },
+          { name: "Bath", room: true },
+        ],
+      },
+    });
+    await set({ max: 800 });
+    await set({ max: 900.5 }, { who: { actor: "anna" } });
+    await set({ max: null });
+    await set({ max: 50 }, { name: "Bath" });
+    const changes = (await bench.service.listCommands({}, caller)).commandList.filter(
+      ({ action }) => action === "set_room_maximum",
+    );
+    expect(
+      changes.toReversed().map(({ minerId, minerName, actor, parameters, state, message }) => ({
+        ...{ minerId, minerName, actor, parameters, state, message },
+      })),
+    ).toEqual([
+      {
+        ...{ minerId: bench.ids[0], minerName: "rig 0", actor: "test", state: "done" },
+        ...{ parameters: { room: "Den", from: "none", to: 800 }, message: "Den may take 800 W at most" },
+      },
+      {
+        ...{ minerId: bench.ids[0], minerName: "rig 0", actor: "anna", state: "done" },
+        ...{ parameters: { room: "Den", from: 800, to: 900.5 }, message: "Den may take 900.5 W at most" },
+      },
+      {
+        ...{ minerId: bench.ids[0], minerName: "rig 0", actor: "test", state: "done" },
+        ...{ parameters: { room: "Den", from: 900.5, to: "none" }, message: "Den has no maximum" },
+      },
+      {
+        ...{ minerId: 0, minerName: "Bath", actor: "test", state: "done" },
+        ...{ parameters: { room: "Bath", from: "none", to: 50 }, message: "Bath may take 50 W at most" },
+      },
+    ]);
+    // Who sees no rig without a room does not see the change of an empty one.
+    const family = await user("control", [1]);
+    const { commandList } = await bench.service.listCommands({}, family);
+    expect(commandList.filter(({ action }) => action === "set_room_maximum")).toHaveLength(3);
+    expect(await refusal(set({ max: 5000 }, { who: family }))).toBe("user.forbidden");
+    expect((await bench.service.listCommands({}, caller)).commandList).toHaveLength(4);
+  });
+
+  test("that its rigs cannot be brought within is a notification, until they are within it", async () => {
+    const { bench, set, pass } = await openHouse({ rigs: [nano] });
+    await pass(5);
+    const watts = Math.round((await bench.miner(0)).readings.power ?? 0);
+    expect(watts).toBeGreaterThan(20);
+    await set({ max: 20 });
+    await pass(5);
+    await pass(5);
+    const { notificationList } = await bench.service.listNotifications({}, caller);
+    const [notice, ...others] = notificationList.filter(({ title }) => title === "Den");
+    expect(others).toEqual([]);
+    expect(notice).toMatchObject({ severity: "warning", closedUtc: null });
+    expect(notice?.message).toMatch(
+      /^Den is set to \d+ W, above its maximum of 20 W: its rigs cannot be set lower now$/,
+    );
+    expect(bench.mining()).toEqual([true]);
+    await set({ max: watts + 100 });
+    await pass(5);
+    const after = (await bench.service.listNotifications({}, caller)).notificationList;
+    expect(after.find(({ id }) => id === notice?.id)?.closedUtc).not.toBeNull();
   });
 
   test("is what its rigs take together", async () => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Declared } from "../../src/fleet/fleet-rig.ts";
+import type { Declared } from "../../src/fleet/declared.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { farmOf, farmToken, type RigKind } from "../../src/simulator/index.ts";
 import { within } from "../until.ts";

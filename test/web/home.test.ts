@@ -19,15 +19,20 @@ beforeAll(async () => {
       { rig: { kind: "axeos", warm: true, restartSeconds: 0 }, name: "lamp", settings: { group: "Den" } },
       { rig: { kind: "axeos", warm: true }, name: hostile, settings: { group: "Hall" } },
       { rig: { kind: "xmrig", warm: true }, name: "cpu", settings: { group: "Hall", token: "simulated" } },
+      {
+        rig: { kind: "braiins", warm: true, restartSeconds: 0 },
+        ...{ name: "tiles", settings: { group: "Sun", username: "root", password: "" } },
+      },
     ],
     config: {
       http: { key: keys.owner },
       display: { currency: "EUR" },
       electricity: { price: 0.3 },
-      groups: [{ name: "Study" }, { name: "Den", room: true }, { name: "Hall" }],
+      groups: [{ name: "Study" }, { name: "Den", room: true }, { name: "Hall" }, { name: "Sun" }],
+      follow: [{ name: "Roof", group: "Sun", surplus: { api: true }, measures: "available", dwell: 0 }],
       heating: [{ name: "Study", group: "Study", target: 21, roomTemperature: { api: true } }],
       users: [
-        { name: "anna", key: keys.anna, privilege: "control", groups: ["Study", "Den"] },
+        { name: "anna", key: keys.anna, privilege: "control", groups: ["Study", "Den", "Sun"] },
         { name: "bo", key: keys.bo, privilege: "view", groups: ["Hall"] },
       ],
     },
@@ -48,10 +53,10 @@ afterAll(async () => {
 describe("the overview", () => {
   testInBrowser("shows what the farm does, by algorithm, and leads to the rigs", async () => {
     const { page, close } = await dashboard.visit("", { key: keys.owner });
-    await page.getByText("4 of 4 rigs mining", { exact: false }).waitFor();
+    await page.getByText("5 of 5 rigs mining", { exact: false }).waitFor();
     await page.getByText("Hash rate, SHA-256").waitFor();
     await page.getByText("Hash rate, RandomX").waitFor();
-    expect(await page.getByRole("link", { name: "4 Mining" }).getAttribute("href")).toBe("/rigs?status=Mining");
+    expect(await page.getByRole("link", { name: "5 Mining" }).getAttribute("href")).toBe("/rigs?status=Mining");
     await page.getByRole("row", { name: /^Hall 2 of 2/ }).waitFor();
     expect(await page.title()).toBe("Overview · Rigbridge");
     expect(await axe(page)).toEqual([]);
@@ -60,11 +65,11 @@ describe("the overview", () => {
 
   testInBrowser("follows the rigs without a reload, and an alarm that nobody has seen stands in its head", async () => {
     const { page, close } = await dashboard.visit("", { key: keys.owner });
-    await page.getByText("4 of 4 rigs mining", { exact: false }).waitFor();
+    await page.getByText("5 of 5 rigs mining", { exact: false }).waitFor();
     await dashboard.service.minerAction({ id: 1_000_000_002, action: "stop" }, { actor: "test" });
-    await page.getByText("3 of 4 rigs mining", { exact: false }).waitFor();
+    await page.getByText("4 of 5 rigs mining", { exact: false }).waitFor();
     await dashboard.service.minerAction({ id: 1_000_000_002, action: "start" }, { actor: "test" });
-    await page.getByText("4 of 4 rigs mining", { exact: false }).waitFor();
+    await page.getByText("5 of 5 rigs mining", { exact: false }).waitFor();
     // The heater has no login.
     await page.getByRole("link", { name: "1 open alarm" }).waitFor();
     dashboard.service.setWarning?.("The disk is nearly full", "12 MB are left.");
@@ -126,12 +131,14 @@ describe("the family page", () => {
     expect(await axe(owner.page)).toEqual([]);
     await watts.fill("15");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await den.getByText("At most 15 W.").waitFor();
+    await den.getByText("Never more than 15 W.").waitFor();
+    await owner.page.goto(`${dashboard.url}/activity`);
+    await owner.page.getByText("Set the maximum: Den, from no limit to 15 W").waitFor();
     await owner.close();
 
     const anna = await dashboard.visit("family", { key: keys.anna });
     const hers = anna.page.getByRole("region", { name: "Den" });
-    await hers.getByText("At most 15 W.").waitFor();
+    await hers.getByText("Never more than 15 W.").waitFor();
     expect(await hers.getByRole("button", { name: /Maximum of Den/ }).count()).toBe(0);
     await anna.close();
 
@@ -139,6 +146,77 @@ describe("the family page", () => {
     await bo.page.getByRole("heading", { name: "No rooms yet" }).waitFor();
     expect(await bo.page.getByRole("switch").count()).toBe(0);
     await bo.close();
+  });
+});
+
+describe("the sun on the family page", () => {
+  const tiles = () => dashboard.rigs[4]?.model;
+  const sun = (watts: number) =>
+    dashboard.service.minerAction({ id: 1_000_000_005, action: "set_surplus", surplus: watts }, { actor: "test" });
+  const limitOfTiles = async () => {
+    const { controls } = await dashboard.service.getMiner({ id: 1_000_000_005 }, { actor: "test" });
+    return controls.find(({ key }) => key === "power_limit")?.value;
+  };
+  const roof = async () => {
+    const found = (await dashboard.service.listRooms({}, { actor: "test" })).find(({ name }) => name === "Roof");
+    if (found === undefined) throw new Error("there is no Roof");
+    return found;
+  };
+
+  testInBrowser("is followed at once when somebody switches it on again", async () => {
+    await sun(9000);
+    const { page, close } = await dashboard.visit("family", { key: keys.anna });
+    const card = page.getByRole("region", { name: "Roof" });
+    const follows = card.getByRole("switch", { name: "Roof on or off" });
+    if ((await follows.getAttribute("aria-checked")) === "true") await follows.click();
+    await card.getByText("off · switched off by", { exact: false }).waitFor();
+    await until(() => tiles()?.mining === false, "the rig to stop");
+    await follows.click();
+    await card.getByRole("switch", { checked: true }).waitFor();
+    await until(() => tiles()?.mining === true, "the rig to follow the sun again");
+    // By hand it would hold for an hour.
+    await dashboard.service.minerAction(
+      { id: 1_000_000_005, action: "set_power_limit", watts: 2000 },
+      { actor: "grandma" },
+    );
+    await card.getByText("set by grandma, automatic again at", { exact: false }).waitFor();
+    await card.getByRole("button", { name: "Follow the sun again Roof" }).click();
+    await card.getByText("set by grandma", { exact: false }).waitFor({ state: "detached" });
+    expect((await roof()).heldBy).toBeNull();
+    await close();
+  });
+
+  testInBrowser("is shared by one slider: the rigs take no more, and the page shows what the roof has", async () => {
+    const { page, close } = await dashboard.visit("family", { key: keys.anna, width: 375, height: 800 });
+    const card = page.getByRole("region", { name: "Roof" });
+    await card.getByText("Its rigs may use all that the roof has to spare.").waitFor();
+    await card.getByText("to spare from the roof", { exact: false }).waitFor();
+    const entry = card.getByRole("textbox", { name: "Roof: Use at most (W)" });
+    await entry.fill("1500");
+    await entry.press("Enter");
+    await card.getByText("Its rigs use 1,500 W of it at most.", { exact: false }).waitFor();
+    await until(async () => (await roof()).control?.value === 1500, "the limit of the sun to be 1500 W");
+    await until(async () => (await limitOfTiles()) === 1500, "the rig to be limited to 1500 W");
+    await card.getByText(/^on, uses [\d,]+ W; [\d,]+ W are left/).waitFor();
+    // Nearer to off than to the lowest power of its rig.
+    await entry.fill("100");
+    await entry.press("Enter");
+    await card.getByRole("switch", { checked: false }).waitFor();
+    await until(() => tiles()?.mining === false, "the rig to stop");
+    expect(await axe(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    await close();
+  });
+
+  testInBrowser("is understood in German and in Persian, from right to left", async () => {
+    const german = await dashboard.visit("family", { key: keys.anna, locale: "de-DE", width: 320, height: 800 });
+    await german.page.getByRole("region", { name: "Roof" }).getByText("Höchstens nutzen").first().waitFor();
+    expect(await overflow(german.page)).toBe(0);
+    await german.close();
+    const persian = await dashboard.visit("family", { key: keys.anna, locale: "fa-IR", width: 320, height: 800 });
+    await persian.page.getByRole("region", { name: "Roof" }).getByText("حداکثر مصرف").first().waitFor();
+    expect([await axe(persian.page), await overflow(persian.page)]).toEqual([[], 0]);
+    await persian.close();
   });
 });
 

@@ -3,7 +3,8 @@ import type { ControlKey, ControlValue } from "../../contract/readings.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, PoolReading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
-import type { Declared, ReadManner } from "../fleet-rig.ts";
+import type { Declared } from "../declared.ts";
+import type { ReadManner } from "../fleet-rig.ts";
 import type { Remembered, RigState } from "../state.ts";
 import type { ShapeTexts } from "./remote-state.ts";
 

@@ -3,7 +3,8 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading, Rig } from "../../link/driver.ts";
 import { openPlug } from "../../link/plugs/open-plug.ts";
 import type { Plug } from "../../link/plugs/plug.ts";
-import type { Declared, ReadManner } from "../fleet-rig.ts";
+import type { Declared } from "../declared.ts";
+import type { ReadManner } from "../fleet-rig.ts";
 import type { PolledRig } from "../poller.ts";
 import {
   afterMiss,

@@ -99,8 +99,8 @@ export const loopAction =
   (loops: ActionLoops, executor: CommandExecutor): RunOnLoop =>
   async (entry, action, caller, access) => {
     const message = await loops.take(action, entry.facts.id, access);
-    if (action.action === "set_target_temperature") await executor.record(commandSpec(entry, action), caller, message);
-    return message;
+    if (action.action !== "set_target_temperature") return message;
+    return executor.record(commandSpec(entry, action), caller, async () => message);
   };
 
 /** An action as the audit shows it. */

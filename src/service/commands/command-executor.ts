@@ -95,10 +95,19 @@ export class CommandExecutor {
     return row;
   }
 
-  /** Stores a command that is done already and writes nothing to the rig. */
-  async record(spec: CommandSpec, caller: Caller, message: string): Promise<void> {
+  /** Stores a change that writes nothing to a rig, with its result. Resolves and rejects as the change. */
+  async record(spec: CommandSpec, caller: Caller, change: () => Promise<string>): Promise<string> {
     const { id } = await this.enqueue(spec, caller);
-    this.#moved(await this.#store.commands.move(id, "done", message));
+    const end = async (state: "done" | "failed", message: string): Promise<void> =>
+      this.#moved(await this.#store.commands.move(id, state, message));
+    try {
+      const message = await change();
+      await end("done", message);
+      return message;
+    } catch (error) {
+      await end("failed", messageOf(error));
+      throw error;
+    }
   }
 
   /** Sends a stored command in its turn. */

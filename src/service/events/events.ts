@@ -131,8 +131,9 @@ export class Events {
     this.#add((id) => ({ id, type: "notification", data }), minerId);
   }
 
+  /** One about a room without a miner is for callers with access to all miners. */
   command(data: Command): void {
-    this.#add((id) => ({ id, type: "command", data }), data.minerId);
+    this.#add((id) => ({ id, type: "command", data }), data.minerId === 0 ? null : data.minerId);
   }
 
   /** More has changed than single events can say: every subscriber reads the lists again. */

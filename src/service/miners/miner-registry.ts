@@ -9,8 +9,8 @@ import type { Control, Identity } from "../../contract/readings.ts";
 import type { Miner, MinerPool } from "../../contract/resources.ts";
 import { type RowSource, sourceOf } from "../../contract/rows.ts";
 import type { WorkerHealth } from "../../contract/service.ts";
+import type { Declared } from "../../fleet/declared.ts";
 import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
-import type { Declared } from "../../fleet/fleet-rig.ts";
 import type { PolledRig, Poller } from "../../fleet/poller.ts";
 import { type Brief, briefOf, type Remembered, type RigState, unknownRig } from "../../fleet/state.ts";
 import { workerCount } from "../../fleet/workers/worker-count.ts";
@@ -453,7 +453,9 @@ export class MinerRegistry {
     return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
   }
 
+  /** Counts what was read since the last read that counts, and stops polling. */
   close(): Promise<void> {
+    for (const { rig } of this.#entries.values()) this.#countMoney(rig, true);
     return this.fleet.close();
   }
 
@@ -665,10 +667,11 @@ export class MinerRegistry {
     if (reading !== null) this.#failing.delete(rig.id);
   }
 
-  #countMoney({ id, state, declared }: PolledRig): void {
+  #countMoney({ id, state, declared }: PolledRig, isLast = false): void {
     const { at, energy } = state;
     const ledger = this.#options.ledgerOf(id);
-    const figures = at !== null && ledger.isDue(id, at) ? this.jsonCache.current(id)?.figures : undefined;
+    const counts = at !== null && (isLast || ledger.isDue(id, at));
+    const figures = counts ? this.jsonCache.current(id)?.figures : undefined;
     if (at === null || figures === undefined) return;
     const { groupId, dual } = figures;
     ledger.take(id, {

@@ -17,8 +17,17 @@ const ageMessages = {
 interface Sample {
   /** Epoch ms. */
   readonly at: number;
-  /** W for the rigs together. */
+  /** W. */
   readonly watts: number;
+}
+
+export interface FollowStatus {
+  /** W as reported, positive for export. */
+  readonly surplus: number | null;
+  /** Epoch ms. */
+  readonly at: number | null;
+  /** What it would be if the rigs were off, when they had last settled. */
+  readonly available: Sample | null;
 }
 
 /** A surplus, and the rigs that follow it. */
@@ -31,6 +40,8 @@ export class Follow {
   /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
   #setAt = Number.NEGATIVE_INFINITY;
+  /** Without the rigs. */
+  #available: Sample | null = null;
 
   constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
     this.settings = settings;
@@ -40,11 +51,29 @@ export class Follow {
     this.#closing = closing;
   }
 
-  /** The surplus, W, positive for export, and when it was reported; null if it is unknown or too old. */
-  get status(): { readonly surplus: number | null; readonly at: number | null } {
+  /** Null if it is unknown or too old. */
+  get status(): FollowStatus {
     const { last, isOld } = this.#surplus;
     const sign = this.settings.measures === "import" ? -1 : 1;
-    return { surplus: isOld || last === null ? null : sign * last.value, at: last?.at ?? null };
+    return isOld || last === null
+      ? { surplus: null, available: null, at: last?.at ?? null }
+      : { surplus: sign * last.value, available: this.#available, at: last.at };
+  }
+
+  /** W of the surplus that its rigs take at most; null = all of it. */
+  get limit(): number | null {
+    return this.#storedLimit?.watts ?? null;
+  }
+
+  /** Resolves when it is stored. */
+  async setLimit(watts: number | null): Promise<string> {
+    const { followLimits } = this.#context.store;
+    const { name } = this.settings;
+    const stored = this.#storedLimit;
+    if (watts === null && stored !== undefined) await followLimits.remove(stored.id);
+    else if (watts !== null && stored === undefined) await followLimits.add({ follow: name, watts });
+    else if (watts !== null && stored !== undefined) await followLimits.change(stored.id, { watts });
+    return watts === null ? `${name} takes all of the surplus` : `${name} takes ${watts} W of the surplus at most`;
   }
 
   /** Takes the surplus, W. Throws `not.possible` if its source is not the API. */
@@ -63,32 +92,50 @@ export class Follow {
   async turn(entries: readonly Entry[]): Promise<void> {
     await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
-    if (this.#closing.aborted || (last === null && !isOld)) return;
-    this.#surplus.notifyAge(this.#context.notices, this.settings.name, ageMessages);
+    if (this.#closing.aborted) return;
+    if (last !== null || isOld) this.#surplus.notifyAge(this.#context.notices, this.settings.name, ageMessages);
     const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
-    if (!isOld && !isNew && this.#samples.length === 0) return;
-    const { name, dwell, measures } = this.settings;
+    const { limit } = this;
+    if (!isOld && !isNew && this.#samples.length === 0 && limit === null) return;
+    const { name, dwell, measures, reserve } = this.settings;
     if (isNew && measures !== "available") await this.#rigs.readAgain(entries);
     const rigs = await this.#rigs.followers(name, entries);
-    if (isNew) this.#samples = [...this.#samples, { at: last.at, watts: this.#watts(last.value, rigs) }];
-    this.#samples = within(this.#samples, this.#context.now() - dwell * 1000);
-    const demands = isOld
-      ? stopFollowing(rigs)
-      : share(rigs, shareOf(this.#samples, this.#context.now() - dwell * 1000));
+    if (isNew) {
+      const { at } = last;
+      const watts = this.#without(last.value, rigs);
+      this.#available = { at, watts };
+      this.#samples = [...this.#samples, { at, watts: watts - reserve }];
+    }
+    const since = this.#context.now() - dwell * 1000;
+    this.#samples = within(this.#samples, since);
+    const available = this.#samples.length === 0 ? asTheyAre : shareOf(this.#samples, since);
+    const demands = isOld ? stopFollowing(rigs) : share(rigs, withinLimit(available, limit));
     await this.#rigs.apply(name, demands, rigs);
     if (demands.length === 0) return;
     this.#setAt = this.#context.now();
     this.#samples = [];
   }
 
-  /** W for the rigs together. A grid meter measures what is left beside their present draw. */
-  #watts(value: number, rigs: readonly Follower[]): number {
-    const { measures, reserve } = this.settings;
-    if (measures === "available") return value - reserve;
+  /** The surplus without the rigs, W. A grid meter measures what is left beside their present draw. */
+  #without(value: number, rigs: readonly Follower[]): number {
+    const { measures } = this.settings;
+    if (measures === "available") return value;
     const exported = measures === "import" ? -value : value;
-    return exported + rigs.reduce((sum, { draw }) => sum + draw, 0) - reserve;
+    return exported + rigs.reduce((sum, { draw }) => sum + draw, 0);
+  }
+
+  get #storedLimit() {
+    return this.#context.store.followLimits.all().find(({ follow }) => follow === this.settings.name);
   }
 }
+
+/** Of rigs that need no more and no less, since nothing is known of the surplus yet. */
+const asTheyAre: Share = { now: Number.POSITIVE_INFINITY, steady: Number.NEGATIVE_INFINITY };
+
+const withinLimit = ({ now, steady }: Share, limit: number | null): Share => {
+  const most = limit ?? Number.POSITIVE_INFINITY;
+  return { now: Math.min(now, most), steady: Math.min(steady, most) };
+};
 
 /** Samples from a time on, with the one that was valid then. */
 export function within(samples: readonly Sample[], from: number): readonly Sample[] {

@@ -11,7 +11,7 @@ import { type Follower, share } from "./follow-law.ts";
 import { Heating } from "./heating.ts";
 import { settingOf } from "./loop-rig.ts";
 import { type LoopContext, LoopRigs } from "./loop-rigs.ts";
-import type { PowerRules } from "./power-targets.ts";
+import type { PowerRules } from "./power-permission.ts";
 import { maximumActorFor } from "./precedence.ts";
 import { type Room, RoomBook } from "./room-book.ts";
 

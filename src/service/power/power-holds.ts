@@ -6,6 +6,7 @@ import type { Entry } from "../miners/miner-registry.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import {
+  actorFor,
   isOfMaximum,
   type PowerCommand,
   type PowerHold,
@@ -30,6 +31,8 @@ export class PowerHolds {
   readonly #loaded = new Map<number, PowerCommand | null>();
   /** The command about its power that is still open, by rig. */
   readonly #open = new Map<number, number>();
+  /** The last command that no longer counts, by rig. */
+  readonly #over = new Map<number, number>();
 
   constructor(options: PowerHoldsOptions) {
     this.#options = options;
@@ -41,8 +44,17 @@ export class PowerHolds {
     const { minerId, id } = command;
     if (last?.open) this.#open.set(minerId, id);
     else if (this.#open.get(minerId) === id) this.#open.delete(minerId);
-    if (last?.open === false && (last.stops || !isOfMaximum(command.actor)))
-      this.#options.power.rememberCommand(minerId, last);
+    if (last?.open !== false || id <= (this.#over.get(minerId) ?? 0)) return;
+    if (last.stops || !isOfMaximum(command.actor)) this.#options.power.rememberCommand(minerId, last);
+  }
+
+  /** Hands the power of a rig to its loop: what others have set, or are setting now, no longer holds the loop back. */
+  handOver(minerId: number, loop: string): void {
+    const open = this.#open.get(minerId);
+    if (open !== undefined) this.#over.set(minerId, open);
+    // Like a stop of the loop: the rig may stand still until the loop sets it.
+    const command = { at: this.#options.now(), open: false, by: "loop", who: actorFor(loop), stops: true } as const;
+    this.#options.power.rememberCommand(minerId, command);
   }
 
   /** Loads the last commands about the power of these rigs from the store, unless they are known. */

@@ -1,17 +1,17 @@
-import { fullShare, settledSeconds } from "../../contract/efficiency.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { quantityIn } from "../../contract/quantity.ts";
-import { type Range, widened } from "../../contract/ranges.ts";
+import type { Range } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 import { switchWord } from "../../contract/triggers.ts";
 import { type Brief, briefOf, type RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
-import type { PowerMemories, PowerMemory, StoredMiner } from "../../store/index.ts";
+import type { PowerMemories, PowerMemory } from "../../store/index.ts";
 import type { PowerSteps } from "../commands/actions.ts";
-import { controlValue, reports } from "../commands/control-value.ts";
+import { reports } from "../commands/control-value.ts";
 import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
 import type { PowerControl, PowerHolder } from "../miners/miner-registry.ts";
 import { isSameSetting, LearnedRungs } from "./learned-rungs.ts";
+import { isOver, MaximumChecks, type PowerMaxima } from "./maximum-checks.ts";
 import {
   isMining,
   ladderOf,
@@ -20,43 +20,14 @@ import {
   powerTarget,
   type Setting,
 } from "./power-ladder.ts";
+import { blank, isSame, learnedDraw, rangeOf } from "./power-memory.ts";
+import { changesWithin, free, type Permission, type PowerRules, permissionFor, wears } from "./power-permission.ts";
 import { type PowerCommand, powerHold } from "./precedence.ts";
 
 /** What a ladder is made from; `reading` is null if the rig was not read. */
 interface Ladderable {
   readonly controls: readonly Control[];
   readonly reading: Brief | null;
-}
-
-/** Limits on how often the power of a rig changes; s. */
-export interface PowerRules {
-  /** Minimum time that it mines before a stop, and that it is stopped before a start. */
-  readonly minOn: number;
-  readonly minOff: number;
-  /** Counts changes that last or restart mining; throttling does not wear the rig. */
-  readonly changesPerHour: number;
-}
-
-/** A rig's own rules before those for all. */
-export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): PowerRules => ({
-  minOn: own.minOn ?? all.minOn,
-  minOff: own.minOff ?? all.minOff,
-  changesPerHour: own.changesPerHour ?? all.changesPerHour,
-});
-
-/** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
-export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
-
-/** The highest power of rigs by the maximum of the room that they are in. */
-export interface PowerMaxima {
-  /** Of a miner, with all that its room may take; null without a maximum. */
-  ofRoom(minerId: number): { readonly room: string; readonly watts: number } | null;
-  /** W that the maximum leaves to this miner beside the others of its room; null without a maximum. */
-  leftFor(minerId: number): number | null;
-  /** A miner is being set to so many watts: that counts for the others before a read shows it. */
-  grant(minerId: number, watts: number): void;
-  /** A read shows a miner set to so many watts. */
-  observe(minerId: number, watts: number): void;
 }
 
 export interface PowerTargetOptions {
@@ -69,9 +40,6 @@ export interface PowerTargetOptions {
   readonly nameplateOf: (minerId: number) => number | null;
 }
 
-const hour = 3_600_000;
-/** A measured draw must differ from the stored one by more than this to be stored; W, and a share of it. */
-const tolerance = { watts: 10, share: 0.03 };
 /** Settings that one target takes at most: one of each kind. */
 const settingsAtMost = 3;
 
@@ -86,7 +54,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
   #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
   readonly #learned = new LearnedRungs();
-  #maxima: PowerMaxima | null = null;
+  readonly #maximum = new MaximumChecks((minerId, powered) => ladderOf(powered, this.#knowledge(minerId)));
 
   constructor(options: PowerTargetOptions) {
     this.#options = options;
@@ -99,7 +67,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** Takes the maxima of rooms, which hold for everybody. */
   useMaxima(maxima: PowerMaxima): void {
-    this.#maxima = maxima;
+    this.#maximum.use(maxima);
   }
 
   /** null while it is unknown how the rig's power could be controlled. */
@@ -111,13 +79,12 @@ export class PowerTargets implements PowerControl, PowerSteps {
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[] {
     const ladder = this.ladder(minerId, state);
     const control = powerTarget(ladder, { controls: state.controls, mining: null }, this.#range(minerId, ladder));
-    const most = this.#maxima?.ofRoom(minerId)?.watts ?? null;
-    return most === null ? control : control.map((each) => limited(each, most));
+    return control.map((each) => this.#maximum.limited(minerId, each));
   }
 
   /** W that the maximum of its room leaves to a miner; null without a maximum. */
   leftFor(minerId: number): number | null {
-    return this.#maxima?.leftFor(minerId) ?? null;
+    return this.#maximum.leftFor(minerId);
   }
 
   /** The last command about a rig's power; null if it is older than what is remembered. */
@@ -144,13 +111,13 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** Takes a new reading of a rig. */
   observe(minerId: number, reading: Brief): void {
     const memory = this.#memory(minerId);
-    const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learned(memory, reading) };
+    const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learnedDraw(memory, reading) };
     const { full, modes } = updated;
     const ladder = ladderOf(
       { controls: reading.controls, mining: miningOf(reading) },
       { full: full ?? this.#options.nameplateOf(minerId), modes },
     );
-    this.#maxima?.observe(minerId, presentWatts(ladder, reading));
+    this.#maximum.observe(minerId, presentWatts(ladder, reading));
     const range = rangeOf(ladder, memory.range);
     const rungs = this.#learned.after(minerId, reading, ladder?.present ?? null, memory.rungs, this.#options.now());
     const learnt = { ...updated, range, rungs };
@@ -193,7 +160,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
       if (!permission.now) throw new RigbridgeError("not.possible", permission.why);
       const mining = miningOf(reading);
       const granted = ladder.choose(watts).watts;
-      if (!stops) return mining === false ? this.#granting(minerId, granted, this.#switch(minerId, true)(reading)) : "";
+      if (!stops)
+        return mining === false ? this.#maximum.granting(minerId, granted, this.#switch(minerId, true)(reading)) : "";
       if (ladder.stops) return mining === false ? "The rig is stopped already" : this.#switch(minerId, false)(reading);
       throw new RigbridgeError("not.possible", `This rig cannot be stopped, and takes ${ladder.lowest} W at least`);
     };
@@ -205,7 +173,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const [setting] = choice.settings;
       if (setting === undefined) return "";
       const write = this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
-      return this.#granting(minerId, choice.watts, write);
+      return this.#maximum.granting(minerId, choice.watts, write);
     };
     return [prepare, ...Array<Step>(settingsAtMost).fill(adjust)];
   }
@@ -218,7 +186,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
   /** Starts a rig, and sets again what it worked at before it was stopped and does not show now. */
   start(minerId: number): Step[] {
     return [
-      this.#startable(minerId, this.#switch(minerId, true, switchMining(true))),
+      this.#maximum.startable(minerId, this.#switch(minerId, true, switchMining(true))),
       ...restoredControls.map((key) => this.#restore(minerId, key)),
       ...this.#within(minerId),
     ];
@@ -229,47 +197,28 @@ export class PowerTargets implements PowerControl, PowerSteps {
     if (key === "power_target") return this.steps(minerId, text, path);
     const step = setControl(key, text, path);
     if (key === "mining" && switchWord(text) !== false)
-      return [this.#startable(minerId, this.#switch(minerId, true, step)), ...this.#within(minerId)];
+      return [this.#maximum.startable(minerId, this.#switch(minerId, true, step)), ...this.#within(minerId)];
     if (key === "mining") return [this.#switch(minerId, false, step)];
-    return [this.#checked(minerId, key, text, this.#set(minerId, key, step))];
+    const set = this.#set(minerId, key, step);
+    return [isPower(key) ? this.#maximum.checked(minerId, key, text, set) : set];
   }
 
   /** Whether `minOn`, `minOff` and `changesPerHour` allow setting the rig to this power now. */
   permission(minerId: number, reading: Brief, watts: number): Permission {
-    const { now } = this.#options;
-    const { minOn, minOff, changesPerHour } = this.#rulesOf(minerId);
-    const { startedAt, stoppedAt, changes } = this.#memory(minerId);
     const mining = miningOf(reading);
     const ladder = ladderOf({ controls: reading.controls, mining }, this.#knowledge(minerId));
-    const stops = ladder !== null && watts < Math.floor(ladder.lowest);
-    const stopped = mining === false;
     const most = this.leftFor(minerId);
     if (most !== null && ladder !== null) {
-      if (!stops && ladder.choose(watts).watts > most + rounding)
-        return { now: false, from: Number.POSITIVE_INFINITY, why: this.#overMaximum(minerId, most) };
+      const stops = watts < Math.floor(ladder.lowest);
+      const why = stops ? null : this.#maximum.refusal(minerId, ladder.choose(watts).watts);
+      if (why !== null) return { now: false, from: Number.POSITIVE_INFINITY, why };
       // A maximum holds at once, as a fuse does.
-      if ((ladder.present ?? 0) > most + rounding) return free;
+      if (isOver(ladder.present ?? 0, most)) return free;
     }
-    const waitUntil = (since: number | null, seconds: number, what: string): Permission => {
-      const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
-      return now() >= from
-        ? { now: true }
-        : { now: false, from, why: `${what}; wait ${durationText(from - now())} more` };
-    };
-    if (stops && !stopped)
-      return waitUntil(startedAt, minOn, `The rig has not mined for ${durationText(minOn * 1000)} yet`);
-    if (stops) return { now: true };
-    const started = stopped
-      ? waitUntil(stoppedAt, minOff, `The rig has not been stopped for ${durationText(minOff * 1000)} yet`)
-      : free;
-    if (!started.now) return started;
-    const settings = ladder?.choose(watts).settings ?? [];
-    if (!stopped && !settings.some(({ key }) => wears(reading.controls, key))) return free;
-    const within = changes.filter((at) => at > now() - hour);
-    const oldest = within.at(-changesPerHour);
-    return oldest === undefined
-      ? free
-      : waitUntil(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
+    return permissionFor({
+      ...{ watts, ladder, mining, controls: reading.controls },
+      ...{ rules: this.#rulesOf(minerId), memory: this.#memory(minerId), now: this.#options.now() },
+    });
   }
 
   /** Whether this power takes a change that lasts or restarts mining; such changes are counted. */
@@ -280,8 +229,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** When those of the last hour were made, epoch ms, and how many there may be. */
   changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
-    const { now } = this.#options;
-    const made = this.#memory(minerId).changes.filter((at) => at > now() - hour);
+    const made = changesWithin(this.#memory(minerId), this.#options.now());
     return { made, atMost: this.#rulesOf(minerId).changesPerHour };
   }
 
@@ -320,7 +268,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       if (typeof write === "string") return write;
       const worked = on ? {} : { before: settingsOf(reading.controls) };
       const remembering = this.#remembering(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
-      return on ? remembering : this.#granting(minerId, 0, remembering);
+      return on ? remembering : this.#maximum.granting(minerId, 0, remembering);
     };
   }
 
@@ -338,7 +286,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const value = this.#memory(minerId).before[key];
       const control = reading.controls.find((each) => each.key === key);
       if (value === undefined || control === undefined || reports(control, value)) return "";
-      if (this.#exceeds(minerId, reading, { key, value })) return "";
+      if (this.#maximum.exceeds(minerId, reading, { key, value })) return "";
       try {
         return setControl(key, String(value))(reading);
       } catch (error) {
@@ -349,68 +297,10 @@ export class PowerTargets implements PowerControl, PowerSteps {
     };
   }
 
-  /** Refuses to start a rig whose lowest power is more than the maximum of its room leaves. */
-  #startable(minerId: number, step: Step): Step {
-    return (reading) => {
-      const most = this.leftFor(minerId);
-      const lowest = this.ladder(minerId, { controls: reading.controls, reading })?.lowest ?? 0;
-      if (most !== null && miningOf(reading) === false && lowest > most + rounding)
-        throw new RigbridgeError("not.possible", this.#overMaximum(minerId, most));
-      return step(reading);
-    };
-  }
-
-  /** Refuses a setting with which the rig would take more than the maximum of its room leaves. */
-  #checked(minerId: number, key: string, text: string, step: Step): Step {
-    return (reading) => {
-      const control = reading.controls.find((each) => each.key === key);
-      if (control !== undefined && isPower(key)) {
-        const value = controlValue(control, text);
-        if (this.#exceeds(minerId, reading, { key: control.key, value }))
-          throw new RigbridgeError("not.possible", this.#overMaximum(minerId, this.leftFor(minerId) ?? 0));
-      }
-      return step(reading);
-    };
-  }
-
   /** Brings a rig that has started within the maximum of its room. */
   #within(minerId: number): Step[] {
-    const step: Step = (reading) => {
-      const most = this.leftFor(minerId);
-      const ladder = this.ladder(minerId, { controls: reading.controls, reading });
-      if (most === null || ladder === null || (ladder.present ?? 0) <= most + rounding) return "";
-      const [setting] = ladder.choose(most).settings;
-      if (setting === undefined) return "";
-      return this.#set(minerId, setting.key, setControl(setting.key, String(setting.value)))(reading);
-    };
-    return Array<Step>(settingsAtMost).fill(step);
-  }
-
-  /** Whether a rig with this setting would take more than the maximum of its room leaves, and more than now. */
-  #exceeds(minerId: number, { controls }: Reading, { key, value }: Setting): boolean {
-    const most = this.leftFor(minerId);
-    if (most === null) return false;
-    const wattsWith = (some: readonly Control[]) =>
-      ladderOf({ controls: some, mining: true }, this.#knowledge(minerId))?.present ?? 0;
-    const watts = wattsWith(controls.map((each) => (each.key === key ? { ...each, value } : each)));
-    return watts > most + rounding && watts > wattsWith(controls);
-  }
-
-  #overMaximum(minerId: number, left: number): string {
-    const { room = "Its room", watts = 0 } = this.#maxima?.ofRoom(minerId) ?? {};
-    const others = left < watts ? `, of which ${Math.max(0, Math.floor(left))} W are left` : "";
-    return `${room} may take ${watts} W at most${others}; only an administrator can raise that`;
-  }
-
-  #granting(minerId: number, watts: number, write: RigWrite | string): RigWrite | string {
-    if (typeof write === "string") return write;
-    return {
-      ...write,
-      write: (rig, signal) => {
-        this.#maxima?.grant(minerId, watts);
-        return write.write(rig, signal);
-      },
-    };
+    const set = ({ key, value }: Setting): Step => this.#set(minerId, key, setControl(key, String(value)));
+    return Array<Step>(settingsAtMost).fill(this.#maximum.within(minerId, set));
   }
 
   /** Stores a change before the write is sent: a change that may have been made counts too. */
@@ -424,7 +314,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   #changed(minerId: number): number[] {
     const now = this.#options.now();
-    return [...this.#memory(minerId).changes.filter((at) => at > now - hour), now];
+    return [...changesWithin(this.#memory(minerId), now), now];
   }
 
   #turnedNow(on: boolean): Partial<PowerMemory> {
@@ -457,38 +347,7 @@ const isOnLadder = (watts: number, { levels, lowest, highest }: PowerLadder): bo
 export const presentWatts = (ladder: PowerLadder | null, { readings }: Brief): number =>
   ladder?.present ?? readings.power ?? 0;
 
-const free: Permission = { now: true };
-
-/** W; sums of settings are not whole numbers. */
-const rounding = 0.5;
-
-/** A control of power without what is above a maximum. */
-function limited(control: Control, most: number): Control {
-  const { max, options } = control;
-  if (options === null)
-    return { ...control, max: max === null ? null : Math.min(max, Math.max(control.min ?? 0, most)) };
-  const isWithin = (option: (typeof options)[number]) => typeof option === "string" || option.watts <= most + rounding;
-  return { ...control, max: max === null ? null : Math.min(max, most), options: options.filter(isWithin) };
-}
-
-const blank: PowerMemory = {
-  full: null,
-  modes: {},
-  before: {},
-  mining: null,
-  startedAt: null,
-  stoppedAt: null,
-  changes: [],
-  command: null,
-  range: null,
-  rungs: [],
-};
-
 const isPower = (key: string): boolean => restoredControls.some((each) => each === key);
-
-/** The known range, widened where the ladder goes beyond it. */
-const rangeOf = (ladder: PowerLadder | null, known: Range | null): Range | null =>
-  ladder === null || ladder.levels !== null ? known : widened(known, ladder.span);
 
 /** Of a number, or of the label of one of the few powers that the rig has. Throws `input.invalid`. */
 function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string): number {
@@ -504,47 +363,8 @@ function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string)
   return watts;
 }
 
-const wears = (controls: readonly Control[], key: string): boolean => {
-  const control = controls.find((each) => each.key === key);
-  return control?.lasting === true || control?.restartsMining === true;
-};
-
 function settingsOf(controls: readonly Control[]): Record<string, ControlValue> {
   const settings: Record<string, ControlValue> = {};
   for (const { key, value } of controls) if (restoredControls.includes(key) && value !== null) settings[key] = value;
   return settings;
-}
-
-/** The draw of a rig that has settled and is not throttled, at its settings. */
-function learned({ full, modes }: PowerMemory, { readings, controls }: Brief): Partial<PowerMemory> {
-  const { power, mining, hashrate, hashrateExpected, uptime } = readings;
-  const works = hashrate !== null && hashrate > 0 && hashrate >= fullShare * (hashrateExpected ?? 0);
-  if (power === null || power <= 0 || mining === false || !works || uptime === null || uptime < settledSeconds)
-    return {};
-  const reported = (key: ControlKey) => controls.find((each) => each.key === key)?.value ?? null;
-  const throttle = reported("throttle");
-  if (typeof throttle === "number" && throttle < 100) return {};
-  const mode = reported("mode");
-  const moved = (known: number | null | undefined) =>
-    known == null || Math.abs(known - power) > Math.max(tolerance.watts, tolerance.share * known);
-  return {
-    ...(moved(full) ? { full: Math.round(power) } : {}),
-    ...(typeof mode === "string" && moved(modes[mode]) ? { modes: { ...modes, [mode]: Math.round(power) } } : {}),
-  };
-}
-
-const isSame = (a: PowerMemory, b: PowerMemory): boolean =>
-  a.full === b.full &&
-  a.modes === b.modes &&
-  a.range?.min === b.range?.min &&
-  a.range?.max === b.range?.max &&
-  a.mining === b.mining &&
-  a.rungs === b.rungs &&
-  a.startedAt === b.startedAt &&
-  a.stoppedAt === b.stoppedAt;
-
-/** A duration for messages, rounded up. */
-function durationText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -37,23 +37,29 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
   const rigs = loops.rigsOf(minerIds);
   const heating = loop instanceof Heating ? loop.status : null;
   const surplus = loop instanceof Follow ? loop.status : null;
+  const on = isOn(room, entries, loops);
+  const control = heating === null ? powerControl(rigs, max?.watts ?? null) : targetControl(heating);
   return {
-    ...{ key, name, kind: kindOf(room), groupId, miners: [...minerIds], max },
-    on: isOn(room, entries, loops),
-    control:
-      heating === null ? (loop === null ? powerControl(rigs, max?.watts ?? null) : null) : targetControl(heating),
+    ...{ key, name, kind: kindOf(room), groupId, miners: [...minerIds], max, on },
+    control: loop instanceof Follow ? limitControl(control, on === false ? 0 : loop.limit) : control,
     changing: minerIds.some((id) => holds.isOpen(id)),
     temperature: heating?.room ?? null,
     temperatureAt: heating?.at ?? null,
     demand: heating?.demand ?? null,
     surplus: surplus?.surplus ?? null,
-    surplusAt: surplus?.at == null ? null : new Date(surplus.at).toISOString(),
+    surplusAt: timeOf(surplus?.at),
+    available: surplus?.available == null ? null : Math.round(surplus.available.watts),
+    availableAt: timeOf(surplus?.available?.at),
+    mining: entries.filter((entry) => miningOf(entry) === true).length,
     power: sumOf(entries.map(({ rig }) => briefOf(rig.state)?.readings.power ?? null)),
     heldBy: holderOf(room, entries, context),
     highest: rigs.length === 0 ? null : Math.round(highestOf(rigs)),
+    lowest: rigs.length === 0 ? null : Math.ceil(lowestOf(rigs)),
     today: today(minerIds, context),
   };
 }
+
+const timeOf = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
 
 const sumOf = (figures: readonly (number | null)[]): number | null => {
   const known = figures.filter((figure) => figure !== null);
@@ -62,6 +68,9 @@ const sumOf = (figures: readonly (number | null)[]): number | null => {
 
 export const highestOf = (rigs: readonly Follower[]): number =>
   rigs.reduce((sum, { ladder }) => sum + ladder.highest, 0);
+
+/** W with which one of them can run. */
+export const lowestOf = (rigs: readonly Follower[]): number => Math.min(...rigs.map(({ ladder }) => ladder.lowest));
 
 export const miningOf = ({ rig }: Entry): boolean | null => {
   const brief = briefOf(rig.state);
@@ -98,6 +107,10 @@ function powerControl(rigs: readonly Follower[], most: number | null): ShownRoom
     options,
   };
 }
+
+/** The same slider for what rigs take of a surplus at most; null = all of it. */
+const limitControl = (control: ShownRoom["control"], limit: number | null): ShownRoom["control"] =>
+  control && { ...control, value: Math.min(limit ?? control.max, control.max) };
 
 /** More totals than these are as good as any power. */
 const mostTotals = 50;

@@ -8,7 +8,8 @@ import { lineOf } from "../nested-groups.ts";
 import type { Follow } from "./follow.ts";
 import { Heating } from "./heating.ts";
 import type { RoomLeft } from "./loop-rig.ts";
-import { type PowerMaxima, type PowerTargets, presentWatts } from "./power-targets.ts";
+import type { PowerMaxima } from "./maximum-checks.ts";
+import { type PowerTargets, presentWatts } from "./power-targets.ts";
 
 /** A heating, a follower, or a group that is a room: what the family page has a slider or a switch for. */
 export interface Room {

@@ -3,26 +3,20 @@ import type { Room as ShownRoom } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { MoneySums } from "../../store/index.ts";
 import type { RunOnLoop } from "../commands/actions.ts";
-import { runPaced } from "../commands/run-paced.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { CommandSpec } from "../commands/command-executor.ts";
 import type { Access, AccessBook } from "../users/access.ts";
-import { share } from "./follow-law.ts";
+import { Follow } from "./follow.ts";
 import { Heating } from "./heating.ts";
-import { inOrder } from "./loop-rigs.ts";
-import { highestOf, kindOf, miningOf, presentRoom, type RoomContext } from "./present-room.ts";
+import { highestOf, kindOf, lowestOf, presentRoom, type RoomContext } from "./present-room.ts";
 import type { Room } from "./room-book.ts";
+import { entriesOf, handOver, type RoomRigsContext, setPower, start, stop } from "./room-rigs.ts";
 
-export interface RoomOperationsContext extends RoomContext {
+export interface RoomOperationsContext extends RoomRigsContext {
   readonly accessBook: AccessBook;
-  readonly runOnRig: MiningService["minerAction"];
   readonly runOnLoop: RunOnLoop;
 }
 
 type RoomOperations = Pick<MiningService, "listRooms" | "changeRoom">;
-type RigAction = Omit<Input<"minerAction">, "id">;
-
-/** Rigs set at once. */
-const atOnce = 64;
 
 /** The rooms of the family page: each is set as one, by the same ways as single rigs. */
 export function roomOperations(context: RoomOperationsContext): RoomOperations {
@@ -39,12 +33,15 @@ export function roomOperations(context: RoomOperationsContext): RoomOperations {
       if (max !== undefined) checkMax(room, access);
       if (mistakes.length > 0) throw invalidAll(mistakes);
       try {
-        if (max !== undefined) await setMax(room, max, context);
+        if (max !== undefined) await setMax(room, max, caller, context);
         if (target !== undefined || (on === true && kindOf(room) === "target"))
           await setTarget(room, target, caller, access, context);
-        if (power !== undefined && power > 0) await setPower(room, power, caller, context);
-        else if (power === 0 || on === false) await stop(room, caller, context);
-        else if (on === true && kindOf(room) !== "target") await start(room, caller, context);
+        if (power === 0 || on === false) await stop(room, caller, context);
+        else if (room.loop instanceof Follow) {
+          if (power !== undefined) await setLimit(room, room.loop, power, caller, context);
+          if (power !== undefined || on === true) await handOver(room, caller, context);
+        } else if (power !== undefined) await setPower(room, power, caller, context);
+        else if (on === true && kindOf(room) === "power") await start(room, caller, context);
       } finally {
         shown.forget();
       }
@@ -135,22 +132,65 @@ function mistakesIn(
   if (target !== undefined && kind !== "target")
     mistakes.push({ path: "target", message: `cannot be set: ${name} does not hold a temperature` });
   if (power === undefined) return mistakes;
-  const own = kind === "target" ? "holds a temperature; set target" : "follows a surplus";
-  if (kind !== "power") mistakes.push({ path: "power", message: `cannot be set: ${name} ${own}` });
+  if (kind === "target")
+    mistakes.push({ path: "power", message: `cannot be set: ${name} holds a temperature; set target` });
   const most = max === undefined ? (room.max?.watts ?? null) : max;
-  const highest = Math.ceil(highestOf(loops.rigsOf(room.minerIds)));
+  const rigs = loops.rigsOf(room.minerIds);
+  const highest = Math.ceil(highestOf(rigs));
+  const lowest = Math.floor(lowestOf(rigs));
   if (most !== null && power > most)
     mistakes.push({ path: "power", message: `must be at most ${most} W, the maximum of ${name}` });
-  else if (kind === "power" && highest > 0 && power > highest)
+  else if (kind !== "target" && highest > 0 && power > highest)
     mistakes.push({ path: "power", message: `must be at most ${highest} W, which is all that its rigs can take` });
+  else if (kind === "surplus" && highest > 0 && power > 0 && power < lowest)
+    mistakes.push({ path: "power", message: `must be 0 or at least ${lowest} W, with which one of its rigs can run` });
   return mistakes;
 }
 
-async function setMax(room: Room, watts: number | null, { loops, registry }: RoomContext): Promise<void> {
-  await loops.rooms.setMax(room, watts);
+async function setMax(
+  room: Room,
+  watts: number | null,
+  caller: Caller,
+  { loops, registry, executor }: RoomOperationsContext,
+): Promise<void> {
+  const { name, max } = room;
+  const spec = changeSpec(room, "set_room_maximum", max?.watts ?? null, watts, registry);
+  await executor.record(spec, caller, async () => {
+    await loops.rooms.setMax(room, watts);
+    return watts === null ? `${name} has no maximum` : `${name} may take ${watts} W at most`;
+  });
   registry.change(loops.rooms.heldBy(room));
   const changed = loops.rooms.find(room.key);
   if (changed !== undefined) await loops.holdMaximum(changed);
+}
+
+/** All that its rigs may be set to is no limit: it stays all when they become more. */
+async function setLimit(
+  room: Room,
+  loop: Follow,
+  watts: number,
+  caller: Caller,
+  { loops, registry, executor }: RoomOperationsContext,
+): Promise<void> {
+  const highest = Math.floor(highestOf(loops.rigsOf(room.minerIds)));
+  const max = loops.rooms.find(room.key)?.max?.watts ?? Number.POSITIVE_INFINITY;
+  const all = Math.min(highest > 0 ? highest : Number.POSITIVE_INFINITY, max);
+  const limit = watts >= all ? null : watts;
+  const spec = changeSpec(room, "set_surplus_limit", loop.limit, limit, registry);
+  await executor.record(spec, caller, () => loop.setLimit(limit));
+}
+
+/** A change of a room as the audit shows it: at the first of its rigs; miner 0 where it has none. */
+function changeSpec(
+  room: Room,
+  action: string,
+  from: number | null,
+  to: number | null,
+  registry: RoomContext["registry"],
+): CommandSpec {
+  const parameters = { room: room.name, from: from ?? "none", to: to ?? "none" };
+  const facts = entriesOf(room, { registry })[0]?.facts;
+  return { minerId: facts?.id ?? 0, minerName: facts?.name ?? room.name, action, parameters };
 }
 
 /** Without a target, the room gets its rigs back at the present one. */
@@ -166,97 +206,4 @@ async function setTarget(
     throw new RigbridgeError("not.possible", `${room.name} has no rig`);
   const temperature = target ?? room.loop.status.target;
   await context.runOnLoop(entry, { action: "set_target_temperature", temperature }, caller, access);
-}
-
-/** Each rig, in the order of the group, gets its highest setting within what is left, as with a surplus. */
-async function setPower(room: Room, watts: number, caller: Caller, context: RoomOperationsContext): Promise<void> {
-  const { loops } = context;
-  const found = loops.rigsOf(room.minerIds);
-  if (found.length === 0)
-    throw new RigbridgeError("not.possible", `No rig of ${room.name} can be reached and set to a power now`);
-  const left = loops.rooms.leftAmong(new Set(found.map(({ id }) => id)));
-  const rigs = found.map((rig) => ({
-    ...rig,
-    ...{ free: true, mayRise: true, room: left(rig.id), permits: () => true, wears: () => false },
-  }));
-  const demands = share(rigs, { now: watts, steady: watts });
-  const failures: Failure[] = [];
-  let done = 0;
-  await inOrder(demands, rigs, async (some) => {
-    const actions = new Map(some.map(({ id, value }) => [id, actionFor(value)]));
-    const result = await runAll([...actions.keys()], (id) => actions.get(id), caller, context);
-    failures.push(...result.failures);
-    done += result.done;
-  });
-  report(room, failures, done);
-}
-
-const actionFor = (watts: number): RigAction =>
-  watts === 0 ? { action: "stop" } : { action: "set", property: "power_target", value: String(watts) };
-
-/** Until its rigs are switched on again. */
-async function stop(room: Room, caller: Caller, context: RoomOperationsContext): Promise<void> {
-  const entries = entriesOf(room, context).filter((entry) => room.loop !== null || miningOf(entry) !== false);
-  const off: RigAction = { action: "set", property: "mining", value: "false" };
-  const ids = entries.map(({ facts }) => facts.id);
-  const { failures, done } = await runAll(ids, () => off, caller, context);
-  report(room, failures, done);
-}
-
-/** One after the other where there is a maximum: those that fit. */
-async function start(room: Room, caller: Caller, context: RoomOperationsContext): Promise<void> {
-  const ids = entriesOf(room, context).flatMap((entry) => (miningOf(entry) === false ? [entry.facts.id] : []));
-  const groups = room.max === null ? [ids] : ids.map((id) => [id]);
-  const failures: Failure[] = [];
-  let done = 0;
-  for (const some of groups) {
-    const result = await runAll(some, () => ({ action: "start" }), caller, context);
-    failures.push(...result.failures);
-    done += result.done;
-  }
-  const isFull = room.max !== null && done > 0;
-  report(room, isFull ? failures.filter(({ error }) => !isNotPossible(error)) : failures, done);
-}
-
-const isNotPossible = (error: unknown): boolean => error instanceof RigbridgeError && error.code === "not.possible";
-
-const entriesOf = ({ minerIds }: Room, { registry }: RoomContext): Entry[] =>
-  minerIds.flatMap((id) => registry.find(id) ?? []);
-
-interface Failure {
-  readonly name: string;
-  readonly error: unknown;
-}
-
-async function runAll(
-  ids: readonly number[],
-  actionOf: (id: number) => RigAction | undefined,
-  caller: Caller,
-  { runOnRig, registry }: RoomOperationsContext,
-): Promise<{ readonly failures: Failure[]; readonly done: number }> {
-  const failures: Failure[] = [];
-  let done = 0;
-  const signal = new AbortController().signal;
-  await runPaced(ids, { parallel: atOnce, delayMs: 0, signal, wait: () => Promise.resolve() }, async (id) => {
-    const action = actionOf(id);
-    if (action === undefined) return;
-    try {
-      await runOnRig({ id, ...action }, caller);
-      done += 1;
-    } catch (error) {
-      failures.push({ name: registry.find(id)?.facts.name ?? `miner ${id}`, error });
-    }
-  });
-  return { failures, done };
-}
-
-/** Throws the first failure, with the rig that it is of. */
-function report(room: Room, failures: readonly Failure[], done: number): void {
-  const [first, ...others] = failures;
-  if (first === undefined) return;
-  const { name, error } = first;
-  if (!(error instanceof RigbridgeError)) throw error;
-  const also = others.length === 0 ? "" : `; ${others.length} more of ${room.name} failed`;
-  const rest = done === 0 ? "" : `; the other rigs of ${room.name} were set`;
-  throw new RigbridgeError(error.code, `${name}: ${error.message}${also}${rest}`);
 }

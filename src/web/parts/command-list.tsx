@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Command } from "../../contract/resources.ts";
 import { call } from "../api.ts";
-import { dateTime } from "../format.ts";
+import { dateTime, power } from "../format.ts";
 import { t } from "../language.ts";
 import { link } from "../route.ts";
 import { may } from "../session.ts";
@@ -57,9 +57,12 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
                 </td>
                 {ofOneRig ? null : (
                   <th scope="row" class="command-rig">
-                    <a class="clamped" href={link(`rigs/${command.minerId}`)}>
+                    <Linked
+                      className="clamped"
+                      href={command.minerId === 0 ? undefined : link(`rigs/${command.minerId}`)}
+                    >
                       <bdi>{command.minerName}</bdi>
-                    </a>
+                    </Linked>
                   </th>
                 )}
                 <td>
@@ -92,8 +95,21 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
   );
 }
 
-const Linked = ({ href, children }: { href: string | undefined; children: ComponentChildren }) =>
-  href === undefined ? <span>{children}</span> : <a href={href}>{children}</a>;
+interface LinkedProps {
+  readonly href: string | undefined;
+  readonly className?: string;
+  readonly children: ComponentChildren;
+}
+
+/** Text, as a link where there is a page for it. */
+const Linked = ({ href, className, children }: LinkedProps) =>
+  href === undefined ? (
+    <span class={className}>{children}</span>
+  ) : (
+    <a class={className} href={href}>
+      {children}
+    </a>
+  );
 
 /** The page on which a cause is found; none for those without one. */
 const pageOfCause = { rule: "rules", schedule: "rules", manual: "rules", template: null, bulk: "activity" } as const;
@@ -121,9 +137,15 @@ function Cause({ cause }: { cause: Command["cause"] }) {
 export function actionText({ action, parameters }: Pick<Command, "action" | "parameters">): string {
   const name = Object.entries(t.commands.actions).find(([each]) => each === action)?.[1] ?? action;
   if (action === "set") return t.commands.setTo(String(parameters.property ?? ""), String(parameters.value ?? ""));
+  const { room, from, to } = parameters;
+  if (room !== undefined && from !== undefined && to !== undefined)
+    return `${name}: ${t.commands.fromTo(String(room), limitText(from), limitText(to))}`;
   const values = Object.values(parameters).map(String).join(", ");
   return values === "" ? name : `${name}: ${values}`;
 }
+
+const limitText = (watts: string | number | boolean): string =>
+  typeof watts === "number" ? power(watts) : t.commands.none;
 
 function Cancel({ command }: { command: Command }) {
   const [busy, setBusy] = useState(false);

@@ -25,6 +25,8 @@ export const commands: typeof source = {
     bulk: "Sammelaktion",
   },
   setTo: (property, value) => `${property} auf ${value} setzen`,
+  fromTo: (room, from, to) => `${room}, von ${from} auf ${to}`,
+  none: "unbegrenzt",
   actions: {
     reboot: "Neu hochfahren",
     stop: "Stoppen",
@@ -41,6 +43,9 @@ export const commands: typeof source = {
     set_target_temperature: "Zieltemperatur setzen",
     set_room_temperature: "Raumtemperatur melden",
     set_surplus: "Überschuss melden",
+    follow: "Wieder folgen",
+    set_room_maximum: "Obergrenze setzen",
+    set_surplus_limit: "Anteil am Überschuss setzen",
     remove: "Pool entfernen",
     disable: "Pool deaktivieren",
     enable: "Pool aktivieren",

@@ -23,6 +23,8 @@ export const commands = {
     bulk: "Bulk action",
   },
   setTo: (property: string, value: string) => `Set ${property} to ${value}`,
+  fromTo: (room: string, from: string, to: string) => `${room}, from ${from} to ${to}`,
+  none: "no limit",
   actions: {
     reboot: "Reboot",
     stop: "Stop",
@@ -39,6 +41,9 @@ export const commands = {
     set_target_temperature: "Set the target temperature",
     set_room_temperature: "Report the room temperature",
     set_surplus: "Report the surplus",
+    follow: "Follow again",
+    set_room_maximum: "Set the maximum",
+    set_surplus_limit: "Set the share of the surplus",
     remove: "Remove a pool",
     disable: "Disable a pool",
     enable: "Enable a pool",

@@ -25,6 +25,8 @@ export const commands: typeof source = {
     bulk: "عمل گروهی",
   },
   setTo: (property, value) => `تنظیم ${property} روی ${value}`,
+  fromTo: (room, from, to) => `${room}، از ${from} به ${to}`,
+  none: "بدون حد",
   actions: {
     reboot: "راه‌اندازی دوبارهٔ دستگاه",
     stop: "توقف",
@@ -41,6 +43,9 @@ export const commands: typeof source = {
     set_target_temperature: "تنظیم دمای هدف",
     set_room_temperature: "گزارش دمای اتاق",
     set_surplus: "گزارش مازاد",
+    follow: "پیروی دوباره",
+    set_room_maximum: "تعیین سقف",
+    set_surplus_limit: "تعیین سهم از مازاد",
     remove: "حذف استخر",
     disable: "غیرفعال کردن استخر",
     enable: "فعال کردن استخر",

@@ -25,6 +25,8 @@ export const commands: typeof source = {
     bulk: "Massåtgärd",
   },
   setTo: (property, value) => `Sätt ${property} till ${value}`,
+  fromTo: (room, from, to) => `${room}, från ${from} till ${to}`,
+  none: "obegränsat",
   actions: {
     reboot: "Starta om datorn",
     stop: "Stoppa",
@@ -41,6 +43,9 @@ export const commands: typeof source = {
     set_target_temperature: "Sätt måltemperaturen",
     set_room_temperature: "Rapportera rumstemperaturen",
     set_surplus: "Rapportera överskottet",
+    follow: "Följ igen",
+    set_room_maximum: "Sätt övre gräns",
+    set_surplus_limit: "Sätt andelen av överskottet",
     remove: "Ta bort en pool",
     disable: "Inaktivera en pool",
     enable: "Aktivera en pool",

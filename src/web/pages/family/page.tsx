@@ -46,6 +46,10 @@ function todayOf(list: readonly Room[]): string | null {
     sum(counted.map((each) => each.cost)),
     sum(counted.map((each) => each.revenue)),
   ];
-  if (used === null && cost === null && revenue === null) return null;
-  return t.family.todayTogether(energy(used), money(cost, currency), money(revenue, currency));
+  const parts = [
+    used === null ? [] : t.family.todayEnergy(energy(used)),
+    cost === null ? [] : t.family.todayCost(money(cost, currency)),
+    revenue === null ? [] : t.family.todayEarned(money(revenue, currency)),
+  ].flat();
+  return parts.length === 0 ? null : `${t.family.today}: ${parts.join(" · ")}`;
 }

@@ -2,14 +2,16 @@ import { useState } from "preact/hooks";
 import type { Room } from "../../../contract/resources.ts";
 import type { Input } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
-import { clockTime, counted, energy, money, power, temperature } from "../../format.ts";
+import { counted, energy, money, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import { problemText } from "../../parts/messages.tsx";
-import { Slider } from "../../parts/slider.tsx";
+import { type Mark, Slider } from "../../parts/slider.tsx";
 import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { RoomMaximum } from "./room-maximum.tsx";
+import { stateOf } from "./room-state.ts";
+import { Surplus, SurplusBar, SurplusLimit } from "./surplus.tsx";
 
 const icons: Record<Room["kind"], IconName> = { target: "heat", power: "power", surplus: "sun" };
 
@@ -27,7 +29,8 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
     }
     setBusy(false);
   };
-  const { control } = room;
+  const { control, kind } = room;
+  const controlName = kind === "target" ? t.family.target : kind === "surplus" ? t.family.share : t.family.power;
   return (
     <section class={`card room ${room.on === true ? "is-on" : ""}`} aria-label={room.name}>
       <header class="room-head">
@@ -49,34 +52,42 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
           </button>
         ) : null}
       </header>
-      <p class="room-figure">{room.kind === "surplus" ? <Surplus room={room} /> : <RoomTemperature room={room} />}</p>
+      <p class="room-figure">{kind === "surplus" ? <Surplus room={room} /> : <RoomTemperature room={room} />}</p>
+      {kind === "surplus" ? <SurplusBar room={room} /> : null}
       <p class="room-state" role="status">
         {busy || room.changing ? t.family.changing : stateOf(room)}
       </p>
+      {kind !== "power" && room.on === true && room.heldBy !== null && may("changeRoom") ? (
+        <p>
+          <button type="button" class="button small" disabled={busy} onClick={() => void change({ on: true })}>
+            {kind === "surplus" ? t.family.followAgain : t.family.heatAgain}{" "}
+            <span class="visually-hidden">{room.name}</span>
+          </button>
+        </p>
+      ) : null}
       {control === null ? (
-        room.kind === "surplus" ? null : (
-          <p class="hint">{t.family.noControl}</p>
-        )
+        <p class="hint">{t.family.noControl}</p>
       ) : (
         <div class="room-control">
-          <span class="room-control-name">{room.kind === "target" ? t.family.target : t.family.power}</span>
+          <span class="room-control-name">{controlName}</span>
           <Slider
-            label={`${room.name}: ${room.kind === "target" ? t.family.target : t.family.power}`}
+            label={`${room.name}: ${controlName}`}
             value={control.value}
             min={control.min}
             max={control.max}
             {...(control.step === null ? {} : { step: control.step })}
             unit={control.unit}
             format={(value) => (control.unit === "°C" ? temperature(value, 1) : power(value))}
-            {...(control.options === null
-              ? {}
-              : {
-                  marks: control.options.map((value) => ({ value, label: value === 0 ? t.shell.off : power(value) })),
-                })}
+            marks={marksOf(room)}
             marksOnly={control.step === null}
             disabled={busy || !may("changeRoom")}
-            onCommit={(value) => void change(control.unit === "°C" ? { target: value } : { power: value })}
+            onCommit={(value) =>
+              void change(
+                kind === "target" ? { target: value } : { power: kind === "power" ? value : limit(room, value) },
+              )
+            }
           />
+          {kind === "surplus" ? <SurplusLimit room={room} /> : null}
         </div>
       )}
       <p class="field-problem" role="alert" dir="auto">
@@ -87,6 +98,20 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
     </section>
   );
 }
+
+/** The powers that its rigs have, where these are few; the ends of a share of the sun. */
+function marksOf({ control, kind }: Room): Mark[] {
+  if (control === null) return [];
+  const ends = kind === "surplus" && control.min === 0 && control.max > 0 ? [0, control.max] : [];
+  return (control.options ?? ends).map((value) => ({
+    value,
+    label: value === 0 ? t.shell.off : kind === "surplus" && value === control.max ? t.family.all : power(value),
+  }));
+}
+
+/** Between off and the lowest power no rig could run: the nearer of the two. */
+const limit = ({ lowest }: Room, watts: number): number =>
+  lowest === null || watts >= lowest ? watts : watts < lowest / 2 ? 0 : lowest;
 
 function RoomTemperature({ room }: { room: Room }) {
   if (room.temperature === null) {
@@ -107,41 +132,6 @@ function RoomTemperature({ room }: { room: Room }) {
       )}
     </>
   );
-}
-
-const Surplus = ({ room }: { room: Room }) => (
-  <>
-    <span class="big">{power(room.surplus)}</span>{" "}
-    <small>
-      {room.surplus === null ? t.family.noSurplus : t.family.surplus}
-      {room.surplusAt === null ? null : (
-        <>
-          {", "}
-          <Age time={room.surplusAt} />
-        </>
-      )}
-    </small>
-  </>
-);
-
-/** What the rigs of a room do, in a few words. */
-function stateOf({ on, power: watts, heldBy, kind }: Room): string {
-  const what =
-    on === null
-      ? t.family.unknown
-      : !on
-        ? t.shell.off
-        : watts === null
-          ? t.shell.on
-          : watts > 0
-            ? t.family.draws(power(watts))
-            : kind === "target"
-              ? t.family.warm
-              : t.family.waits;
-  if (heldBy === null) return what;
-  const who =
-    heldBy.until === null ? t.family.held(heldBy.what) : t.family.heldUntil(heldBy.what, clockTime(heldBy.until));
-  return `${what} · ${who}`;
 }
 
 const Today = ({ room: { today, miners } }: { room: Room }) => (

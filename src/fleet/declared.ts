@@ -1,0 +1,51 @@
+import type { Messages } from "../contract/messages.ts";
+import type { PlugSettings } from "../contract/plug-settings.ts";
+import type { RigAddress } from "../link/address.ts";
+import type { FirmwareBook } from "../link/firmware.ts";
+import type { Credentials } from "../link/link.ts";
+import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
+import type { Remembered } from "./state.ts";
+
+/** The declaration of a rig. */
+export interface Declared {
+  readonly id: number;
+  readonly address: RigAddress;
+  readonly credentials: Credentials;
+  /** Only this driver is tried. */
+  readonly driver: string | null;
+  /** Used where the rig has neither MAC nor serial. */
+  readonly uid: string | null;
+  /** ms between two reads. */
+  readonly interval: number;
+  readonly powerNameplate: number | null;
+  /** The plug that powers it. */
+  readonly supply?: PlugSettings | null;
+  /** The program of a managed miner, which is read through its host's agent. */
+  readonly program?: DeclaredProgram;
+  /** The host with this name, whose agent may start and stop the program at the address. */
+  readonly hostId?: number;
+  readonly offlineExpected: boolean;
+  readonly disabled: boolean;
+}
+
+/** What a rig gets from the fleet. */
+export interface RigContext {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonicNow: () => number;
+  /** ms that one read or one exchange may take. */
+  readonly timeout: number;
+  /** Aborted when the fleet closes. */
+  readonly closing: AbortSignal;
+  /** What firmware has, by the answers of all rigs. */
+  readonly firmware: FirmwareBook;
+  /** For MQTT plugs; null where there is no broker. */
+  readonly messages: Messages | null;
+  /** The programs of managed miners; null if there are none. */
+  readonly programs: HostPrograms | null;
+  /** The hosts of declared programs; null where there are none. */
+  readonly hosts: ProgramHosts | null;
+  /** Stores what is known of a rig. Throws `in.use` when another miner has this uid. */
+  remember(id: number, remembered: Partial<Remembered>): Promise<void>;
+}

@@ -1,0 +1,130 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Control } from "../../contract/readings.ts";
+import type { Reading } from "../../link/driver.ts";
+import { controlValue } from "../commands/control-value.ts";
+import type { RigWrite, Step } from "../commands/steps.ts";
+import { isMining, type Powered, type PowerLadder, type Setting } from "./power-ladder.ts";
+
+/** The highest power of rigs by the maximum of the room that they are in. */
+export interface PowerMaxima {
+  /** Of a miner, with all that its room may take; null without a maximum. */
+  ofRoom(minerId: number): { readonly room: string; readonly watts: number } | null;
+  /** W that the maximum leaves to this miner beside the others of its room; null without a maximum. */
+  leftFor(minerId: number): number | null;
+  /** A miner is being set to so many watts: that counts for the others before a read shows it. */
+  grant(minerId: number, watts: number): void;
+  /** A read shows a miner set to so many watts. */
+  observe(minerId: number, watts: number): void;
+}
+
+/** W; sums of settings are not whole numbers. */
+const rounding = 0.5;
+
+/** Keeps every setting of a rig's power within the maximum of its room. */
+export class MaximumChecks {
+  readonly #ladderOf: (minerId: number, powered: Powered) => PowerLadder | null;
+  #maxima: PowerMaxima | null = null;
+
+  constructor(ladder: (minerId: number, powered: Powered) => PowerLadder | null) {
+    this.#ladderOf = ladder;
+  }
+
+  use(maxima: PowerMaxima): void {
+    this.#maxima = maxima;
+  }
+
+  /** W that the maximum of its room leaves to a miner; null without a maximum. */
+  leftFor(minerId: number): number | null {
+    return this.#maxima?.leftFor(minerId) ?? null;
+  }
+
+  observe(minerId: number, watts: number): void {
+    this.#maxima?.observe(minerId, watts);
+  }
+
+  /** A control of power without what is above the maximum. */
+  limited(minerId: number, control: Control): Control {
+    const most = this.#maxima?.ofRoom(minerId)?.watts ?? null;
+    if (most === null) return control;
+    const { max, options } = control;
+    if (options === null)
+      return { ...control, max: max === null ? null : Math.min(max, Math.max(control.min ?? 0, most)) };
+    const isWithin = (option: (typeof options)[number]) => typeof option === "string" || !isOver(option.watts, most);
+    return { ...control, max: max === null ? null : Math.min(max, most), options: options.filter(isWithin) };
+  }
+
+  /** Why a rig may not be set to so many watts; null if it may. */
+  refusal(minerId: number, watts: number): string | null {
+    const left = this.leftFor(minerId);
+    return left !== null && isOver(watts, left) ? this.#overMaximum(minerId, left) : null;
+  }
+
+  /** Refuses to start a rig whose lowest power is more than the maximum of its room leaves. */
+  startable(minerId: number, step: Step): Step {
+    return (reading) => {
+      const ladder = this.#ladderOf(minerId, poweredBy(reading));
+      const why = poweredBy(reading).mining === false ? this.refusal(minerId, ladder?.lowest ?? 0) : null;
+      if (why !== null) throw new RigbridgeError("not.possible", why);
+      return step(reading);
+    };
+  }
+
+  /** Refuses a setting with which the rig would take more than the maximum of its room leaves. */
+  checked(minerId: number, key: string, text: string, step: Step): Step {
+    return (reading) => {
+      const control = reading.controls.find((each) => each.key === key);
+      if (control !== undefined) {
+        const value = controlValue(control, text);
+        if (this.exceeds(minerId, reading, { key: control.key, value }))
+          throw new RigbridgeError("not.possible", this.#overMaximum(minerId, this.leftFor(minerId) ?? 0));
+      }
+      return step(reading);
+    };
+  }
+
+  /** Brings a rig that has started within the maximum of its room. */
+  within(minerId: number, set: (setting: Setting) => Step): Step {
+    return (reading) => {
+      const most = this.leftFor(minerId);
+      const ladder = this.#ladderOf(minerId, poweredBy(reading));
+      if (most === null || ladder === null || !isOver(ladder.present ?? 0, most)) return "";
+      const [setting] = ladder.choose(most).settings;
+      return setting === undefined ? "" : set(setting)(reading);
+    };
+  }
+
+  /** Whether a rig with this setting would take more than the maximum of its room leaves, and more than now. */
+  exceeds(minerId: number, { controls }: Reading, { key, value }: Setting): boolean {
+    const most = this.leftFor(minerId);
+    if (most === null) return false;
+    const wattsWith = (some: readonly Control[]) =>
+      this.#ladderOf(minerId, { controls: some, mining: true })?.present ?? 0;
+    const watts = wattsWith(controls.map((each) => (each.key === key ? { ...each, value } : each)));
+    return isOver(watts, most) && watts > wattsWith(controls);
+  }
+
+  /** Counts a power for the others of the room from the write on. */
+  granting(minerId: number, watts: number, write: RigWrite | string): RigWrite | string {
+    if (typeof write === "string") return write;
+    return {
+      ...write,
+      write: (rig, signal) => {
+        this.#maxima?.grant(minerId, watts);
+        return write.write(rig, signal);
+      },
+    };
+  }
+
+  #overMaximum(minerId: number, left: number): string {
+    const { room = "Its room", watts = 0 } = this.#maxima?.ofRoom(minerId) ?? {};
+    const others = left < watts ? `, of which ${Math.max(0, Math.floor(left))} W are left` : "";
+    return `${room} may take ${watts} W at most${others}; only an administrator can raise that`;
+  }
+}
+
+export const isOver = (watts: number, most: number): boolean => watts > most + rounding;
+
+const poweredBy = ({ controls, readings }: Reading): Powered => ({
+  controls,
+  mining: isMining(controls, readings.mining),
+});

@@ -1,0 +1,81 @@
+import type { Control } from "../../contract/readings.ts";
+import type { PowerMemory, StoredMiner } from "../../store/index.ts";
+import type { PowerLadder } from "./power-ladder.ts";
+
+/** Limits on how often the power of a rig changes; s. */
+export interface PowerRules {
+  /** Minimum time that it mines before a stop, and that it is stopped before a start. */
+  readonly minOn: number;
+  readonly minOff: number;
+  /** Counts changes that last or restart mining; throttling does not wear the rig. */
+  readonly changesPerHour: number;
+}
+
+/** A rig's own rules before those for all. */
+export const powerRules = (all: PowerRules, own: StoredMiner["power"] = {}): PowerRules => ({
+  minOn: own.minOn ?? all.minOn,
+  minOff: own.minOff ?? all.minOff,
+  changesPerHour: own.changesPerHour ?? all.changesPerHour,
+});
+
+/** Whether a power may be set now; if not, when it may (epoch ms), and why not now. */
+export type Permission = { readonly now: true } | { readonly now: false; readonly from: number; readonly why: string };
+
+export const free: Permission = { now: true };
+
+export interface PowerChange {
+  /** W that the rig should be set to. */
+  readonly watts: number;
+  readonly ladder: PowerLadder | null;
+  readonly controls: readonly Control[];
+  /** Whether it mines now. */
+  readonly mining: boolean | null;
+  readonly rules: PowerRules;
+  readonly memory: Pick<PowerMemory, "startedAt" | "stoppedAt" | "changes">;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+const hour = 3_600_000;
+
+/** Whether `minOn`, `minOff` and `changesPerHour` allow a change of power now. */
+export function permissionFor({ watts, ladder, controls, mining, rules, memory, now }: PowerChange): Permission {
+  const { minOn, minOff, changesPerHour } = rules;
+  const { startedAt, stoppedAt } = memory;
+  const stops = ladder !== null && watts < Math.floor(ladder.lowest);
+  const stopped = mining === false;
+  const waitUntil = (since: number | null, seconds: number, what: string): Permission => {
+    const from = (since ?? Number.NEGATIVE_INFINITY) + seconds * 1000;
+    return now >= from ? free : { now: false, from, why: `${what}; wait ${durationText(from - now)} more` };
+  };
+  if (stops && !stopped)
+    return waitUntil(startedAt, minOn, `The rig has not mined for ${durationText(minOn * 1000)} yet`);
+  if (stops) return free;
+  const started = stopped
+    ? waitUntil(stoppedAt, minOff, `The rig has not been stopped for ${durationText(minOff * 1000)} yet`)
+    : free;
+  if (!started.now) return started;
+  const settings = ladder?.choose(watts).settings ?? [];
+  if (!stopped && !settings.some(({ key }) => wears(controls, key))) return free;
+  const within = changesWithin(memory, now);
+  const oldest = within.at(-changesPerHour);
+  return oldest === undefined
+    ? free
+    : waitUntil(oldest, 3600, `The rig's power was changed ${within.length} times within an hour`);
+}
+
+/** Those of the last hour, epoch ms. */
+export const changesWithin = ({ changes }: Pick<PowerMemory, "changes">, now: number): number[] =>
+  changes.filter((at) => at > now - hour);
+
+/** Whether a change of this control lasts or restarts mining. */
+export const wears = (controls: readonly Control[], key: string): boolean => {
+  const control = controls.find((each) => each.key === key);
+  return control?.lasting === true || control?.restartsMining === true;
+};
+
+/** A duration for messages, rounded up. */
+function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}
