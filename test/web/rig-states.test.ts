@@ -78,12 +78,15 @@ test("while the service is away nothing passes for live and nothing is sent; the
   await close();
 });
 
-test("off is off: the page says since when, keeps the last readings with their age, and offers nothing to set", async () => {
+test("off is off: the page says since when and why, and shows no figure of before", async () => {
   const { page: at, close } = await visit(`rigs/${off}`);
   await control(at, "Fan").waitFor();
   dashboard.rigs[1]?.powerOff();
   for (let read = 0; read < 3; read += 1) await dashboard.service.pollMiner({ id: off }, caller);
-  await shows(at.locator(".lead"), /^Disconnected · no network · since .* · last read .*/);
+  await shows(at.locator(".lead"), /^Disconnected · no network · .*ago · last read .*ago$/);
+  const figures = ["Hash rate", "Power", "Efficiency", "Temperature", "Profit per day", "Uptime", "Accepted shares"];
+  await shows(at.locator(".tiles"), figures.map((name) => `${name} –`).join(" "));
+  await at.getByText("connection refused", { exact: false }).first().waitFor();
   await close();
 });
 
