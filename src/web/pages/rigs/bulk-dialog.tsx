@@ -140,7 +140,7 @@ function openAlarms(ids: readonly number[]): ReadonlyMap<number, readonly number
   return alarms;
 }
 
-/** What the service does for one rig at a time. */
+/** Calls the service rig by rig, for what it has no bulk action. */
 function startOwn(
   name: BulkName,
   parameters: BulkParameters,
