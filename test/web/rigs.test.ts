@@ -189,7 +189,7 @@ describe("by keyboard", () => {
       "the focus at the first row",
     );
     await page.keyboard.press("Enter");
-    await page.waitForURL("**/rigs/1000000001");
+    await page.waitForURL(/\/rigs\/1000000001\?list=q%3Drig$/);
     await close();
   });
 });
