@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { now } from "./clock.ts";
 import { ago, counted, number } from "./format.ts";
@@ -17,9 +17,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  // A new page begins at its top, for the eye and for the screen reader.
-  useEffect(() => {
-    if (!first.current) main.current?.focus({ preventScroll: true });
+  // A new page begins at its top, for the eye and for the screen reader, before it may scroll elsewhere itself. The link to
+  // the next of many keeps the focus.
+  useLayoutEffect(() => {
+    const isStep = document.activeElement?.closest("[data-keeps-focus]") != null;
+    if (!first.current && !isStep) main.current?.focus({ preventScroll: true });
     if (!first.current) scrollTo(0, 0);
     first.current = false;
   }, [path]);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { z } from "zod";
 import { Config } from "../../src/config/index.ts";
@@ -13,6 +13,7 @@ import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src
 import { openStore, type Store } from "../../src/store/index.ts";
 import { newPage } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
+import { until } from "../until.ts";
 
 // depends on: src/web/**
 
@@ -21,6 +22,8 @@ export interface DashboardRig {
   readonly rig: RigSpec;
   readonly name: string;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Added through the API instead, so that it can be changed and deleted there; after those of the configuration. */
+  readonly isAdded?: true;
 }
 
 export interface DashboardOptions {
@@ -86,10 +89,14 @@ export async function startDashboard({ rigs, config = {} }: DashboardOptions): P
     power: { minOn: 0, minOff: 0, changesPerHour: 3600 },
     ...others,
     http: { host: "127.0.0.1", port: 0, ...z.record(z.string(), z.unknown()).default({}).parse(http) },
-    miners: rigs.map(({ name, settings }, index) => ({ name, ...settings, address: farm.rigs[index]?.address })),
+    miners: rigs.flatMap(({ name, settings, isAdded }, index) =>
+      isAdded ? [] : [{ name, ...settings, address: farm.rigs[index]?.address }],
+    ),
   });
   const store = await openStore({ file: ":memory:", now: Date.now });
   const service = await startService({ config: settings, store, log });
+  for (const [index, { name, isAdded }] of rigs.entries())
+    if (isAdded) await service.addMiner({ name, address: farm.rigs[index]?.address ?? "" }, caller);
   const server = await startHttpServer({
     ...{ service, settings: settings.http, log, version: "test", sessions: store.sessions },
   });
@@ -220,6 +227,19 @@ export async function axe(page: Page): Promise<string[]> {
   }
   await page.emulateMedia({ colorScheme: before ? "dark" : "light" });
   return found;
+}
+
+/** Waits until the text, with single spaces, is so or matches. */
+export async function shows(locator: Locator, wanted: string | RegExp): Promise<void> {
+  let text = "";
+  await until(
+    async () => {
+      text = (await locator.innerText()).replace(/\s+/g, " ").trim();
+      return typeof wanted === "string" ? text === wanted : wanted.test(text);
+    },
+    `the text ${wanted}`,
+    { details: () => text },
+  );
 }
 
 /** px by which the page is wider than its window. */

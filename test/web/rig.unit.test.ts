@@ -5,7 +5,7 @@ import type { Command, Miner } from "../../src/contract/resources.ts";
 import { filterFrom, rigNamed } from "../../src/web/pages/activity/filters.ts";
 import { actionFor, choicesOf, controlsOf, latestFor, wantedBy } from "../../src/web/pages/rig/control-command.ts";
 import { boundsOf, curvesOf, periodFrom, withLive } from "../../src/web/pages/rig/curves.ts";
-import { boardFaults } from "../../src/web/pages/rig/judge.ts";
+import { boardFaults, reportShares } from "../../src/web/pages/rig/faults.ts";
 import { ownPage } from "../../src/web/pages/rig/own-page.ts";
 
 const command = (about: Partial<Command>): Command => ({
@@ -84,6 +84,31 @@ describe("boards", () => {
     { about: {}, mining: true, faults: [] },
   ])("$about is $faults while mining is $mining", ({ about, mining, faults }) => {
     expect(boardFaults(board(about), mining)).toEqual(faults);
+  });
+
+  test("one that is switched off is not dead, whatever it reports", () => {
+    for (const about of [
+      { hashrate: 0 },
+      { chips: 0, chipsExpected: 77 },
+      { hashrate: 0, chips: 70, chipsExpected: 77 },
+    ])
+      expect(boardFaults(board(about), true, true)).toEqual(["off"]);
+  });
+});
+
+describe("shares of pools and devices", () => {
+  const list = (...lines: (readonly [string, string])[]) =>
+    lines.map(([line1, line2]) => ({ progressInfo: { line1, line2 } }));
+  const readings = (accepted: number) => ({ shares: { accepted, rejected: 0, hardwareErrors: null } });
+
+  test("are unknown where the rig has some and none of them has any", () => {
+    expect(reportShares(list(["0", "0"], ["0", "0"]), readings(448))).toBe(false);
+    expect(reportShares(list(["448", "0"], ["0", "0"]), readings(448))).toBe(true);
+    expect(reportShares(list(["0", "3"]), readings(448))).toBe(true);
+  });
+
+  test("are zero for a rig that has found none yet", () => {
+    expect(reportShares(list(["0", "0"]), readings(0))).toBe(true);
   });
 });
 

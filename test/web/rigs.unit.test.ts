@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Control } from "../../src/contract/readings.ts";
 import type { Row } from "../../src/web/live.ts";
 import { csvOfRigs } from "../../src/web/pages/rigs/csv.ts";
-import { drops, facetCounts, matcher, totalsOf } from "../../src/web/pages/rigs/filter.ts";
+import { drops, facetCounts, matcher } from "../../src/web/pages/rigs/filter.ts";
 import { groupTree } from "../../src/web/pages/rigs/groups.ts";
 import { OrderedRows } from "../../src/web/pages/rigs/ordered.ts";
 import { settingsOf } from "../../src/web/pages/rigs/settings.ts";
@@ -110,16 +110,6 @@ describe("filters", () => {
       { part: "tag", count: 1 },
     ]);
     expect(drops(rows, { ...view, text: "nothing" }, tree)).toEqual([]);
-  });
-
-  test("totals leave out what cannot be reached, and say what is not known", () => {
-    const totals = totalsOf([...rows, rig(4, { power: null, algorithm: "RandomX", hashrate: 1e4 })]);
-    expect(totals).toMatchObject({ power: 200, powerUnknown: 1 });
-    expect(totals.hashrates).toEqual([
-      { algorithm: "SHA-256", hashrate: 2e12, rigs: 2 },
-      { algorithm: "RandomX", hashrate: 1e4, rigs: 1 },
-    ]);
-    expect(totalsOf([]).power).toBeNull();
   });
 });
 

@@ -55,3 +55,11 @@ test("hash rates are added by algorithm only, and the efficiency is that of the 
     ["Disconnected", 1],
   ]);
 });
+
+test("readings that are out of date do not count, even of a rig that is not disconnected yet", () => {
+  const sums = sumsOf([
+    row({ hashrate: 1e12, power: 100 }),
+    row({ hashrate: 2e12, power: 200, readAt: "2026-11-22T12:00:00Z" }),
+  ]);
+  expect(sums).toMatchObject({ count: 2, power: 100, hashrates: [{ hashrate: 1e12 }] });
+});

@@ -16,7 +16,14 @@ interface DialogProps {
 /** A native modal dialog, open as long as it is rendered. */
 export function Dialog({ title, onClose, children, actions, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useEffect(() => {
+    const opener = document.activeElement;
+    element.current?.showModal();
+    // Browsers give the focus back only where a dialog is closed before it is removed.
+    return () => {
+      if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
+    };
+  }, []);
   return (
     <dialog ref={element} class={wide ? "dialog wide" : "dialog"} onClose={onClose} aria-labelledby="dialog-title">
       <header>

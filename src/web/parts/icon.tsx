@@ -35,6 +35,7 @@ const shapes = {
   up: "M6 15l6-6 6 6",
   down: "M6 9l6 6 6-6",
   next: "M9 6l6 6-6 6",
+  back: "M15 6l-6 6 6 6",
   edit: "M4 20l1-5L16 4l4 4L9 19z",
   trash: "M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13",
   download: "M12 4v11M7 11l5 5 5-5M5 20h14",

@@ -74,7 +74,7 @@ export const rig: typeof source = {
     reboot: "Neu hochfahren",
     restart: "Schürfen neu starten",
   },
-  words: { auto: "automatisch", off: "aus", low: "niedrig", normal: "normal", high: "hoch", sleep: "Ruhe" },
+  words: { auto: "automatisch", on: "an", off: "aus", low: "niedrig", normal: "normal", high: "hoch", sleep: "Ruhe" },
   heldBy: "Die Leistung steuert",
   heldUntil: (time) => `bis ${time}`,
 
@@ -230,4 +230,11 @@ export const rig: typeof source = {
   remove: "Dieses Rig löschen",
   removeText: "Das Rig selbst läuft weiter wie bisher.",
   removeAsk: "Es wird mit seiner Geschichte gelöscht. Das lässt sich nicht rückgängig machen.",
+
+  steps: "Andere Rigs der Liste",
+  toList: "Zur Liste",
+  previous: "Voriges Rig",
+  next: "Nächstes Rig",
+  placeOf: (place: string, total: string) => `${place} von ${total}`,
+  notListed: "nicht mehr in dieser Liste",
 };

@@ -74,7 +74,7 @@ export const rig: typeof source = {
     reboot: "راه‌اندازی دوبارهٔ دستگاه",
     restart: "شروع دوبارهٔ استخراج",
   },
-  words: { auto: "خودکار", off: "خاموش", low: "کم", normal: "عادی", high: "زیاد", sleep: "خواب" },
+  words: { auto: "خودکار", on: "روشن", off: "خاموش", low: "کم", normal: "عادی", high: "زیاد", sleep: "خواب" },
   heldBy: "توان در اختیار",
   heldUntil: (time) => `تا ${time}`,
 
@@ -229,4 +229,11 @@ export const rig: typeof source = {
   remove: "حذف این ریگ",
   removeText: "خود ریگ همان‌گونه که هست ادامه می‌دهد.",
   removeAsk: "ریگ و تاریخچه‌اش حذف می‌شوند. این کار بازگشت‌پذیر نیست.",
+
+  steps: "ریگ‌های دیگر این فهرست",
+  toList: "به فهرست",
+  previous: "ریگ پیشین",
+  next: "ریگ بعدی",
+  placeOf: (place: string, total: string) => `${place} از ${total}`,
+  notListed: "دیگر در این فهرست نیست",
 };

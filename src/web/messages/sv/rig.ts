@@ -74,7 +74,7 @@ export const rig: typeof source = {
     reboot: "Starta om datorn",
     restart: "Starta om brytningen",
   },
-  words: { auto: "automatisk", off: "av", low: "låg", normal: "normal", high: "hög", sleep: "vila" },
+  words: { auto: "automatisk", on: "på", off: "av", low: "låg", normal: "normal", high: "hög", sleep: "vila" },
   heldBy: "Effekten styrs av",
   heldUntil: (time) => `till ${time}`,
 
@@ -230,4 +230,11 @@ export const rig: typeof source = {
   remove: "Ta bort riggen",
   removeText: "Riggen själv fortsätter som den är.",
   removeAsk: "Den och dess historik tas bort. Det går inte att ångra.",
+
+  steps: "Andra riggar i listan",
+  toList: "Till listan",
+  previous: "Föregående rigg",
+  next: "Nästa rigg",
+  placeOf: (place: string, total: string) => `${place} av ${total}`,
+  notListed: "inte längre i den här listan",
 };

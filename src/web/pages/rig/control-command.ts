@@ -9,8 +9,8 @@ const unknownEffect = { lasting: false, restartsMining: true, seconds: 0 } as co
 const bare = { unit: null, min: null, max: null, step: null, options: null } as const;
 
 /**
- * The controls of a rig: those that it reports, and those that only its `can...` flags tell of, as a server that has no
- * `controls` does.
+ * The controls of a rig: those that it reports, and those that only its `can...` flags announce, for servers that have
+ * no `controls`.
  */
 export function controlsOf({ controls, canStop, canStart, canRestart, canReboot, isRunning }: Miner): Control[] {
   const has = (key: ControlKey) => controls.some((control) => control.key === key);

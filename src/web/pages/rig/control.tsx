@@ -6,6 +6,7 @@ import { duration, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { CommandResult } from "../../parts/command-state.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
+import { useFocusBack } from "../../parts/focus.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import { problemText } from "../../parts/messages.tsx";
 import { Slider } from "../../parts/slider.tsx";
@@ -31,6 +32,8 @@ export function ControlRow({ control, command, send }: ControlProps) {
   const isWaiting = sending !== null || (command !== undefined && isPending(command.state));
   const asked = sending?.value ?? (isWaiting && command !== undefined ? wantedBy(command, key) : undefined);
   const wanted = asked === undefined ? undefined : asValue(asked, control);
+  const row = useRef<HTMLLIElement>(null);
+  useFocusBack(row, isWaiting);
   const sendNow = (next: ControlValue): void => {
     setSending({ value: next });
     setProblem(null);
@@ -41,7 +44,7 @@ export function ControlRow({ control, command, send }: ControlProps) {
   // A later command has a result of its own.
   const shown = problem !== null && (command?.id ?? 0) <= problem.after;
   return (
-    <li class="control" aria-busy={isWaiting}>
+    <li ref={row} class="control" aria-busy={isWaiting}>
       <div class="control-head">
         <h3 id={id}>{name}</h3>
         {kind === "trigger" ? null : (
@@ -280,9 +283,9 @@ const asValue = (value: ControlValue, { kind }: Control): ControlValue => {
 };
 
 /** "Restarts mining · stays after a restart of the rig · takes about 2 min". */
-export const effectText = ({ restartsMining, lasting, seconds, kind }: Control): string =>
+export const effectText = ({ key, restartsMining, lasting, seconds, kind }: Control): string =>
   [
-    restartsMining ? t.rig.restartsMining : "",
+    restartsMining && key !== "mining" ? t.rig.restartsMining : "",
     lasting && kind !== "trigger" ? t.rig.lasting : "",
     seconds >= 10 ? t.rig.takes(duration(seconds)) : "",
   ]

@@ -4,7 +4,7 @@ import { hashrate, number, power, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { boardFaults, deviceFaults, type Fault } from "./judge.ts";
+import { boardFaults, deviceFaults, type Fault, isSwitchedOff, reportShares } from "./faults.ts";
 import { Facts } from "./overview.tsx";
 
 const tones: Record<Fault, string> = { hot: "warning", dead: "bad", sick: "bad", chips: "warning", off: "off" };
@@ -37,13 +37,13 @@ export function Devices({ miner }: { miner: MinerDetail }) {
   return (
     <>
       {boards.length === 0 ? (
-        <Cards title={t.rig.asics} list={asicList} algorithm={readings.algorithm} />
+        <Cards title={t.rig.asics} list={asicList} readings={readings} />
       ) : (
         <Boards miner={miner} />
       )}
-      <Cards title={t.rig.gpus} list={gpuList} algorithm={readings.algorithm} isGpu />
-      <Cards title={t.rig.cpus} list={cpuList} algorithm={readings.algorithm} />
-      <Cards title={t.rig.pgas} list={pgaList} algorithm={readings.algorithm} />
+      <Cards title={t.rig.gpus} list={gpuList} readings={readings} isGpu />
+      <Cards title={t.rig.cpus} list={cpuList} readings={readings} />
+      <Cards title={t.rig.pgas} list={pgaList} readings={readings} />
       <div class="cards">
         {fans.length === 0 ? null : (
           <Card title={t.rig.fans}>
@@ -102,7 +102,8 @@ function Table({ name, columns, children }: { name: string; columns: readonly st
   );
 }
 
-function Boards({ miner: { readings } }: { miner: MinerDetail }) {
+function Boards({ miner }: { miner: MinerDetail }) {
+  const { readings } = miner;
   const { boards, algorithm, mining } = readings;
   const columns = [
     t.rig.boardName,
@@ -122,7 +123,7 @@ function Boards({ miner: { readings } }: { miner: MinerDetail }) {
           <tr key={board.slot}>
             <th scope="row">{number(board.slot)}</th>
             <td>
-              <Faults faults={boardFaults(board, mining === true)} />
+              <Faults faults={boardFaults(board, mining === true, isSwitchedOff(miner, board))} />
             </td>
             <td class="number">{hashrate(board.hashrate, algorithm)}</td>
             <td class="number">{temperature(board.temperature)}</td>
@@ -146,15 +147,16 @@ function Boards({ miner: { readings } }: { miner: MinerDetail }) {
 interface CardsProps {
   readonly title: string;
   readonly list: readonly Device[];
-  readonly algorithm: string | null;
+  readonly readings: MinerDetail["readings"];
   readonly isGpu?: boolean;
 }
 
 /** Their integers say 0 where the rig says nothing. */
 const known = (value: number, text: (value: number) => string): string => (value === 0 ? "–" : text(value));
 
-function Cards({ title, list, algorithm, isGpu = false }: CardsProps) {
+function Cards({ title, list, readings, isGpu = false }: CardsProps) {
   if (list.length === 0) return null;
+  const hasShares = reportShares(list, readings);
   const ofGpus = isGpu ? [t.rig.memoryTemperature, t.rig.power, t.rig.clock, t.rig.memoryClock, t.rig.fan] : [];
   const columns = [
     t.rig.device,
@@ -178,7 +180,7 @@ function Cards({ title, list, algorithm, isGpu = false }: CardsProps) {
               <td>
                 <Faults faults={deviceFaults(device)} />
               </td>
-              <td class="number">{hashrate(speedInfo.hashrateValue, algorithm)}</td>
+              <td class="number">{hashrate(speedInfo.hashrateValue, readings.algorithm)}</td>
               <td class="number">{known(info.temperature, temperature)}</td>
               {isGpu ? (
                 <>
@@ -189,8 +191,8 @@ function Cards({ title, list, algorithm, isGpu = false }: CardsProps) {
                   <td class="number">{known(info.fanPercent, (value) => `${number(value)} %`)}</td>
                 </>
               ) : null}
-              <td class="number">{progressInfo.line1}</td>
-              <td class="number">{progressInfo.line2}</td>
+              <td class="number">{hasShares ? progressInfo.line1 : "–"}</td>
+              <td class="number">{hasShares ? progressInfo.line2 : "–"}</td>
             </tr>
           );
         })}

@@ -1,5 +1,6 @@
+import { useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { MinerDetail } from "../../../contract/resources.ts";
+import type { Group, MinerDetail } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { type Commands, useCommands } from "../../commands.ts";
 import { groupPath } from "../../groups.ts";
@@ -7,6 +8,7 @@ import { t } from "../../language.ts";
 import { notifications } from "../../live.ts";
 import { CommandList } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
@@ -24,31 +26,43 @@ import { Overview } from "./overview.tsx";
 import { ownPage } from "./own-page.ts";
 import { Pools } from "./pools.tsx";
 import "./rig.css";
-import { useState } from "preact/hooks";
 import { isManaged, Settings } from "./settings.tsx";
 import { Software } from "./software.tsx";
+import { listAddress, Steps } from "./steps.tsx";
 import { useRig } from "./use-rig.ts";
 
 export default function RigPage() {
   const id = useRoute().params.id ?? "";
-  return /^\d{1,10}$/.test(id) ? <Rig key={id} id={Number(id)} /> : <NotFound />;
+  const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
+  if (!/^\d{1,10}$/.test(id)) return <NotFound />;
+  const known = groups.value ?? (groups.problem === null ? null : none);
+  return (
+    <>
+      <Steps id={Number(id)} groups={known ?? none} />
+      <Rig key={id} id={Number(id)} groups={known} />
+    </>
+  );
 }
+const none: readonly Group[] = [];
 
-function Rig({ id }: { id: number }) {
+function Rig({ id, groups }: { id: number; groups: readonly Group[] | null }) {
   const rig = useRig(id);
   const commands = useCommands(rig.value ? { miner: id } : null);
   return (
     <Loading from={rig}>
-      {(miner) => (miner === null ? <Gone /> : <RigView miner={miner} commands={commands} reload={rig.reload} />)}
+      {(miner) =>
+        miner === null ? <Gone /> : <RigView miner={miner} groups={groups} commands={commands} reload={rig.reload} />
+      }
     </Loading>
   );
 }
 
 function Gone() {
   usePageTitle(t.rig.gone);
+  const { query } = useRoute();
   return (
     <EmptyState icon="rigs" title={t.rig.gone} text={t.rig.goneText} heading="h1">
-      <a class="button primary" href={link("rigs")}>
+      <a class="button primary" href={listAddress(query)}>
         {t.menu.rigs}
       </a>
     </EmptyState>
@@ -57,11 +71,13 @@ function Gone() {
 
 interface RigViewProps {
   readonly miner: MinerDetail;
+  /** Null until they are loaded. */
+  readonly groups: readonly Group[] | null;
   readonly commands: Commands;
   readonly reload: () => void;
 }
 
-function RigView({ miner, commands, reload }: RigViewProps) {
+function RigView({ miner, groups, commands, reload }: RigViewProps) {
   const query = usePageQuery();
   const alarms = notifications.value.filter(({ minerId, closedUtc }) => minerId === miner.id && closedUtc === null);
   const tabs = sectionsOf(miner, alarms.length);
@@ -89,7 +105,7 @@ function RigView({ miner, commands, reload }: RigViewProps) {
       }
       actions={<ReadNow id={miner.id} reload={reload} />}
     >
-      <Identity miner={miner} />
+      <Identity miner={miner} groups={groups} />
       <Tabs
         name={t.rig.sections}
         tabs={tabs}
@@ -122,6 +138,8 @@ const sectionsOf = (miner: MinerDetail, alarms: number): Tab[] => [
 
 function ReadNow({ id, reload }: { id: number; reload: () => void }) {
   const [busy, setBusy] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useFocusBack(button, busy);
   if (!may("pollMiner")) return null;
   const read = async () => {
     setBusy(true);
@@ -130,23 +148,21 @@ function ReadNow({ id, reload }: { id: number; reload: () => void }) {
     reload();
   };
   return (
-    <button type="button" class="button" disabled={busy} aria-busy={busy} onClick={() => void read()}>
+    <button ref={button} type="button" class="button" disabled={busy} aria-busy={busy} onClick={() => void read()}>
       <Icon name="restart" /> {busy ? t.rig.reading : t.rig.readNow}
     </button>
   );
 }
 
 /** What the rig is, and where it is. */
-function Identity({ miner }: { miner: MinerDetail }) {
-  const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
+function Identity({ miner, groups }: Pick<RigViewProps, "miner" | "groups">) {
   const { identity, location, hostDescription } = miner;
   const page = isManaged(miner) ? null : ownPage(miner);
   const { make = null, model: named = null } = identity ?? {};
   const hasMake = make === null || named?.toLowerCase().startsWith(make.toLowerCase());
   const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
   const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
-  const path = groupPath(groups.value ?? [], miner.groupId);
-  const isNamed = groups.value !== undefined || groups.problem !== null;
+  const path = groupPath(groups ?? [], miner.groupId);
   const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
   const facts = [
     [t.rig.model, model === "" ? null : <bdi>{model}</bdi>],
@@ -164,7 +180,7 @@ function Identity({ miner }: { miner: MinerDetail }) {
     [
       t.rig.group,
       // Its line is there from the beginning: what comes later would push down what somebody is reading.
-      !isNamed && miner.groupId !== 0 ? (
+      groups === null && miner.groupId !== 0 ? (
         "…"
       ) : path.length === 0 ? null : (
         <a href={link(`rigs?group=${miner.groupId}`)}>

@@ -31,7 +31,7 @@ export function PlugFields({ supply, wrong }: { supply: Supply | null; wrong: (p
   );
   return (
     <>
-      <Field label={t.rig.plugType} problem={wrong("supply")} hint={t.rig.plugHint}>
+      <Field label={t.rig.plugType} problem={wrong("supply.type")} hint={t.rig.plugHint}>
         {(control) => (
           <select
             {...control}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ActionReply, MinerDetail, MinerPool } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { hashrate, number } from "../../format.ts";
@@ -6,6 +6,7 @@ import { t } from "../../language.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
+import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say, sayProblem } from "../../parts/messages.tsx";
@@ -13,6 +14,7 @@ import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
+import { reportShares } from "./faults.ts";
 import { Facts } from "./overview.tsx";
 
 interface PoolsProps {
@@ -27,6 +29,8 @@ export function Pools({ miner, reload }: PoolsProps) {
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<MinerPool | null>(null);
   const [busy, setBusy] = useState(false);
+  const rows = useRef<HTMLTableSectionElement>(null);
+  useFocusBack(rows, busy);
   const act = async (pool: MinerPool, action: PoolAction) => {
     sayAnswer(await call("minerPoolAction", { id: miner.id, poolId: pool.id, action }));
     reload();
@@ -40,6 +44,7 @@ export function Pools({ miner, reload }: PoolsProps) {
   const mayAct = may("minerPoolAction");
   const mayAdd = may("minerAction") && may("listAddPools") && (miner.canPoolSave || miner.canPoolSwitch);
   const pools = [...miner.poolList].sort((one, other) => one.priorityInfo.priority - other.priorityInfo.priority);
+  const hasShares = reportShares(pools, miner.readings);
   return (
     <>
       <Card
@@ -73,7 +78,7 @@ export function Pools({ miner, reload }: PoolsProps) {
                   {mayAct ? <th scope="col">{t.rig.actions}</th> : null}
                 </tr>
               </thead>
-              <tbody>
+              <tbody ref={rows}>
                 {pools.map((pool) => (
                   <tr key={pool.id}>
                     <td>{number(pool.priorityInfo.priority)}</td>
@@ -91,8 +96,8 @@ export function Pools({ miner, reload }: PoolsProps) {
                     <td>
                       <PoolState state={pool.statusInfo.statusDisplay} />
                     </td>
-                    <td class="number">{pool.progressInfo.line1}</td>
-                    <td class="number">{pool.progressInfo.line2}</td>
+                    <td class="number">{hasShares ? pool.progressInfo.line1 : "–"}</td>
+                    <td class="number">{hasShares ? pool.progressInfo.line2 : "–"}</td>
                     {mayAct ? (
                       <td>
                         <span class="row">
@@ -117,7 +122,7 @@ export function Pools({ miner, reload }: PoolsProps) {
             </table>
           </Scroll>
         )}
-        {pools.length === 1 && mayAct && !pools.some(({ canRemove }) => canRemove) ? (
+        {pools.length === 1 && mayAct && miner.canPoolSave && !pools.some(({ canRemove }) => canRemove) ? (
           <p class="hint">{t.rig.lastPool}</p>
         ) : null}
       </Card>

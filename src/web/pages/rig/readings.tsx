@@ -4,17 +4,17 @@ import { t } from "../../language.ts";
 import { Tile, Tiles } from "../../parts/page.tsx";
 import { Stale } from "../../parts/status.tsx";
 
-/** The figures of a rig. Each says its age if it is out of date. */
+/** The figures of a rig. Each that is known says its age if it is out of date. */
 export function ReadingTiles({ miner }: { miner: MinerDetail }) {
   const { readings, money: worth } = miner;
   const { shares } = readings;
-  const stale = readings.stale ? <Stale readAt={readings.at} /> : null;
   const rate = (value: number | null) => hashrate(value, readings.algorithm);
-  const notes = (...texts: (string | null)[]) => {
+  const notes = (value: number | null, ...texts: (string | null)[]) => {
     const text = texts.filter((each) => each !== null).join(" · ");
-    return stale === null && text === "" ? null : (
+    const isOld = readings.stale && value !== null;
+    return text === "" && !isOld ? null : (
       <>
-        {text} {stale}
+        {text} {isOld ? <Stale readAt={readings.at} /> : null}
       </>
     );
   };
@@ -26,6 +26,7 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
         name={t.rig.hashrate}
         value={rate(present)}
         note={notes(
+          present,
           ofExpected === null ? null : t.rig.ofExpected(percent(ofExpected), rate(expected)),
           readings.hashrateAverage === null ? null : t.rig.average(rate(readings.hashrateAverage)),
         )}
@@ -35,15 +36,17 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
         name={t.rig.power}
         value={power(readings.power)}
         note={notes(
+          readings.power,
           readings.powerSource === null ? null : t.rig.powerSource[readings.powerSource],
           readings.powerLimit === null ? null : t.rig.limit(power(readings.powerLimit)),
         )}
       />
-      <Tile name={t.rig.efficiency} value={efficiency(readings.efficiency)} note={notes()} />
+      <Tile name={t.rig.efficiency} value={efficiency(readings.efficiency)} note={notes(readings.efficiency)} />
       <Tile
         name={t.rig.temperature}
         value={temperature(readings.temperature)}
         note={notes(
+          readings.temperature,
           readings.temperatureIn === null ? null : t.rig.airIn(temperature(readings.temperatureIn)),
           readings.temperatureOut === null ? null : t.rig.airOut(temperature(readings.temperatureOut)),
         )}
@@ -52,16 +55,18 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
         name={t.rig.profit}
         value={money(worth.profitPerDay, worth.currency)}
         note={notes(
+          worth.profitPerDay,
           worth.revenuePerDay === null ? null : t.rig.revenueOf(money(worth.revenuePerDay, worth.currency)),
           worth.costPerDay === null ? null : t.rig.costOf(money(worth.costPerDay, worth.currency)),
         )}
         {...((worth.profitPerDay ?? 0) < 0 ? { tone: "warning" as const } : {})}
       />
-      <Tile name={t.rig.uptime} value={duration(readings.uptime)} note={notes()} />
+      <Tile name={t.rig.uptime} value={duration(readings.uptime)} note={notes(readings.uptime)} />
       <Tile
         name={t.rig.accepted}
         value={number(shares.accepted)}
         note={notes(
+          shares.accepted,
           shares.rejected === null ? null : t.rig.rejected(number(shares.rejected), rejectedShare(shares)),
           shares.hardwareErrors === null || shares.hardwareErrors === 0
             ? null

@@ -1,20 +1,19 @@
-import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { MinerDetail, MinerSettings } from "../../../contract/resources.ts";
 import type { Input } from "../../../contract/service.ts";
 import { call, type Mistake, Problem } from "../../api.ts";
 import { byName, duration } from "../../format.ts";
 import { groupName } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field, mistakeOf } from "../../parts/field.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { useFocusBack } from "../../parts/focus.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
-import { link } from "../../route.ts";
+import { useUnsaved } from "../../parts/unsaved.tsx";
 import { may } from "../../session.ts";
+import { DeleteRig } from "./delete-rig.tsx";
 import { PlugFields, plugFrom } from "./plug-fields.tsx";
 
 /** Managed miners count from 1, all others from a billion. */
@@ -38,6 +37,7 @@ const unknownSettings = (miner: MinerDetail): MinerSettings => ({
 
 /** What an administrator sets of a rig. What the configuration file declares is changed there. */
 export function Settings({ miner, reload }: SettingsProps) {
+  const hasSaved = useRef(false);
   const loaded = useLoaded(
     async (signal) =>
       may("getMinerSettings") ? call("getMinerSettings", { id: miner.id }, { signal }) : unknownSettings(miner),
@@ -57,12 +57,14 @@ export function Settings({ miner, reload }: SettingsProps) {
             <SettingsForm
               key={JSON.stringify(settings)}
               {...{ miner, settings }}
+              focusesSave={hasSaved.current}
               saved={() => {
+                hasSaved.current = true;
                 loaded.reload();
                 reload();
               }}
             />
-            {may("deleteMiner") ? <Delete miner={miner} /> : null}
+            {may("deleteMiner") ? <DeleteRig miner={miner} /> : null}
           </>
         )
       }
@@ -75,14 +77,25 @@ const places = ["site", "container", "rack", "slot"] as const;
 interface FormProps {
   readonly miner: MinerDetail;
   readonly settings: MinerSettings;
+  /** It replaces a form that was saved, and takes its focus. */
+  readonly focusesSave: boolean;
   readonly saved: () => void;
 }
 
-function SettingsForm({ miner, settings, saved }: FormProps) {
+function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
   const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
   const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const [dirty, setDirty] = useState(false);
+  const guard = useUnsaved(dirty && !busy);
+  const place = useRef<HTMLFormElement>(null);
+  const saveButton = useRef<HTMLButtonElement>(null);
+  useFocusBack(place, busy);
+  useEffect(() => {
+    if (focusesSave) saveButton.current?.focus();
+  }, []);
+  useEffect(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -94,10 +107,13 @@ function SettingsForm({ miner, settings, saved }: FormProps) {
       const change = changeIn(new FormData(form), miner, settings);
       if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
       say(t.rig.saved);
+      setDirty(false);
       saved();
     } catch (error) {
-      setMistakes(error instanceof Problem ? error.mistakes : []);
-      setProblem(problemText(error));
+      const found = error instanceof Problem ? error.mistakes : [];
+      setMistakes(found);
+      // Each mistake stands at its field.
+      setProblem(found.length > 0 && found.every(({ path }) => path !== "") ? null : problemText(error));
     }
     setBusy(false);
   };
@@ -106,11 +122,21 @@ function SettingsForm({ miner, settings, saved }: FormProps) {
     .map(({ id }) => ({ id, name: groupName(groups.value ?? [], id) }))
     .sort((one, other) => byName(one.name, other.name));
   return (
-    <form class="stack settings" onSubmit={(event) => void submit(event)}>
+    <form
+      ref={place}
+      class="stack settings"
+      onSubmit={(event) => void submit(event)}
+      onInput={({ currentTarget }) =>
+        setDirty(Object.keys(changeIn(new FormData(currentTarget), miner, settings)).length > 0)
+      }
+    >
+      {guard}
       <div class="cards">
         <Card title={t.rig.general}>
           <Field label={t.rig.name} problem={wrong("name")}>
-            {(control) => <input {...control} name="name" dir="auto" maxLength={200} defaultValue={miner.name} />}
+            {(control) => (
+              <input {...control} name="name" dir="auto" required maxLength={200} defaultValue={miner.name} />
+            )}
           </Field>
           <Field label={t.rig.group} problem={wrong("group")}>
             {(control) => (
@@ -168,6 +194,7 @@ function SettingsForm({ miner, settings, saved }: FormProps) {
                 {...control}
                 name="interval"
                 type="number"
+                required={settings.interval !== null}
                 min={1}
                 max={86_400}
                 step="any"
@@ -207,7 +234,7 @@ function SettingsForm({ miner, settings, saved }: FormProps) {
         {problem}
       </p>
       <div class="row">
-        <button type="submit" class="button primary" disabled={busy}>
+        <button ref={saveButton} type="submit" class="button primary" disabled={busy}>
           {t.shell.save}
         </button>
       </div>
@@ -238,7 +265,7 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
   const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
   const offlineExpected = form.get("offlineExpected") !== null;
   return {
-    ...(text("name") === miner.name || text("name") === "" ? {} : { name: text("name") }),
+    ...(text("name") === miner.name ? {} : { name: text("name") }),
     ...(Number(text("group")) === miner.groupId ? {} : { group: Number(text("group")) }),
     ...(same(tags, miner.tags) ? {} : { tags }),
     ...(places.every((place) => location[place] === miner.location[place]) ? {} : { location }),
@@ -250,37 +277,4 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
     ...(text("token") === "" ? {} : { token: text("token") }),
     ...(supply === undefined ? {} : { supply }),
   };
-}
-
-function Delete({ miner }: { miner: MinerDetail }) {
-  const [asks, setAsks] = useState(false);
-  const { route } = useLocation();
-  return (
-    <Card title={t.rig.remove}>
-      <p class="hint">{t.rig.removeText}</p>
-      <p class="rig-remove">
-        <button type="button" class="button danger" onClick={() => setAsks(true)}>
-          <Icon name="trash" /> {t.rig.remove}
-        </button>
-      </p>
-      {asks ? (
-        <Confirm
-          title={t.rig.remove}
-          text={
-            <>
-              <bdi>{miner.name}</bdi>: {t.rig.removeAsk}
-            </>
-          }
-          verb={t.shell.delete}
-          dangerous
-          onConfirm={async () => {
-            const { message } = await call("deleteMiner", { id: miner.id });
-            say(message);
-            route(link("rigs"));
-          }}
-          onClose={() => setAsks(false)}
-        />
-      ) : null}
-    </Card>
-  );
 }

@@ -6,8 +6,8 @@ import { connection, onEvent } from "../../live.ts";
 import { type Loaded, useLoaded, useReconnects } from "../../parts/load.tsx";
 
 /** ms between two reads of a rig whose events come faster. */
-const restMs = 1_000;
-/** ms after which a rig without events is read again: its row says nothing of boards and fans. */
+const intervalMs = 1_000;
+/** ms after which a rig without events is read again: a change of its boards or fans alone makes no event. */
 const refreshMs = 15_000;
 
 /** One rig as the service knows it, read again when it changes; null if there is none, or none that this user sees. */
@@ -27,7 +27,7 @@ export function useRig(id: number): Loaded<MinerDetail | null> {
       timer ??= setTimeout(() => {
         timer = undefined;
         reload();
-      }, restMs);
+      }, intervalMs);
     };
     const stop = onEvent(({ type, data }) => {
       if (concerns(type, data, id)) soon();

@@ -22,7 +22,7 @@ interface BulkDialogProps {
 }
 
 /** Actions that need nothing more. */
-const complete: ReadonlySet<BulkName> = new Set(["restart", "reboot", "stop", "start", "acknowledge"]);
+const complete: ReadonlySet<BulkName> = new Set(["restart", "reboot", "stop", "start", "acknowledge", "delete"]);
 
 /** Asks for what an action needs, shows what would happen, and starts it. Its button says for how many rigs. */
 export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
@@ -112,7 +112,7 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   );
 }
 
-type ServiceAction = Exclude<BulkName, "acknowledge" | "tag" | "group">;
+type ServiceAction = Exclude<BulkName, "acknowledge" | "tag" | "group" | "delete">;
 const isServiceAction = (name: BulkName): name is ServiceAction => kindOf(name).isAction === true;
 
 function Rehearsal({ results }: { results: readonly JobResult[] }) {
@@ -140,7 +140,7 @@ function openAlarms(ids: readonly number[]): ReadonlyMap<number, readonly number
   return alarms;
 }
 
-/** What the service does for one rig at a time. */
+/** Calls the service rig by rig, for what it has no bulk action. */
 function startOwn(
   name: BulkName,
   parameters: BulkParameters,
@@ -163,6 +163,7 @@ function startOwn(
       if (!before.includes(String(tag))) await call("changeMiner", { id, tags: [...before, String(tag)] });
       return t.rigs.tagged(String(tag));
     }
+    if (name === "delete") return (await call("deleteMiner", { id })).message;
     await call("changeMiner", { id, group: Number(group) });
     return t.rigs.moved(tree.nameOf(Number(group)) ?? t.rigs.noGroup);
   };

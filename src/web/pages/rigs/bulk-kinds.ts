@@ -25,8 +25,10 @@ export const bulkKinds = {
   acknowledge: { icon: "bell", needs: "notificationAction" },
   tag: { icon: "bookmark", needs: "changeMiner" },
   group: { icon: "home", needs: "changeMiner" },
+  delete: { icon: "trash", needs: "deleteMiner", isDangerous: true },
 } as const satisfies Readonly<Record<string, BulkKind>>;
 export type BulkName = keyof typeof bulkKinds;
+export const bulkNames = Object.keys(bulkKinds).filter((name): name is BulkName => Object.hasOwn(bulkKinds, name));
 
 const kinds: Readonly<Record<BulkName, BulkKind>> = bulkKinds;
 export const kindOf = (name: BulkName): BulkKind => kinds[name];
@@ -34,18 +36,6 @@ export const kindOf = (name: BulkName): BulkKind => kinds[name];
 /** Whether this user may do it; services without bulk actions take them rig by rig. */
 export const mayDo = (name: BulkName): boolean =>
   may(kindOf(name).needs) || (kindOf(name).isAction === true && may("minerAction"));
-export const bulkNames = [
-  "restart",
-  "start",
-  "stop",
-  "reboot",
-  "change_pool",
-  "set",
-  "apply_template",
-  "acknowledge",
-  "tag",
-  "group",
-] as const satisfies readonly BulkName[];
 
 export type BulkParameters = BulkJob["parameters"];
 /** Takes what a form was filled in with; null: not filled in yet. */

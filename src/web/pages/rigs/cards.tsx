@@ -1,8 +1,10 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Stale, Status } from "../../parts/status.tsx";
 import { useVirtual } from "../../parts/virtual.ts";
+import { link } from "../../route.ts";
 import { cellOf } from "./columns.tsx";
+import { lastOpened, leaveAt, topAgain } from "./left-at.ts";
 import { RigLink } from "./rig-link.tsx";
 import { selection, toggleSelected } from "./selection.ts";
 import { type ListProps, rem } from "./table.tsx";
@@ -11,8 +13,23 @@ const cardRem = 20;
 const gapRem = 0.75;
 const mostFigures = 8;
 
+/** How many cards stand beside one another in a width, px. */
+const lanesIn = (width: number): number =>
+  Math.max(1, Math.floor((width + gapRem * rem()) / ((cardRem + gapRem) * rem())));
+
+/** Keeps how far the page is scrolled. */
+function usePageScroll(search: string): void {
+  useEffect(() => {
+    const onScroll = () => {
+      if (location.pathname === link("rigs")) leaveAt(search, scrollY);
+    };
+    addEventListener("scroll", onScroll, { passive: true });
+    return () => removeEventListener("scroll", onScroll);
+  }, [search]);
+}
+
 /** The rigs as cards, in as many columns as there is room for. */
-export function RigCards({ rows, keys, tree, selectable }: ListProps) {
+export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
   const place = useRef<HTMLDivElement>(null);
   const [lanes, setLanes] = useState(1);
   const [margin, setMargin] = useState(0);
@@ -20,13 +37,12 @@ export function RigCards({ rows, keys, tree, selectable }: ListProps) {
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
-    setLanes(Math.max(1, Math.floor((element.clientWidth + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
+    setLanes(lanesIn(element.clientWidth));
     setMargin(Math.round(element.getBoundingClientRect().top + scrollY));
   });
   useLayoutEffect(() => {
     const resized = new ResizeObserver(([entry]) => {
-      if (entry !== undefined)
-        setLanes(Math.max(1, Math.floor((entry.contentRect.width + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
+      if (entry !== undefined) setLanes(lanesIn(entry.contentRect.width));
     });
     if (place.current !== null) resized.observe(place.current);
     return () => resized.disconnect();
@@ -35,6 +51,19 @@ export function RigCards({ rows, keys, tree, selectable }: ListProps) {
   // Head, status, figures in two columns, padding.
   const size = (2.75 + 1.75 + 2.6 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
   const virtual = useVirtual({ count: Math.ceil(rows.length / lanes), size, margin, overscan: 4 });
+  const isPlaced = useRef(false);
+  // After the shell, which takes every new page to its top. Once, but without a list of
+  // what it depends on, which would make it keep the rows of now.
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || isPlaced.current) return;
+    isPlaced.current = true;
+    const index = rows.findIndex(({ id }) => id === lastOpened());
+    const begin = element.getBoundingClientRect().top + scrollY;
+    const start = index < 0 ? null : begin + Math.floor(index / lanesIn(element.clientWidth)) * size;
+    scrollTo(0, topAgain(search, { start, size, visible: innerHeight }));
+  });
+  usePageScroll(search);
   const first = (virtual.items[0]?.index ?? 0) * lanes;
   const shown = rows.slice(first, ((virtual.items.at(-1)?.index ?? -1) + 1) * lanes);
   return (
@@ -64,7 +93,7 @@ export function RigCards({ rows, keys, tree, selectable }: ListProps) {
                   />
                 </label>
               ) : null}
-              <RigLink row={row} />
+              <RigLink row={row} search={search} />
             </header>
             <p class="rig-card-status">
               <Status status={row.status} reason={row.reason} /> <Stale readAt={row.readAt} />

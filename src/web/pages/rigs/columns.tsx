@@ -8,7 +8,6 @@ import { currency } from "../../session.ts";
 import type { ColumnKey } from "./column-keys.ts";
 import { performanceOf } from "./filter.ts";
 import type { GroupTree } from "./groups.ts";
-import { RigLink } from "./rig-link.tsx";
 
 /** How a column is sorted, shown and written to a file. */
 export interface Column {
@@ -66,7 +65,6 @@ const age = (startedAt: string | null | undefined): number | null =>
 export const columns: Readonly<Record<ColumnKey, Column>> = {
   name: {
     value: ({ name }) => name,
-    cell: (row) => <RigLink row={row} />,
     width: 12.5,
   },
   status: {

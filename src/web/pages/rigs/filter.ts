@@ -1,4 +1,3 @@
-import type { MinerStatus } from "../../../contract/resources.ts";
 import type { Row } from "../../live.ts";
 import type { GroupTree } from "./groups.ts";
 import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, type View, without } from "./view.ts";
@@ -102,41 +101,3 @@ export const drops = (rows: readonly Row[], view: View, tree: GroupTree): { part
     .map((part) => ({ part, count: countOf(rows, without(view, part), tree) }))
     .filter(({ count }) => count > 0)
     .sort((first, second) => second.count - first.count);
-
-export interface Totals {
-  readonly statuses: ReadonlyMap<MinerStatus, number>;
-  /** H/s (or what it is measured in) by algorithm, most rigs first. */
-  readonly hashrates: readonly {
-    readonly algorithm: string | null;
-    readonly hashrate: number;
-    readonly rigs: number;
-  }[];
-  /** W; null if it is not known of any rig. */
-  readonly power: number | null;
-  /** Rigs that answer and whose power is not known. */
-  readonly powerUnknown: number;
-}
-
-/** Sums of rigs. What cannot be reached counts nowhere but in its status. */
-export function totalsOf(rows: readonly Row[]): Totals {
-  const byStatus = new Map<MinerStatus, number>();
-  const rates = new Map<string | null, { hashrate: number; rigs: number }>();
-  let power: number | null = null;
-  let powerUnknown = 0;
-  for (const row of rows) {
-    byStatus.set(row.status, (byStatus.get(row.status) ?? 0) + 1);
-    if (row.status === "Disconnected" || row.status === "Disabled") continue;
-    if (row.power === null) powerUnknown += 1;
-    else power = (power ?? 0) + row.power;
-    if (row.hashrate === null || row.hashrate === 0) continue;
-    const algorithm = row.algorithm ?? null;
-    const rate = rates.get(algorithm) ?? { hashrate: 0, rigs: 0 };
-    rate.hashrate += row.hashrate;
-    rate.rigs += 1;
-    rates.set(algorithm, rate);
-  }
-  const hashrates = [...rates]
-    .map(([algorithm, rate]) => ({ algorithm, ...rate }))
-    .sort((first, second) => second.rigs - first.rigs);
-  return { statuses: byStatus, hashrates, power, powerUnknown };
-}

@@ -97,9 +97,10 @@ function bodyOf(
   };
 }
 
-type Known = Omit<BulkAction, "results"> & { readonly results: readonly JobResult[] | null };
+/** A job as the service describes it; `results` are null until they are read. */
+type ServiceJob = Omit<BulkAction, "results"> & { readonly results: readonly JobResult[] | null };
 
-function jobOf(job: Known, problem: string | null, pace?: Pace): Job {
+function jobOf(job: ServiceJob, problem: string | null, pace?: Pace): Job {
   const { id, action, parameters, state, total, done, failed, unknown, results } = job;
   return {
     ...{ key: String(id), action, parameters, state, total, done, failed, unknown, results, problem },
@@ -109,33 +110,33 @@ function jobOf(job: Known, problem: string | null, pace?: Pace): Job {
   };
 }
 
-/** ms between two looks at a job, by its size: the answer lists each of its rigs. */
+/** ms between two reads of a job, by its size: the answer lists each of its rigs. */
 const shortestMs = 700;
 const longestMs = 3_000;
 const msPerRig = 0.5;
 
 /** Reads a job again and again, sooner after commands, until it has ended or is dismissed. */
-function follow(start: Known, pace?: Pace): void {
+function follow(start: ServiceJob, pace?: Pace): void {
   const { id } = start;
   const key = String(id);
   if (isListed(key)) return;
-  let known = start;
-  put(jobOf(known, null, pace));
-  const look = async (): Promise<void> => {
+  let latest = start;
+  put(jobOf(latest, null, pace));
+  const readOn = async (): Promise<void> => {
     while (isListed(key)) {
       try {
-        known = await call("getBulkAction", { id });
+        latest = await call("getBulkAction", { id });
         if (!isListed(key)) return;
-        put(jobOf(known, null, pace));
-        if (known.state !== "running" && known.results?.every(({ state }) => !isOpen(state)) !== false) return;
+        put(jobOf(latest, null, pace));
+        if (latest.state !== "running" && latest.results?.every(({ state }) => !isOpen(state)) !== false) return;
       } catch (error) {
-        if (error instanceof Problem && error.status === 404) return dismiss(jobOf(known, null));
-        put(jobOf(known, problemText(error), pace));
+        if (error instanceof Problem && error.status === 404) return dismiss(jobOf(latest, null));
+        put(jobOf(latest, problemText(error), pace));
       }
       await commandOrTime(Math.max(shortestMs, start.total * msPerRig));
     }
   };
-  void look();
+  void readOn();
 }
 
 export const isOpen = (state: JobResult["state"]): boolean => state === "queued" || state === "sent";

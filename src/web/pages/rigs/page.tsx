@@ -27,7 +27,7 @@ import { Toolbar } from "./toolbar.tsx";
 import { TotalsBar } from "./totals.tsx";
 import { type Listed, useListed } from "./use-listed.ts";
 import { useView } from "./use-view.ts";
-import { allRigs, type View, without } from "./view.ts";
+import { allRigs, searchOf, type View, without } from "./view.ts";
 import { ViewsBar } from "./views-bar.tsx";
 
 /** All rigs, of two or of ten thousand: found, compared, and acted on. */
@@ -62,7 +62,7 @@ export default function Rigs() {
       </Page>
     );
   const selectable = bulkNames.some(mayDo);
-  const list = { rows: listed.rows, keys, tree, selectable };
+  const list = { rows: listed.rows, keys, tree, selectable, search: searchOf(view) };
   const sortBy = (sort: ColumnKey) =>
     change({ ...view, sort, descending: view.sort === sort ? !view.descending : (columns[sort].isNumber ?? false) });
   return (

@@ -90,9 +90,13 @@ export function Results({ results }: { results: readonly JobResult[] }) {
             return result === undefined ? null : (
               <tr key={result.minerId} data-index={index} ref={virtual.measure} aria-rowindex={index + 2}>
                 <th scope="row">
-                  <a href={link(`rigs/${result.minerId}`)}>
-                    <bdi>{nameOf(result.minerId)}</bdi>
-                  </a>
+                  {byId.has(result.minerId) ? (
+                    <a href={link(`rigs/${result.minerId}`)}>
+                      <bdi>{nameOf(result.minerId)}</bdi>
+                    </a>
+                  ) : (
+                    result.minerId
+                  )}
                 </th>
                 <td>
                   <span class={`status ${tones[result.state]}`}>

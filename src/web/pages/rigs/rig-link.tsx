@@ -6,10 +6,14 @@ import { notifications, type Row } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { link } from "../../route.ts";
 
+/** The address of a rig's page that knows the list it is opened from, by the query of that list. */
+export const rigAddress = (id: number, search: string): string =>
+  link(`rigs/${id}`) + (search === "" ? "" : `?${new URLSearchParams({ list: search.slice(1) })}`);
+
 /** The name of a rig, which leads to its page, with its open alarms. */
-export const RigLink = ({ row, tabIndex }: { row: Row; tabIndex?: number }) => (
+export const RigLink = ({ row, search, tabIndex }: { row: Row; search: string; tabIndex?: number }) => (
   <span class="rig-link">
-    <a href={link(`rigs/${row.id}`)} tabIndex={tabIndex}>
+    <a href={rigAddress(row.id, search)} tabIndex={tabIndex}>
       <bdi title={row.name}>{row.name}</bdi>
     </a>
     {row.alarms === null || row.alarms === 0 ? null : <Alarms id={row.id} count={row.alarms} tabIndex={tabIndex} />}

@@ -5,12 +5,12 @@ import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { useVirtual } from "../../parts/virtual.ts";
-import { link } from "../../route.ts";
 import type { ColumnKey } from "./column-keys.ts";
 import { cellOf, columns } from "./columns.tsx";
 import { Gap } from "./gap.tsx";
 import type { GroupTree } from "./groups.ts";
-import { RigLink } from "./rig-link.tsx";
+import { lastOpened, leaveAt, topAgain } from "./left-at.ts";
+import { RigLink, rigAddress } from "./rig-link.tsx";
 import { clearSelection, selectAll, selection, toggleSelected } from "./selection.ts";
 
 export interface ListProps {
@@ -18,6 +18,8 @@ export interface ListProps {
   readonly keys: readonly ColumnKey[];
   readonly tree: GroupTree;
   readonly selectable: boolean;
+  /** Of the list's address. */
+  readonly search: string;
 }
 
 interface TableProps extends ListProps {
@@ -31,10 +33,10 @@ const rowRem = 2.75;
 const pageRows = 10;
 
 /** The rigs as a table, of which only the visible part is rendered. One stop of the Tab key; arrow keys do the rest. */
-export function RigTable({ rows, keys, tree, selectable, sort, descending, onSort }: TableProps) {
+export function RigTable({ rows, keys, tree, selectable, search, sort, descending, onSort }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtual({ count: rows.length, size: rowRem * rem(), scroller, overscan: 6 });
-  const [active, setActive] = useState<number | null>(null);
+  const [active, setActive] = useState(lastOpened);
   const { route } = useLocation();
   /** The same at once: keys may come faster than renderings. */
   const current = useRef<number | null>(null);
@@ -51,6 +53,17 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
     if (element === null || element === undefined) return;
     focusing.current = false;
     element.focus({ preventScroll: true });
+  });
+  const isPlaced = useRef(false);
+  // Once, but without a list of what it depends on, which would make it keep the rows of now.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null || isPlaced.current) return;
+    isPlaced.current = true;
+    const index = rows.findIndex(({ id }) => id === active);
+    const size = rowRem * rem();
+    const visible = element.clientHeight - (element.querySelector("thead")?.offsetHeight ?? 0);
+    element.scrollTop = topAgain(search, { start: index < 0 ? null : index * size, size, visible });
   });
   const activate = (id: number) => {
     current.current = id;
@@ -85,7 +98,7 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
         if (!selection.value.has(next.id)) toggleSelected(rows, next.id, true);
       }
     } else if (event.key === " " && selectable) toggleSelected(rows, row.id, event.shiftKey);
-    else if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) route(link(`rigs/${row.id}`));
+    else if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) route(rigAddress(row.id, search));
     else if (event.key === "a" && (event.ctrlKey || event.metaKey) && selectable) selectAll(rows);
     else if (event.key === "Escape" && selectable) clearSelection();
     else return;
@@ -103,7 +116,7 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
   };
   const width = keys.reduce((sum, key) => sum + columns[key].width, selectable ? 2.75 : 0);
   return (
-    <div ref={scroller} class="rigs-scroll">
+    <div ref={scroller} class="rigs-scroll" onScroll={({ currentTarget }) => leaveAt(search, currentTarget.scrollTop)}>
       <table
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are moved to and selected by keyboard
         role="grid"
@@ -162,6 +175,7 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
               tree={tree}
               selected={selectable ? chosen.has(row.id) : null}
               isTabStop={row.id === tabStop}
+              search={search}
             />
           ))}
           <Gap height={virtual.after} columns={keys.length + (selectable ? 1 : 0)} />
@@ -199,11 +213,12 @@ interface RowProps {
   /** null: not to be selected. */
   readonly selected: boolean | null;
   readonly isTabStop: boolean;
+  readonly search: string;
 }
 
 /** Rendered again only when something of it has changed: a table shows 40 of them, often. */
 class RowView extends Component<RowProps> {
-  override shouldComponentUpdate({ row, index, keys, tree, selected, isTabStop }: RowProps): boolean {
+  override shouldComponentUpdate({ row, index, keys, tree, selected, isTabStop, search }: RowProps): boolean {
     const { props } = this;
     return (
       row !== props.row ||
@@ -211,11 +226,12 @@ class RowView extends Component<RowProps> {
       keys !== props.keys ||
       tree !== props.tree ||
       selected !== props.selected ||
-      isTabStop !== props.isTabStop
+      isTabStop !== props.isTabStop ||
+      search !== props.search
     );
   }
 
-  override render({ row, index, keys, tree, selected, isTabStop }: RowProps) {
+  override render({ row, index, keys, tree, selected, isTabStop, search }: RowProps) {
     return (
       <tr
         data-id={row.id}
@@ -234,7 +250,7 @@ class RowView extends Component<RowProps> {
         {keys.map((key, place) =>
           key === "name" ? (
             <th key={key} scope="row" class={place === 0 ? "name" : ""}>
-              <RigLink row={row} tabIndex={-1} />
+              <RigLink row={row} search={search} tabIndex={-1} />
             </th>
           ) : (
             <td key={key} class={columns[key].isNumber ? "number" : ""}>

@@ -46,8 +46,8 @@ export function TotalsBar({ listed, view, change }: { listed: Listed; view: View
           <dt>{t.rigs.totalPower}</dt>
           <dd>
             {power(totals.power)}
-            {totals.powerUnknown === 0 || totals.power === null ? null : (
-              <small> ({counted(totals.powerUnknown, t.rigs.powerUnknown)})</small>
+            {totals.withoutPower === 0 || totals.power === null ? null : (
+              <small> ({counted(totals.withoutPower, t.rigs.powerUnknown)})</small>
             )}
           </dd>
         </div>

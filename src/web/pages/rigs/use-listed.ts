@@ -1,8 +1,9 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { MinerStatus } from "../../../contract/resources.ts";
 import { type Rigs, type Row, rigs } from "../../live.ts";
+import { type Sums, sumsOf } from "../../sums.ts";
 import { compareBy } from "./columns.tsx";
-import { matcher, type Totals, totalsOf } from "./filter.ts";
+import { matcher } from "./filter.ts";
 import type { GroupTree } from "./groups.ts";
 import { OrderedRows } from "./ordered.ts";
 import { type View, withFacet } from "./view.ts";
@@ -12,7 +13,7 @@ export interface Listed {
   readonly all: readonly Row[];
   /** Those that match the filters. */
   readonly rows: readonly Row[];
-  readonly totals: Totals;
+  readonly totals: Sums;
   /** By status, as many as the other filters list. */
   readonly statuses: ReadonlyMap<MinerStatus, number>;
 }
@@ -27,10 +28,10 @@ export function useListed(view: View, tree: GroupTree): Listed {
   return useMemo(() => {
     const isStatusFiltered = view.facets.status !== undefined;
     const rows = all.filter(matcher(view, tree));
-    const totals = totalsOf(rows);
+    const totals = sumsOf(rows);
     const statuses = isStatusFiltered
-      ? totalsOf(all.filter(matcher(withFacet(view, "status", []), tree))).statuses
-      : totals.statuses;
+      ? sumsOf(all.filter(matcher(withFacet(view, "status", []), tree))).byStatus
+      : totals.byStatus;
     return { all, rows, totals, statuses };
   }, [all, view.text, view.facets, view.ranges, tree]);
 }

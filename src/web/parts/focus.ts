@@ -1,0 +1,19 @@
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+const focusable = "button:not(:disabled), input:not(:disabled), select:not(:disabled)";
+
+/** Gives the focus back after a command: browsers take it from what is disabled while the command is under way. */
+export function useFocusBack(place: RefObject<HTMLElement | null>, isBusy: boolean): void {
+  const before = useRef<HTMLElement | null>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    const { activeElement } = document;
+    if (isBusy)
+      before.current = activeElement instanceof HTMLElement && element?.contains(activeElement) ? activeElement : null;
+    else if (before.current !== null && activeElement === document.body) {
+      const isThere = before.current.isConnected;
+      (isThere ? before.current : element?.querySelector<HTMLElement>(focusable))?.focus({ preventScroll: true });
+    }
+  }, [isBusy]);
+}
