@@ -140,7 +140,7 @@ export const hosts: Messages["hosts"] = {
   revenue: "Ertrag",
   cost: "Strom",
   profit: "Gewinn",
-  perDay: "Geld ist pro Tag.",
+  perDay: "Beträge gelten pro Tag.",
   benchmarks: "Messungen",
   benchmarksText: "Was eine Karte oder ein Prozessor eines Modells leistet, hier gemessen. Der Wechsel rechnet damit.",
   model: "Modell",
@@ -148,5 +148,5 @@ export const hosts: Messages["hosts"] = {
   measured: "Gemessen",
   forget: "Vergessen",
   forgetTitle: (model, algorithm) => `${algorithm} von ${model} vergessen?`,
-  forgetText: "Es wird neu gemessen, während ein verwalteter Miner das schürft.",
+  forgetText: "Es wird neu gemessen, sobald ein verwalteter Miner diesen Algorithmus wieder schürft.",
 };

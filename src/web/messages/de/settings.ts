@@ -55,7 +55,7 @@ export const settings: Messages["settings"] = {
       "Fügt außerdem Rigs, Regeln und Zeitpläne hinzu und ändert sie; mit allen Gruppen und Pools auch Benutzer, Gruppen, Pools und Hosts.",
   },
   landing:
-    "Auf Gruppen beschränkt, sieht ein Benutzer nichts von anderen Rigs, auch nicht in Summen. Wer ansehen oder steuern darf und Räume hat, beginnt mit der Familienansicht.",
+    "Ein Benutzer, der auf Gruppen beschränkt ist, sieht nichts von anderen Rigs, auch nicht in Summen. Benutzer mit Räumen, die keine Administratoren sind, beginnen mit der Familienansicht.",
   seesGroups: "Gruppen, die der Benutzer sieht",
   seesPools: "Pools, die der Benutzer sieht",
   allGroups: "alle Gruppen",

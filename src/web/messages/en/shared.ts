@@ -91,7 +91,7 @@ export const shared = {
     key: "API key",
     enter: "Sign in",
     wrong: "This key is wrong, or was revoked.",
-    open: "This connection is not encrypted: everybody in this network could read the key on its way.",
+    open: "This connection is not encrypted: anyone on this network could read the key.",
   },
   notFound: {
     title: "This page does not exist",

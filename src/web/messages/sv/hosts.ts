@@ -139,7 +139,7 @@ export const hosts: Messages["hosts"] = {
   revenue: "Intäkt",
   cost: "El",
   profit: "Vinst",
-  perDay: "Pengar är per dygn.",
+  perDay: "Beloppen är per dygn.",
   benchmarks: "Mätningar",
   benchmarksText: "Vad ett kort eller en processor av en modell klarar, uppmätt här. Växlingen räknar med det.",
   model: "Modell",
@@ -147,5 +147,5 @@ export const hosts: Messages["hosts"] = {
   measured: "Uppmätt",
   forget: "Glöm",
   forgetTitle: (model, algorithm) => `Glöm ${algorithm} för ${model}?`,
-  forgetText: "Det mäts på nytt medan en hanterad miner minar det.",
+  forgetText: "Det mäts på nytt nästa gång en hanterad miner bryter den algoritmen.",
 };

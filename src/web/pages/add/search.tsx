@@ -60,7 +60,7 @@ export function Search() {
   return (
     <Card>
       <form class="add-form" onSubmit={start}>
-        <Field label={t.add.networks} hint={t.add.networksHint}>
+        <Field label={t.add.networks} hint={t.add.networksHint} problem={problem ?? undefined}>
           {(control) => (
             <input
               {...control}
@@ -73,9 +73,6 @@ export function Search() {
             />
           )}
         </Field>
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
         <div class="row">
           <button class="button primary" type="submit" disabled={running}>
             {t.add.search}

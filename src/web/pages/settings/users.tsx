@@ -13,7 +13,7 @@ import { Card } from "../../parts/page.tsx";
 import { may, session } from "../../session.ts";
 import { Entry, FromFile } from "./entry.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
-import { type Limits, UserDialog } from "./user-dialog.tsx";
+import { type Limits, privileges, UserDialog } from "./user-dialog.tsx";
 
 type Asked = { readonly what: "change" | "key" | "revoke" | "delete"; readonly user: User };
 
@@ -83,7 +83,7 @@ export function Users() {
       </Loading>
       <Card title={t.settings.rights}>
         <dl class="rights">
-          {(["view", "control", "administrator"] as const).map((privilege) => (
+          {privileges.map((privilege) => (
             <div key={privilege}>
               <dt>{t.settings.privilege[privilege]}</dt>
               <dd>{t.settings.privilegeText[privilege]}</dd>
