@@ -30,7 +30,7 @@ export function App() {
   if (problem !== null)
     return (
       <main class="alone">
-        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem}>
+        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem} heading="h1">
           <button type="button" class="button primary" onClick={ask}>
             {t.shell.again}
           </button>

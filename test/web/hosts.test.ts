@@ -116,8 +116,8 @@ describe("a managed miner", () => {
     await service.minerAction({ id: switched, action: "start" }, caller);
     await until(() => agent.states.get(switched)?.status === "running", "the program to run");
     const model = async () => {
-      const { devices } = await service.pollMiner({ id: switched }, caller);
-      return devices[0]?.name ?? "";
+      const { cpuList } = await service.pollMiner({ id: switched }, caller);
+      return cpuList[0]?.name ?? "";
     };
     await until(async () => (await model()) !== "", "the program to be read");
     const measured = { software: "XmrigMiner", power: 100, at: Date.now(), model: await model() };

@@ -134,7 +134,6 @@ export const hosts: Messages["hosts"] = {
   compared: "Ich habe sie verglichen: Die Prüfsummen sind gleich.",
   confirm: "Den Download bestätigen",
   switching: "Wechsel",
-  measuring: "Er schürft dies nur, um es zu messen.",
   mined: "wird geschürft",
   notMeasured: "nicht gemessen",
   revenue: "Ertrag",

@@ -140,7 +140,8 @@ export const settings: Messages["settings"] = {
   words: { none: "nichts", text: "Text", number: "Zahl" },
 
   onlyHere: "Beides wird nur in diesem Browser gespeichert.",
-  ofService: "Währung und Zeitzone sind die der Konfiguration des Dienstes.",
+  ofService:
+    "Beide setzt die Konfiguration des Dienstes. Zeiten auf diesen Seiten stehen in der Zeitzone dieses Browsers.",
   currency: "Währung",
   timeZone: "Zeitzone",
   session: "Sitzung",

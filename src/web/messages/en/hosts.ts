@@ -133,7 +133,6 @@ export const hosts = {
   compared: "I have compared the checksums, and they are equal.",
   confirm: "Confirm the download",
   switching: "Switching",
-  measuring: "It mines this only to measure it.",
   mined: "mined now",
   notMeasured: "not measured",
   revenue: "Revenue",

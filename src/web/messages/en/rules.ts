@@ -23,7 +23,6 @@ export const rules = {
   isOff: "off",
   fromFile: "from the configuration file",
   fromFileText: "The configuration file declares it; change it there.",
-  fromUser: "added here",
   mayNotChange: "You may look at this, but not change it.",
   firing: { one: "fires for # rig", other: "fires for # rigs" },
   fires: "fires",

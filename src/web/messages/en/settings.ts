@@ -136,7 +136,7 @@ export const settings = {
   words: { none: "none", text: "text", number: "number" },
 
   onlyHere: "Both are kept in this browser only.",
-  ofService: "Currency and time zone are those of the service's configuration.",
+  ofService: "The service's configuration sets both. Times on these pages are in this browser's time zone.",
   currency: "Currency",
   timeZone: "Time zone",
   session: "Session",

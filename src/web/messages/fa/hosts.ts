@@ -133,7 +133,6 @@ export const hosts: Messages["hosts"] = {
   compared: "مقایسه کردم: جمع‌ها برابرند.",
   confirm: "تأیید دانلود",
   switching: "تعویض",
-  measuring: "فقط برای اندازه‌گیری این را استخراج می‌کند.",
   mined: "اکنون استخراج می‌شود",
   notMeasured: "اندازه‌گیری نشده",
   revenue: "درآمد",

@@ -133,7 +133,6 @@ export const hosts: Messages["hosts"] = {
   compared: "Jag har jämfört: kontrollsummorna är lika.",
   confirm: "Bekräfta nedladdningen",
   switching: "Växling",
-  measuring: "Den minar detta bara för att mäta det.",
   mined: "minas nu",
   notMeasured: "inte mätt",
   revenue: "Intäkt",

@@ -140,7 +140,7 @@ export const settings: Messages["settings"] = {
   words: { none: "inget", text: "text", number: "tal" },
 
   onlyHere: "Båda sparas bara i den här webbläsaren.",
-  ofService: "Valuta och tidszon är de i tjänstens konfiguration.",
+  ofService: "Båda anges i tjänstens konfiguration. Tider på sidorna visas i den här webbläsarens tidszon.",
   currency: "Valuta",
   timeZone: "Tidszon",
   session: "Session",

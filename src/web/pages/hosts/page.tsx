@@ -70,7 +70,7 @@ export default function Hosts() {
           )
         }
       </Loading>
-      {may("listBenchmarks") ? <Benchmarks /> : null}
+      {may("listBenchmarks") ? <Benchmarks software={loaded.value?.software} /> : null}
       {edits === null ? null : (
         <HostDialog
           host={edits === "new" ? null : edits}

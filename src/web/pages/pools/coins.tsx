@@ -193,7 +193,7 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
                         <Icon name="edit" /> {t.pools.edit}
                       </button>
                     )}
-                    {coin.setBy === "hand" ? (
+                    {coin.setBy === "hand" && coin.coinClass !== "UserDefined" ? (
                       <button
                         type="button"
                         class="button small"
