@@ -131,7 +131,7 @@ describe("a managed miner", () => {
       await row(/randomx/).waitFor();
       return (
         (await row(/randomx/)
-          .getByText("10 kH/s")
+          .getByText("10.0 kH/s")
           .count()) === 1
       );
     }, "the measured rate");
@@ -140,7 +140,7 @@ describe("a managed miner", () => {
       await row(/randomx/)
         .getByRole("cell")
         .allInnerTexts(),
-    ).toEqual([...["10 kH/s", "100 W", "€1.00", "€0.24", "€0.76"]]);
+    ).toEqual([...["10.0 kH/s", "100 W", "€1.00", "€0.24", "€0.76"]]);
     expect(
       await row(/randomx/)
         .getByText("mined now")

@@ -39,7 +39,7 @@ export const hosts: Messages["hosts"] = {
   deleteText: "Sein Agent wird getrennt, und sein Token gilt nicht mehr.",
   noAgent: "Kein Agent: Erzeuge ein Token und starte den Agenten auf dem Host.",
   connected: "Agent verbunden",
-  away: "Agent weg seit",
+  away: "Agent weg, zuletzt gesehen",
   neverConnected: "Der Agent hat sich noch nicht verbunden.",
   version: "Version des Agenten",
   system: "System",

@@ -47,7 +47,7 @@ export const settings: Messages["settings"] = {
     "Der Schlüssel des Benutzers gilt sofort nicht mehr, und seine Sitzungen enden. Was er eingerichtet hat, bleibt.",
   rights: "Was Benutzer dürfen",
   mayDo: "Was der Benutzer darf",
-  privilege: { view: "Ansehen", control: "Geräte steuern", administrator: "Administrator" },
+  privilege: { view: "Ansehen", control: "Rigs steuern", administrator: "Administrator" },
   privilegeText: {
     view: "Sieht Rigs, Messwerte und Alarme und ändert nichts.",
     control: "Startet, stoppt und stellt außerdem Rigs ein und bestätigt Alarme.",

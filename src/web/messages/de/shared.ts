@@ -9,7 +9,7 @@ export const shared: typeof source = {
     pools: "Pools",
     money: "Geld",
     activity: "Verlauf",
-    hosts: "Rechner",
+    hosts: "Hosts",
     add: "Rigs hinzufügen",
     settings: "Einstellungen",
     family: "Zuhause",
@@ -41,7 +41,7 @@ export const shared: typeof source = {
     more: "Mehr",
   },
   theme: { auto: "Wie das System", light: "Hell", dark: "Dunkel" },
-  privilege: { view: "darf ansehen", control: "darf Rigs steuern", administrator: "Verwalter" },
+  privilege: { view: "darf ansehen", control: "darf Rigs steuern", administrator: "Administrator" },
   status: {
     Mining: "Schürft",
     Idle: "Untätig",

@@ -17,7 +17,6 @@ export const add = {
   choose: "Add",
   chooseOne: (address: string) => `Add ${address}`,
   device: "Device",
-  note: "Note",
   known: "added already",
   unreadable: "cannot be read",
   logins: "Logins",

@@ -38,7 +38,7 @@ export const hosts = {
   deleteText: "Its agent is disconnected, and its token no longer works.",
   noAgent: "No agent: make a token and start the agent on the host.",
   connected: "Agent connected",
-  away: "Agent away since",
+  away: "Agent away, last seen",
   neverConnected: "The agent has not connected yet.",
   version: "Agent's version",
   system: "System",

@@ -38,7 +38,7 @@ export const hosts: Messages["hosts"] = {
   deleteText: "Agenten kopplas från, och dess token gäller inte längre.",
   noAgent: "Ingen agent: skapa en token och starta agenten på värden.",
   connected: "Agenten är ansluten",
-  away: "Agenten är borta sedan",
+  away: "Agenten är borta, sågs senast",
   neverConnected: "Agenten har inte anslutit än.",
   version: "Agentens version",
   system: "System",

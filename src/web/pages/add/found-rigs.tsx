@@ -22,9 +22,10 @@ export function FoundRigs({ found, isChosen, choose, logins, setLogin }: FoundRi
           <caption class="visually-hidden">{t.add.foundRigs}</caption>
           <thead>
             <tr>
-              <th scope="col">{t.add.choose}</th>
+              <th scope="col">
+                <span class="visually-hidden">{t.add.choose}</span>
+              </th>
               <th scope="col">{t.add.device}</th>
-              <th scope="col">{t.add.note}</th>
             </tr>
           </thead>
           <tbody>
@@ -45,8 +46,8 @@ export function FoundRigs({ found, isChosen, choose, logins, setLogin }: FoundRi
                   <small>
                     <bdi>{[identity.make, identity.model, identity.firmware].filter(Boolean).join(" ")}</bdi>
                   </small>
+                  <small dir="auto">{known ? t.add.known : driver === null ? (note ?? t.add.unreadable) : note}</small>
                 </th>
-                <td dir="auto">{known ? t.add.known : driver === null ? (note ?? t.add.unreadable) : note}</td>
               </tr>
             ))}
           </tbody>

@@ -105,13 +105,13 @@ function PoolTable({ list, onEdit, onRemove }: TableProps) {
                   <bdi>{pool.url}</bdi>
                 </small>
               </th>
-              <td class="long">
+              <td class="long" data-label={t.pools.coin}>
                 <bdi>{pool.coinDisplayName || pool.coinShortName || "–"}</bdi>
                 <small>
                   <bdi>{pool.coinAlgorithm}</bdi>
                 </small>
               </td>
-              <td class="long">
+              <td class="long" data-label={t.pools.login}>
                 <bdi>{pool.walletAddress || "–"}</bdi>
                 <small>
                   <bdi>{pool.workerName}</bdi>

@@ -26,7 +26,7 @@ export default function Rules() {
   const chosen = visible.find(({ key }) => key === query.tab)?.key ?? "rules";
   const [addsWindow, setAddsWindow] = useState(false);
   return (
-    <Page title={t.rules.title} actions={<NewButton tab={chosen} onWindow={() => setAddsWindow(true)} />}>
+    <Page limited title={t.rules.title} actions={<NewButton tab={chosen} onWindow={() => setAddsWindow(true)} />}>
       <Tabs
         name={t.rules.title}
         tabs={visible.map(({ key }) => ({ key, label: t.rules.tabs[key] }))}

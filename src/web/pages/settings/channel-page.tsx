@@ -48,7 +48,7 @@ export default function ChannelPage() {
             </EmptyState>
           );
         return (
-          <Page title={channel?.key ?? t.settings.addChannel} lead={channel?.type}>
+          <Page limited title={channel?.key ?? t.settings.addChannel} lead={channel?.type}>
             <Card>
               {channel === undefined ? (
                 <Field label={t.settings.channelType} hint={t.settings.channelTypeHint}>
