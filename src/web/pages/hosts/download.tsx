@@ -40,7 +40,9 @@ export function Download({ id }: { id: number }) {
         {url === null ? null : (
           <div class="wide">
             <dt>{t.hosts.address}</dt>
-            <dd dir="ltr">{url}</dd>
+            <dd>
+              <bdi>{url}</bdi>
+            </dd>
           </div>
         )}
         {bytes === null ? null : (
