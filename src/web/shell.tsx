@@ -8,6 +8,7 @@ import { connection, notifications, rigs } from "./live.ts";
 import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
+import { useCurrentInView } from "./parts/in-view.ts";
 import { base, link } from "./route.ts";
 import { may, session, signOut } from "./session.ts";
 
@@ -55,7 +56,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 function Menu({ path }: { path: string }) {
   const here = path.slice(base.length).split("/")[0] ?? "";
   return (
-    <nav class="menu" aria-label={t.shell.menu}>
+    <nav ref={useCurrentInView<HTMLElement>(here)} class="menu" aria-label={t.shell.menu}>
       <ul>
         {pages.map(({ path: page, needs, menu }) =>
           menu === undefined || !may(needs) ? null : (

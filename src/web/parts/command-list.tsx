@@ -37,7 +37,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
   return (
     <>
       <Scroll name={t.commands.title}>
-        <table class="commands">
+        <table class={ofOneRig ? "commands of-one-rig" : "commands"}>
           <thead>
             <tr>
               {columns.map((name) => (
@@ -62,7 +62,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
                     </a>
                   </th>
                 )}
-                <td>
+                <td class="command-action">
                   <bdi>{actionText(command)}</bdi>
                 </td>
                 <td class="command-who">

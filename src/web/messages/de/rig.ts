@@ -21,7 +21,7 @@ export const rig: typeof source = {
   group: "Gruppe",
   location: "Standort",
   tags: "Tags",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "Hashrate",
   power: "Leistung",
@@ -89,7 +89,7 @@ export const rig: typeof source = {
   cost: "Strom pro Tag",
   breakEven: "Strompreis ohne Gewinn und Verlust",
   price: "Strompreis jetzt",
-  perKwh: (amount) => `${amount} je kWh`,
+  perKwh: (amount) => `${amount}/kWh`,
   soFar: "Energie und ihre Kosten bisher",
   coin: "Coin",
   work: "Arbeit",

@@ -19,7 +19,7 @@ export const rig = {
   group: "Group",
   location: "Location",
   tags: "Tags",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "Hash rate",
   power: "Power",
@@ -88,7 +88,7 @@ export const rig = {
   cost: "Electricity per day",
   breakEven: "Break-even price",
   price: "Electricity price now",
-  perKwh: (amount: string) => `${amount} per kWh`,
+  perKwh: (amount: string) => `${amount}/kWh`,
   soFar: "Energy and its cost so far",
   coin: "Coin",
   work: "Work",

@@ -21,7 +21,7 @@ export const rig: typeof source = {
   group: "گروه",
   location: "مکان",
   tags: "برچسب‌ها",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "نرخ هش",
   power: "توان",

@@ -21,7 +21,7 @@ export const rig: typeof source = {
   group: "Grupp",
   location: "Plats",
   tags: "Taggar",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "Hashhastighet",
   power: "Effekt",

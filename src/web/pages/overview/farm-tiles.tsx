@@ -45,7 +45,7 @@ export function FarmTiles({ sums }: { sums: Sums }) {
                   money(total.costPerDay, total.currency),
                 )
         }
-        {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "warning" as const } : {})}
+        {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "bad" as const } : {})}
       />
       <Tile
         name={t.menu.alarms}
