@@ -187,6 +187,8 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
   const formatOf = (scale: string) =>
     newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
+  // The first and the last one need half of their width beside them.
+  const hasBars = series.some(({ shape }) => shape === "bars");
   const pathOf = ({ shape }: Series) =>
     shape === "bars" ? bars?.({ size: [0.8, 60] }) : shape === "steps" ? stepped?.({ align: 1 }) : undefined;
   return new Plot(
@@ -204,7 +206,8 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
           time: true,
           range: (_, least, most) => {
             const [from, to] = newest.current.span ?? [least * 1000, most * 1000];
-            return [from / 1000, to / 1000];
+            const margin = hasBars ? (to - from) / Math.max(1, newest.current.times.length - 1) / 2 : 0;
+            return [(from - margin) / 1000, (to + margin) / 1000];
           },
         },
         ...Object.fromEntries(scales.map((scale, index) => [scale, { range: fromZero(index === 0 ? 0.05 : 0.3) }])),
@@ -215,6 +218,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
           grid: { stroke: colour("--line"), width: 1 },
           ticks: { show: false },
           space: 80,
+          size: 30,
           values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
         },
         ...scales.slice(0, 2).map((scale, index) => ({

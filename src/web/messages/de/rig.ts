@@ -10,7 +10,6 @@ export const rig: typeof source = {
   settings: "Einstellungen",
   gone: "Dieses Rig gibt es nicht",
   goneText: "Es wurde entfernt, oder du darfst es nicht sehen.",
-  sinceTime: "seit",
   lastRead: "zuletzt gelesen",
   never: "nie",
   readNow: "Jetzt lesen",
@@ -41,7 +40,7 @@ export const rig: typeof source = {
   revenueOf: (amount) => `Erlös ${amount}`,
   costOf: (amount) => `Strom ${amount}`,
   rejected: (count, share) => (share === null ? `${count} abgelehnt` : `${count} abgelehnt (${share})`),
-  hardwareErrors: (count) => `${count} Hardwarefehler`,
+  hardwareErrors: (count) => `Hardwarefehler: ${count}`,
 
   says: "Was das Rig meldet",
   controls: "Steuerung",

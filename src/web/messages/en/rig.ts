@@ -8,7 +8,6 @@ export const rig = {
   settings: "Settings",
   gone: "There is no such rig",
   goneText: "It was removed, or you may not see it.",
-  sinceTime: "since",
   lastRead: "last read",
   never: "never",
   readNow: "Read now",
@@ -40,7 +39,7 @@ export const rig = {
   costOf: (amount: string) => `electricity ${amount}`,
   rejected: (count: string, share: string | null) =>
     share === null ? `${count} rejected` : `${count} rejected (${share})`,
-  hardwareErrors: (count: string) => `${count} hardware errors`,
+  hardwareErrors: (count: string) => `hardware errors: ${count}`,
 
   says: "What the rig reports",
   controls: "Controls",

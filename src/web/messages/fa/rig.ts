@@ -10,7 +10,6 @@ export const rig: typeof source = {
   settings: "تنظیمات",
   gone: "چنین ریگی نیست",
   goneText: "حذف شده است، یا اجازهٔ دیدن آن را ندارید.",
-  sinceTime: "از",
   lastRead: "آخرین خواندن",
   never: "هرگز",
   readNow: "اکنون بخوان",
