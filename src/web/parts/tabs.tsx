@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useCurrentInView } from "./in-view.ts";
 import "./tabs.css";
 
 export interface Tab {
@@ -18,11 +18,8 @@ interface TabsProps {
 
 /** The sections of a page, as links: each has an address of its own. */
 export function Tabs({ name, tabs, chosen, hrefOf }: TabsProps) {
-  const nav = useRef<HTMLElement>(null);
-  // On a phone, the row may be wider than the window.
-  useEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [chosen]);
   return (
-    <nav ref={nav} class="tabs" aria-label={name}>
+    <nav ref={useCurrentInView<HTMLElement>(chosen)} class="tabs" aria-label={name}>
       {tabs.map(({ key, label, count }) => (
         <a key={key} href={hrefOf(key)} aria-current={key === chosen ? "page" : undefined}>
           {label}

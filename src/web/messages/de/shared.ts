@@ -77,6 +77,7 @@ export const shared: typeof source = {
     empty: "Noch keine Messwerte",
     nothing: (name) => `${name}: keine Messwerte`,
     summary: (name, last, least, most) => `${name}: zuletzt ${last}, zwischen ${least} und ${most}`,
+    now: (name, value, least, most) => `${name}: jetzt ${value}, zwischen ${least} und ${most}`,
     table: "Als Tabelle",
     time: "Zeit",
   },

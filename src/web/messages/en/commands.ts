@@ -22,7 +22,7 @@ export const commands = {
     template: "Template",
     bulk: "Bulk action",
   },
-  setTo: (property: string, value: string) => `Set ${property} to ${value}`,
+  setTo: (property: string, value: string) => `Set ${property.toLowerCase()} to ${value}`,
   actions: {
     reboot: "Reboot",
     stop: "Stop",

@@ -76,7 +76,9 @@ export const shared = {
     empty: "No readings yet",
     nothing: (name: string) => `${name}: no readings`,
     summary: (name: string, last: string, least: string, most: string) =>
-      `${name}: ${last} last, between ${least} and ${most}`,
+      `${name}: last ${last}, between ${least} and ${most}`,
+    now: (name: string, value: string, least: string, most: string) =>
+      `${name}: now ${value}, between ${least} and ${most}`,
     table: "As a table",
     time: "Time",
   },

@@ -95,7 +95,7 @@ export function FromList() {
       {rigs.value.byId.size === 0 ? null : (
         <Card title={t.add.export}>
           <p class="hint">{t.add.exportHint}</p>
-          <button type="button" class="button" onClick={() => void saveList()}>
+          <button type="button" class="button save-list" onClick={() => void saveList()}>
             <Icon name="download" /> {t.add.download}
           </button>
         </Card>

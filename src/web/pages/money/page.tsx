@@ -11,7 +11,6 @@ import { DaysChart } from "./days-chart.tsx";
 import { Prices } from "./prices.tsx";
 import { linesOf, localDate, totalOf } from "./report.ts";
 import { ReportTable } from "./report-table.tsx";
-import "./money.css";
 
 const dayMs = 86_400_000;
 /** Days back, and the length of the periods of a chart. */

@@ -76,7 +76,7 @@ function RigView({ miner, commands, reload }: RigViewProps) {
           {miner.readings.reason === null ? null : (
             <>
               {" · "}
-              {t.rig.sinceTime} <Age time={miner.readings.reason.since} />
+              <Age time={miner.readings.reason.since} />
             </>
           )}
           {miner.readings.stale ? (

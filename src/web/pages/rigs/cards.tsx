@@ -33,7 +33,7 @@ export function RigCards({ rows, keys, tree, selectable }: ListProps) {
   }, []);
   const figures = keys.filter((key) => key !== "name" && key !== "status").slice(0, mostFigures);
   // Head, status, figures in two columns, padding.
-  const size = (2.75 + 1.75 + 2.6 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
+  const size = (2.75 + 1.75 + 2.75 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
   const virtual = useVirtual({ count: Math.ceil(rows.length / lanes), size, margin, overscan: 4 });
   const first = (virtual.items[0]?.index ?? 0) * lanes;
   const shown = rows.slice(first, ((virtual.items.at(-1)?.index ?? -1) + 1) * lanes);
