@@ -28,7 +28,7 @@ export function hintOf({ description = "" }: Schema, label: string): string {
     .replace(/; null = none\b/, "")
     .replace(/\b(?:null|absent)(?: =|:) /g, "empty: ");
   if (text.toLowerCase().replace(/^(?:the|its) /, "") === label.toLowerCase()) return "";
-  return text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return text.replace(/^[a-z](?=[a-z]*,? )/, (letter) => letter.toUpperCase());
 }
 
 /** A value of JSON. */
