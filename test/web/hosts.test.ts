@@ -141,11 +141,8 @@ describe("a managed miner", () => {
         .getByRole("cell")
         .allInnerTexts(),
     ).toEqual([...["10.0 kH/s", "100 W", "€1.00", "€0.24", "€0.76"]]);
-    expect(
-      await row(/randomx/)
-        .getByText("mined now")
-        .count(),
-    ).toBe(1);
+    // Which of them it is depends on when the service measures the other.
+    expect(await options.getByText("mined now").count()).toBe(1);
     expect(
       await row(/ghostrider/)
         .getByRole("cell")

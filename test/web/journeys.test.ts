@@ -175,7 +175,8 @@ test("of another product, what it can do works, and what it cannot do is not the
     web.signal("SIGTERM");
     await web.ended;
   });
-  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "");
+  // One that is stopped is refused another stop.
+  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "", { expected: /status of 409/ });
   await page.getByText("of 3 rigs", { exact: false }).waitFor();
   const session = await page.evaluate(async () => (await fetch("api/session")).json());
   const operations: readonly string[] = session.operations;

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { t } from "../language.ts";
+import { interceptBack } from "../route.ts";
 import { Dialog } from "./dialog.tsx";
 
 /**
@@ -32,11 +33,11 @@ export function useUnsaved(dirty: boolean) {
     };
     addEventListener("beforeunload", onUnload);
     addEventListener("click", onClick, true);
-    addEventListener("popstate", onBack, true);
+    const endInterception = interceptBack(onBack);
     return () => {
       removeEventListener("beforeunload", onUnload);
       removeEventListener("click", onClick, true);
-      removeEventListener("popstate", onBack, true);
+      endInterception();
     };
   }, [dirty]);
   if (target === null) return null;
