@@ -39,7 +39,7 @@ export function App({ asked }: { asked: Promise<void> }) {
   if (problem !== null)
     return (
       <main class="alone">
-        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem}>
+        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem} heading="h1">
           <button type="button" class="button primary" onClick={() => show(loadSession())}>
             {t.shell.again}
           </button>

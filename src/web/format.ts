@@ -1,4 +1,4 @@
-import { locale, t } from "./language.ts";
+import { language, locale, t } from "./language.ts";
 
 /**
  * Numbers and times as the page shows them. Unknown is an en dash, never 0. Numbers follow the page's language, units
@@ -73,8 +73,11 @@ export function efficiency(joulesPerHash: number | null | undefined): string {
   return `${short(joulesPerHash * hashes)} J/${unit}`;
 }
 
+/** From right to left, the sign of the unit would stand behind its letter without a mark. */
 export const temperature = (celsius: number | null | undefined, decimals = 0): string =>
-  celsius === null || celsius === undefined ? unknown : `${number(celsius, decimals)} °C`;
+  celsius === null || celsius === undefined
+    ? unknown
+    : `${number(celsius, decimals)} ${language === "fa" ? "\u200e" : ""}°C`;
 
 export const percent = (share: number | null | undefined, decimals = 0): string =>
   share === null || share === undefined

@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { createParser } from "eventsource-parser";
 import type { Notification, Summary } from "../contract/resources.ts";
 import type { MinerRow, MinerRowList } from "../contract/rows.ts";
@@ -29,6 +29,12 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
 export const notifications = signal<readonly Notification[]>([]);
+/** Those above info that are open and that nobody has acknowledged. */
+export const openAlarms = computed(() =>
+  notifications.value.filter(
+    ({ closedUtc, isAcknowledged, isWarning }) => closedUtc === null && !isAcknowledged && isWarning,
+  ),
+);
 
 /**
  * Whether what the page shows is what the service knows now; true until a read has failed. `since`: epoch ms of the last

@@ -4,11 +4,12 @@ import { useLocation } from "preact-iso";
 import { now } from "./clock.ts";
 import { ago, counted, number } from "./format.ts";
 import { t } from "./language.ts";
-import { connection, notifications, rigs } from "./live.ts";
+import { connection, openAlarms, rigs } from "./live.ts";
 import { ReloadButton } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
+import { useCurrentInView } from "./parts/in-view.ts";
 import { base, link } from "./route.ts";
 import { may, session, signOut } from "./session.ts";
 
@@ -58,7 +59,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 function Menu({ path }: { path: string }) {
   const here = path.slice(base.length).split("/")[0] ?? "";
   return (
-    <nav class="menu" aria-label={t.shell.menu}>
+    <nav ref={useCurrentInView<HTMLElement>(here)} class="menu" aria-label={t.shell.menu}>
       <ul>
         {pages.map(({ path: page, needs, menu }) =>
           menu === undefined || !may(needs) ? null : (
@@ -75,20 +76,19 @@ function Menu({ path }: { path: string }) {
   );
 }
 
-/** Open notifications above info that nobody has acknowledged. */
+/** How many alarms are open; a dash until they are known. */
 function AlarmPill() {
   if (!may("listNotifications")) return null;
-  const open = notifications.value.filter(
-    ({ closedUtc, isWarning, isAcknowledged }) => closedUtc === null && isWarning && !isAcknowledged,
-  );
+  const open = openAlarms.value;
+  const { loaded } = rigs.value;
   const critical = open.some(({ severity }) => severity === "critical");
   return (
     <a
       class={`pill ${open.length === 0 ? "quiet" : critical ? "critical" : "warning"}`}
       href={link("alarms")}
-      aria-label={counted(open.length, t.shell.alarms)}
+      aria-label={loaded ? counted(open.length, t.shell.alarms) : t.menu.alarms}
     >
-      <Icon name="bell" /> <span>{number(open.length)}</span>
+      <Icon name="bell" /> <span>{number(loaded ? open.length : null)}</span>
     </a>
   );
 }

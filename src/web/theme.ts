@@ -14,6 +14,12 @@ export function applyTheme(): void {
   const { dataset } = document.documentElement;
   if (theme.value === "auto") delete dataset.theme;
   else dataset.theme = theme.value;
+  // The browser's own bars, in the order of index.html.
+  const bars = document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]');
+  for (const [index, scheme] of (["light", "dark"] as const).entries()) {
+    const chosen = theme.value === scheme ? "all" : "not all";
+    bars[index]?.setAttribute("media", theme.value === "auto" ? `(prefers-color-scheme: ${scheme})` : chosen);
+  }
 }
 
 export function chooseTheme(chosen: Theme): void {

@@ -70,6 +70,60 @@ describe("the first rigs", () => {
     await close();
   });
 
+  testInBrowser(
+    "each bad line of a file has one sentence, and what the service refuses is named by address",
+    async () => {
+      const { page, close } = await dashboard.visit("add?by=list", { expected: /400/, width: 375, height: 800 });
+      const file = [
+        "address,name,interval,colour",
+        "192.0.2.1,One,,red",
+        ",Nobody,,",
+        "192.0.2.1,Twice,,",
+        "192.0.2.2,Slow,soon,",
+        `192.0.2.3:99999,"<img src=x onerror=""document.title='run'"">",,`,
+      ].join("\n");
+      await page.getByLabel("Or a file").setInputFiles({
+        ...{ name: "rigs.csv", mimeType: "text/csv" },
+        buffer: Buffer.from(`\uFEFF${file}`),
+      });
+      await page.getByText('The column "colour" is not known').waitFor();
+      const mistakes = page.getByRole("region", { name: "Lines with mistakes" }).getByRole("row");
+      expect((await mistakes.allInnerTexts()).map((row) => row.replace(/\s+/g, " ").trim())).toEqual([
+        "Line 3 The address is missing.",
+        "Line 4 This address is in line 2 already.",
+        "Line 5 The interval is not a number of seconds.",
+      ]);
+      expect(await axe(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      // Nobody wants to wait for 192.0.2.1: only the line that the service refuses is left.
+      const text = page.getByRole("textbox", { name: "Addresses or a table" });
+      await text.fill("address\n192.0.2.3:99999\nnot an address");
+      await page.getByRole("button", { name: "Add 2 rigs" }).click();
+      await page.getByRole("heading", { name: "0 of 2 rigs added" }).waitFor();
+      for (const address of ["192.0.2.3:99999", "not an address"])
+        expect(await page.getByRole("row", { name: address }).getByRole("cell").innerText()).toMatch(/address|port/i);
+      expect(await axe(page)).toEqual([]);
+      // Only a table says which column is the address.
+      await text.fill("192.0.2.1,One");
+      await page.getByText("No column is named address.").waitFor();
+      expect(await page.getByRole("button", { name: "Add rigs", exact: true }).isDisabled()).toBe(true);
+      await close();
+    },
+  );
+
+  testInBrowser("networks that cannot be searched are named at once, all of them", async () => {
+    const { page, close } = await dashboard.visit("add", { expected: /400/ });
+    const networks = page.getByRole("textbox", { name: "Networks" });
+    await networks.fill("nonsense, 10.0.0.0/99, 127.0.0.1/32");
+    await page.getByRole("button", { name: "Search" }).click();
+    const problem = page.getByRole("alert").filter({ hasText: "nonsense" });
+    await problem.waitFor();
+    expect(await problem.innerText()).toContain("10.0.0.0/99");
+    expect(await networks.getAttribute("aria-invalid")).toBe("true");
+    expect(await axe(page)).toEqual([]);
+    await close();
+  });
+
   testInBrowser("a search shows what it finds; only what is chosen is added", async () => {
     const { page, close } = await dashboard.visit("add", { width: 375, height: 800 });
     const networks = [2, 3].map((index) => {

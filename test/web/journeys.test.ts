@@ -175,7 +175,8 @@ test("of another product, what it can do works, and what it cannot do is not the
     web.signal("SIGTERM");
     await web.ended;
   });
-  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "");
+  // One that is stopped is refused another stop.
+  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "", { expected: /status of 409/ });
   await page.getByText("of 3 rigs", { exact: false }).waitFor();
   const session = await page.evaluate(async () => (await fetch("api/session")).json());
   const operations: readonly string[] = session.operations;
@@ -198,5 +199,19 @@ test("of another product, what it can do works, and what it cannot do is not the
   await page.goto(`http://127.0.0.1:${port}/rigs/${mining?.id}`);
   await page.getByRole("button", { name: /^Stop/ }).first().click();
   await until(() => mining?.status !== "Mining", "the miner to stop");
+
+  // It has no bulk actions: the page asks for each of them.
+  expect(operations).not.toContain("startBulkAction");
+  await page.goto(`http://127.0.0.1:${port}/rigs`);
+  await page.getByRole("checkbox", { name: /^Select all/ }).click();
+  await page
+    .getByRole("region", { name: "Actions for the selected rigs" })
+    .getByRole("button", { name: "Stop" })
+    .click();
+  const dialog = page.getByRole("dialog", { name: "Stop" });
+  // A pace and a dry run are the service's.
+  expect(await dialog.getByRole("button", { name: "Preview" }).count()).toBe(0);
+  await dialog.getByRole("button", { name: "Stop 3 rigs" }).click();
+  await until(() => twin.miners.every(({ status }) => status !== "Mining"), "all miners to stop");
   await close();
 });

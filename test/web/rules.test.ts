@@ -120,6 +120,30 @@ describe("rules in the dashboard", () => {
     },
   );
 
+  testInBrowser("the browser's back button leaves unsaved changes only once that is confirmed", async () => {
+    const { id } = await dashboard.service.addRule(
+      { key: "back", name: "Back", when: { all: [{ offline: true }] }, do: [{ action: "restart" }] },
+      caller,
+    );
+    const { page, close } = await visit(`rules/${id}`);
+    await page.getByRole("navigation", { name: "Back" }).getByRole("link", { name: "Settings" }).click();
+    const name = page.getByLabel("Name", { exact: true });
+    await name.fill("Changed");
+    const settings = page.url();
+    const question = page.getByRole("dialog", { name: "Leave without saving?" });
+    await page.goBack();
+    await question.getByRole("button", { name: "Stay" }).click();
+    expect([page.url(), await name.inputValue()]).toEqual([settings, "Changed"]);
+    await page.goBack();
+    await question.getByRole("button", { name: "Leave" }).click();
+    await page.getByText("No runs in the last 30 days").waitFor();
+    expect(page.url()).toBe(settings.replace("?part=settings", ""));
+    const { rules } = await dashboard.service.listRules({}, caller);
+    expect(rules.find((rule) => rule.id === id)?.name).toBe("Back");
+    await dashboard.service.deleteRule({ id: String(id) }, caller);
+    await close();
+  });
+
   testInBrowser("a ready-made rule is taken with a value of one's own, disabled, and deleted", async () => {
     const { page, close } = await visit("rules");
     await page.getByRole("link", { name: "Use this: Sleep when too hot" }).click();

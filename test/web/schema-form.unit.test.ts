@@ -8,6 +8,7 @@ import {
   durationParts,
   emptyOf,
   groupsIn,
+  hintOf,
   nameOf,
   optionOf,
   readable,
@@ -153,5 +154,17 @@ describe("a change of a rule", () => {
     const keys = Object.keys(forPeople(rule, ["use", "with"]).properties ?? {});
     expect(keys.slice(0, 6)).toEqual(["name", "key", "enabled", "scope", "when", "do"]);
     expect(keys).not.toContain("use");
+  });
+});
+
+describe("hints", () => {
+  test("are descriptions for people, and do not repeat the label", () => {
+    const hint = (description: string, label = "Label") => hintOf({ description }, label);
+    expect(hint("name for people; absent = its key")).toBe("Name for people; empty: its key");
+    expect(hint("choices, by profit or heat; null = none (Rigbridge extension)")).toBe("Choices, by profit or heat");
+    expect(hint("number of its PCI bus; null = every other GPU")).toBe("Number of its PCI bus; empty: every other GPU");
+    expect(hint("profit: the highest earnings")).toBe("profit: the highest earnings");
+    expect(hint("the mail server", "Mail server")).toBe("");
+    expect(hintOf({}, "Label")).toBe("");
   });
 });

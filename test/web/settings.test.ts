@@ -86,6 +86,46 @@ describe("users", () => {
   });
 });
 
+describe("rights", () => {
+  testInBrowser("of a user follow their change, and a new key ends the sessions of the one before", async () => {
+    const before = "the-key-of-berta-before";
+    const { id } = await dashboard.service.saveUser(
+      { ...{ id: 0, name: "berta", key: before, privilege: "view", pools: [] }, groups: [] },
+      caller,
+    );
+    const hers = await dashboard.visit("rigs", { key: before, expected: /status of 401/ });
+    await hers.page.getByRole("heading", { name: "No rigs" }).first().waitFor();
+    expect(await hers.page.getByText("lamp").count()).toBe(0);
+
+    const { page, close } = await dashboard.visit("settings", { key: owner, expected });
+    await page.getByText("no group: sees no rigs").waitFor();
+    await page.getByRole("button", { name: /^Change ?: berta/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Change berta" });
+    expect(await dialog.getByRole("textbox", { name: "Name" }).inputValue()).toBe("berta");
+    expect(await dialog.getByRole("radio", { name: /^Look/ }).isChecked()).toBe(true);
+    await dialog.getByRole("radio", { name: /^Control rigs/ }).check();
+    await dialog.getByRole("checkbox", { name: "Study" }).check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const users = await dashboard.service.listUsers({}, caller);
+    expect(users.find((user) => user.id === id)).toMatchObject({ privilege: "control", pools: [], hasKey: true });
+    await hers.page.reload();
+    await hers.page.getByText("lamp").first().waitFor();
+    await hers.page.getByRole("checkbox", { name: "Select lamp" }).waitFor();
+
+    await page.getByRole("button", { name: /^New key ?: berta/ }).click();
+    const keys = page.getByRole("dialog", { name: "Key of berta" });
+    await keys.getByRole("button", { name: "Make a key" }).click();
+    await keys.getByRole("textbox", { name: "Key" }).waitFor();
+    await keys.getByRole("button", { name: "Done" }).click();
+    await hers.page.reload();
+    await hers.page.getByRole("button", { name: "Sign in" }).waitFor();
+    await hers.close();
+    await dashboard.service.deleteUser({ id }, caller);
+    await close();
+  });
+});
+
 describe("groups", () => {
   testInBrowser("are added, moved and deleted; those inside move to the parent, and the file's own stay", async () => {
     const { page, close } = await dashboard.visit("settings?tab=groups", { key: owner, expected });
@@ -116,7 +156,7 @@ describe("groups", () => {
     }, "the attic to be in the hall");
 
     await page.getByRole("button", { name: "Delete: Attic" }).click();
-    await page.getByRole("dialog").getByText("1 group move to").waitFor();
+    await page.getByRole("dialog").getByText("1 group. No rig is removed.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await until(async () => !(await groups()).has("Attic"), "the attic to be gone");
     const after = await groups();

@@ -2,6 +2,7 @@ import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { dateTime } from "../format.ts";
 import { locale, t } from "../language.ts";
+import { theme } from "../theme.ts";
 import { Scroll } from "./scroll.tsx";
 
 export interface Series {
@@ -24,18 +25,22 @@ interface ChartProps {
   readonly height?: number;
   /** Epoch ms that the axis spans; default: from the first time to the last one. */
   readonly span?: readonly [from: number, to: number];
+  /** Epoch ms of the present, if times after it are in the chart: a line shows it. */
+  readonly present?: number;
+  /** What is around it says it already; screen readers read it. */
+  readonly titleHidden?: boolean;
 }
 
 /**
  * Curves over time. What the picture shows is said in a sentence as well, and stands in a table behind it, for readers
  * who do not see it.
  */
-export function Chart({ title, times, series, height = 220, span }: ChartProps) {
+export function Chart({ title, times, series, height = 220, span, present, titleHidden = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const id = useId();
   const made = useRef<uPlot | undefined>(undefined);
-  const newest = useRef<Drawn>({ times, series, height, span });
-  newest.current = { times, series, height, span };
+  const newest = useRef<Drawn>({ times, series, height, span, present });
+  newest.current = { times, series, height, span, present };
   // New values go into the picture that is there; other curves need another picture.
   const looks = JSON.stringify([times.length < 2, height, series.map(({ values, ...look }) => look)]);
   useEffect(() => {
@@ -56,24 +61,37 @@ export function Chart({ title, times, series, height = 220, span }: ChartProps) 
       })
       // While the service is away, its picture cannot be loaded; the sentence and the table are there.
       .catch(() => undefined);
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    // The system's scheme, and paper.
+    const media = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
     const repaint = () => made.current?.redraw();
-    scheme.addEventListener("change", repaint);
+    for (const each of media) each.addEventListener("change", repaint);
     return () => {
       ended = true;
       resized.disconnect();
-      scheme.removeEventListener("change", repaint);
+      for (const each of media) each.removeEventListener("change", repaint);
       made.current?.destroy();
       made.current = undefined;
     };
   }, [looks, times.length === 0]);
+  const chosenTheme = theme.value;
+  useEffect(() => made.current?.redraw(), [chosenTheme]);
   return (
     <figure class="chart" aria-labelledby={id}>
       <figcaption id={id}>
-        {title}
-        <span class="chart-summary">{times.length === 0 ? t.chart.empty : series.map(summaryOf).join(" · ")}</span>
+        <span class={titleHidden ? "visually-hidden" : ""}>{title}</span>
+        {times.length === 0 ? <span class="chart-summary">{t.chart.empty}</span> : null}
+        {times.length === 0
+          ? null
+          : series.map((each, index) => (
+              <span key={each.name} class="chart-summary">
+                <span class="chart-key" style={{ background: `var(--series-${colourOf(each, index)})` }} />{" "}
+                {summaryOf(each, valueIndex(times, present))}
+              </span>
+            ))}
       </figcaption>
-      {times.length === 0 ? null : <div ref={place} class="chart-picture" aria-hidden="true" dir="ltr" />}
+      {times.length === 0 ? null : (
+        <div ref={place} class="chart-picture" aria-hidden="true" dir="ltr" style={{ minBlockSize: `${height}px` }} />
+      )}
       {times.length === 0 ? null : (
         <details>
           <summary>{t.chart.table}</summary>
@@ -84,17 +102,24 @@ export function Chart({ title, times, series, height = 220, span }: ChartProps) 
   );
 }
 
-/** "Power: 3 120 W, from 2 900 W to 3 250 W". */
-function summaryOf({ name, values, format }: Series): string {
-  const present = values.filter((value) => value !== null);
-  const last = present.at(-1);
+const colourOf = ({ colour }: Series, index: number): number => colour ?? (index % 4) + 1;
+
+/** Of the values at the present; null if there is no present in the chart. */
+const valueIndex = (times: readonly number[], present: number | undefined): number | null =>
+  present === undefined ? null : times.findLastIndex((time) => time <= present);
+
+/** "Power: last 3 120 W, between 2 900 W and 3 250 W". */
+function summaryOf({ name, values, format }: Series, present: number | null): string {
+  const measured = values.filter((value) => value !== null);
+  const last = measured.at(-1);
   if (last === undefined) return t.chart.nothing(name);
   let [least, most] = [last, last];
-  for (const value of present) {
+  for (const value of measured) {
     if (value < least) least = value;
     if (value > most) most = value;
   }
-  return t.chart.summary(name, format(last), format(least), format(most));
+  if (present !== null) return t.chart.now(name, format(values[present] ?? null), format(least), format(most));
+  return least === most ? `${name}: ${format(last)}` : t.chart.summary(name, format(last), format(least), format(most));
 }
 
 /** Rows of the table: more say nothing to anybody. */
@@ -112,7 +137,7 @@ function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
           <tr>
             <th scope="col">{t.chart.time}</th>
             {series.map(({ name }) => (
-              <th key={name} scope="col">
+              <th key={name} scope="col" class="number">
                 {name}
               </th>
             ))}
@@ -123,7 +148,9 @@ function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
             <tr key={time}>
               <th scope="row">{dateTime(time)}</th>
               {series.map(({ name, values, format }) => (
-                <td key={name}>{format(values[index] ?? null)}</td>
+                <td key={name} class="number">
+                  {format(values[index] ?? null)}
+                </td>
               ))}
             </tr>
           ))}
@@ -136,6 +163,7 @@ function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
 interface Drawn extends Pick<ChartProps, "times" | "series"> {
   readonly height: number;
   readonly span: ChartProps["span"];
+  readonly present: ChartProps["present"];
 }
 
 const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
@@ -147,13 +175,20 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
 async function draw(element: HTMLElement, newest: { readonly current: Drawn }): Promise<uPlot> {
   const { times, series, height } = newest.current;
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
-  const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name).trim();
+  // A canvas knows neither custom properties nor light-dark().
+  const colour = (name: string) => () => {
+    element.style.color = `var(${name})`;
+    return getComputedStyle(element).color;
+  };
   const line = (number: number) => colour(`--series-${number}`);
+  const keys = series.map(colourOf);
   const scales = [...new Set(series.map(({ scale }) => scale ?? "y"))];
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
   const formatOf = (scale: string) =>
     newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
+  // The first and the last one need half of their width beside them.
+  const hasBars = series.some(({ shape }) => shape === "bars");
   const pathOf = ({ shape }: Series) =>
     shape === "bars" ? bars?.({ size: [0.8, 60] }) : shape === "steps" ? stepped?.({ align: 1 }) : undefined;
   return new Plot(
@@ -163,16 +198,19 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
       // Hours as the language writes them.
       fmtDate: () => (date: Date) => dates.format(date),
       cursor: { drag: { x: false, y: false } },
-      legend: { show: true, live: true },
+      hooks: { draw: [(chart) => drawPresent(chart, newest.current.present, colour("--ink")())] },
+      // What stands below the pointer; the newest values stand above the picture.
+      legend: { live: true, markers: { width: 0, fill: (_, index) => `var(--series-${keys[index - 1] ?? 1})` } },
       scales: {
         x: {
           time: true,
           range: (_, least, most) => {
             const [from, to] = newest.current.span ?? [least * 1000, most * 1000];
-            return [from / 1000, to / 1000];
+            const margin = hasBars ? (to - from) / Math.max(1, newest.current.times.length - 1) / 2 : 0;
+            return [(from - margin) / 1000, (to + margin) / 1000];
           },
         },
-        ...Object.fromEntries(scales.map((scale) => [scale, { range: fromZero }])),
+        ...Object.fromEntries(scales.map((scale, index) => [scale, { range: fromZero(index === 0 ? 0.05 : 0.3) }])),
       },
       axes: [
         {
@@ -180,6 +218,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
           grid: { stroke: colour("--line"), width: 1 },
           ticks: { show: false },
           space: 80,
+          size: 30,
           values: (_, splits) => splits.map((split) => tickText(split * 1000, (splits.at(-1) ?? 0) - (splits[0] ?? 0))),
         },
         ...scales.slice(0, 2).map((scale, index) => ({
@@ -195,7 +234,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
       series: [
         { label: t.chart.time, value: (_, seconds) => (seconds === null ? "–" : dateTime(seconds * 1000)) },
         ...series.map((each, index) => {
-          const number = each.colour ?? (index % 4) + 1;
+          const number = keys[index] ?? 1;
           const paths = pathOf(each);
           return {
             label: each.name,
@@ -215,11 +254,31 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
   );
 }
 
-/** An axis that begins at 0 shows a change as large as it is. */
-function fromZero(_: uPlot, least: number | null, most: number | null): [number, number] {
-  const [bottom, top] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
-  const margin = (top - bottom) * 0.05;
-  return [bottom === 0 ? 0 : bottom - margin, top === bottom ? bottom + 1 : top === 0 ? 0 : top + margin];
+/**
+ * An axis that begins at 0 shows a change as large as it is. `room`: share above the highest value; a second axis has
+ * more, so that curves that go together (power and hash rate) do not hide each other.
+ */
+const fromZero =
+  (room: number) =>
+  (_: uPlot, least: number | null, most: number | null): [number, number] => {
+    const [bottom, top] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+    const size = top - bottom;
+    return [bottom === 0 ? 0 : bottom - size * 0.05, size === 0 ? bottom + 1 : top === 0 ? 0 : top + size * room];
+  };
+
+/** A dashed line at the present. */
+function drawPresent(chart: uPlot, present: number | undefined, colour: string): void {
+  if (present === undefined) return;
+  const { ctx, bbox } = chart;
+  const at = chart.valToPos(present / 1000, "x", true);
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([4, 4]);
+  ctx.beginPath();
+  ctx.moveTo(at, bbox.top);
+  ctx.lineTo(at, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.restore();
 }
 
 const dayMs = 86_400_000;

@@ -37,7 +37,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
   return (
     <>
       <Scroll name={t.commands.title}>
-        <table class="commands">
+        <table class={ofOneRig ? "commands of-one-rig" : "commands"}>
           <thead>
             <tr>
               {columns.map((name) => (
@@ -65,7 +65,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
                     </Linked>
                   </th>
                 )}
-                <td>
+                <td class="command-action">
                   <bdi>{actionText(command)}</bdi>
                 </td>
                 <td class="command-who">
@@ -136,7 +136,11 @@ function Cause({ cause }: { cause: Command["cause"] }) {
 /** "Set fan to 60", "Restart", with the values that were sent. */
 export function actionText({ action, parameters }: Pick<Command, "action" | "parameters">): string {
   const name = Object.entries(t.commands.actions).find(([each]) => each === action)?.[1] ?? action;
-  if (action === "set") return t.commands.setTo(String(parameters.property ?? ""), String(parameters.value ?? ""));
+  if (action === "set") {
+    const property = String(parameters.property ?? "");
+    const named = Object.entries(t.rig.control).find(([each]) => each === property)?.[1] ?? property;
+    return t.commands.setTo(named, String(parameters.value ?? ""));
+  }
   const { room, from, to } = parameters;
   if (room !== undefined && from !== undefined && to !== undefined)
     return `${name}: ${t.commands.fromTo(String(room), limitText(from), limitText(to))}`;

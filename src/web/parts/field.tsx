@@ -37,6 +37,12 @@ export function Field({ label, hint, problem, action, children }: FieldProps) {
   );
 }
 
+/** Whether a mistake is in the field of a path, or in a part of it. */
+export const isMistakeOf =
+  (field: string) =>
+  ({ path }: Mistake): boolean =>
+    path === field || path.startsWith(`${field}.`);
+
 /** The mistake of a field among those that the service reports. */
-export const mistakeOf = (mistakes: readonly Mistake[], path: string): string | undefined =>
-  mistakes.find((mistake) => mistake.path === path || mistake.path.startsWith(`${path}.`))?.message;
+export const mistakeOf = (mistakes: readonly Mistake[], field: string): string | undefined =>
+  mistakes.find(isMistakeOf(field))?.message;

@@ -13,14 +13,16 @@ interface PageProps {
   /** Beside the title: a name with hostile text is isolated by the caller. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
+  /** Forms and lists, which nobody wants to read across a very wide screen. */
+  readonly limited?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A page: its heading, its actions beside it, and its content. */
-export function Page({ title, lead, actions, children }: PageProps) {
+export function Page({ title, lead, actions, limited = false, children }: PageProps) {
   usePageTitle(title);
   return (
-    <article class="page">
+    <article class={limited ? "page limited" : "page"}>
       <header class="page-head">
         <div>
           <h1>

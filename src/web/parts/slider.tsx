@@ -163,7 +163,9 @@ function NumberEntry({ label, unit, disabled, scale, value, onCommit }: NumberEn
           if (event.key === "Escape") setText(null);
         }}
       />
-      <span aria-hidden="true">{unit}</span>
+      <span aria-hidden="true" dir="ltr">
+        {unit}
+      </span>
     </span>
   );
 }

@@ -1,3 +1,4 @@
+import { useCurrentInView } from "./in-view.ts";
 import "./tabs.css";
 
 export interface Tab {
@@ -16,13 +17,15 @@ interface TabsProps {
 }
 
 /** The sections of a page, as links: each has an address of its own. */
-export const Tabs = ({ name, tabs, chosen, hrefOf }: TabsProps) => (
-  <nav class="tabs" aria-label={name}>
-    {tabs.map(({ key, label, count }) => (
-      <a key={key} href={hrefOf(key)} aria-current={key === chosen ? "page" : undefined}>
-        {label}
-        {count === undefined || count === 0 ? null : <span class="tab-count">{count}</span>}
-      </a>
-    ))}
-  </nav>
-);
+export function Tabs({ name, tabs, chosen, hrefOf }: TabsProps) {
+  return (
+    <nav ref={useCurrentInView<HTMLElement>(chosen)} class="tabs" aria-label={name}>
+      {tabs.map(({ key, label, count }) => (
+        <a key={key} href={hrefOf(key)} aria-current={key === chosen ? "page" : undefined}>
+          {label}
+          {count === undefined || count === 0 ? null : <span class="tab-count">{count}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { t } from "../language.ts";
+import { interceptBack } from "../route.ts";
 import { Dialog } from "./dialog.tsx";
 
 /**
@@ -23,20 +24,20 @@ export function useUnsaved(dirty: boolean) {
       event.stopImmediatePropagation();
       setTarget(anchor.pathname + anchor.search);
     };
-    const onBack = () => {
+    const onBack = (event: PopStateEvent) => {
       const wanted = location.pathname + location.search;
-      // The router has handled the event already; this takes it back before anything is rendered.
+      // The router must not hear of it: it would render the other page at once, without this form.
+      event.stopImmediatePropagation();
       history.pushState(null, "", here);
-      route(here, true);
       setTarget(wanted);
     };
     addEventListener("beforeunload", onUnload);
     addEventListener("click", onClick, true);
-    addEventListener("popstate", onBack);
+    const endInterception = interceptBack(onBack);
     return () => {
       removeEventListener("beforeunload", onUnload);
       removeEventListener("click", onClick, true);
-      removeEventListener("popstate", onBack);
+      endInterception();
     };
   }, [dirty]);
   if (target === null) return null;

@@ -18,7 +18,6 @@ export const add: typeof source = {
   choose: "Hinzufügen",
   chooseOne: (address) => `${address} hinzufügen`,
   device: "Gerät",
-  note: "Bemerkung",
   known: "schon hinzugefügt",
   unreadable: "kann nicht gelesen werden",
   logins: "Anmeldungen",

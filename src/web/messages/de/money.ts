@@ -5,7 +5,7 @@ export const money: typeof source = {
   lead: "Was die Rigs verbrauchen, was es kostet und was übrig bleibt.",
   price: "Strompreis",
   now: "Jetzt",
-  perKwh: (amount) => `${amount} pro kWh`,
+  perKwh: (amount) => `${amount}/kWh`,
   noPrice: "kein Preis eingestellt",
   configured: "aus der Konfiguration",
   cheapest: "Am billigsten",

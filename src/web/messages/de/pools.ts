@@ -76,4 +76,5 @@ export const pools: typeof source = {
   priceBtc: "Preis in BTC",
   priceUsd: "Preis in USD",
   onePrice: "Gib einen der beiden Preise an.",
+  passwordNew: "Es wird nie gezeigt.",
 };

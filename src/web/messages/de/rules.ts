@@ -25,7 +25,6 @@ export const rules: typeof source = {
   isOff: "aus",
   fromFile: "aus der Konfigurationsdatei",
   fromFileText: "Die Konfigurationsdatei legt das fest; ändere es dort.",
-  fromUser: "hier angelegt",
   mayNotChange: "Du darfst es ansehen, aber nicht ändern.",
   firing: { one: "greift bei # Rig", other: "greift bei # Rigs" },
   fires: "greift",

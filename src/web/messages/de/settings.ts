@@ -47,7 +47,7 @@ export const settings: Messages["settings"] = {
     "Der Schlüssel des Benutzers gilt sofort nicht mehr, und seine Sitzungen enden. Was er eingerichtet hat, bleibt.",
   rights: "Was Benutzer dürfen",
   mayDo: "Was der Benutzer darf",
-  privilege: { view: "Ansehen", control: "Geräte steuern", administrator: "Administrator" },
+  privilege: { view: "Ansehen", control: "Rigs steuern", administrator: "Administrator" },
   privilegeText: {
     view: "Sieht Rigs, Messwerte und Alarme und ändert nichts.",
     control: "Startet, stoppt und stellt außerdem Rigs ein und bestätigt Alarme.",
@@ -55,7 +55,7 @@ export const settings: Messages["settings"] = {
       "Fügt außerdem Rigs, Regeln und Zeitpläne hinzu und ändert sie; mit allen Gruppen und Pools auch Benutzer, Gruppen, Pools und Hosts.",
   },
   landing:
-    "Auf Gruppen beschränkt, sieht ein Benutzer nichts von anderen Rigs, auch nicht in Summen. Wer ansehen oder steuern darf und Räume hat, beginnt mit der Familienansicht.",
+    "Ein Benutzer, der auf Gruppen beschränkt ist, sieht nichts von anderen Rigs, auch nicht in Summen. Benutzer mit Räumen, die keine Administratoren sind, beginnen mit der Familienansicht.",
   seesGroups: "Gruppen, die der Benutzer sieht",
   seesPools: "Pools, die der Benutzer sieht",
   allGroups: "alle Gruppen",
@@ -140,7 +140,8 @@ export const settings: Messages["settings"] = {
   words: { none: "nichts", text: "Text", number: "Zahl" },
 
   onlyHere: "Beides wird nur in diesem Browser gespeichert.",
-  ofService: "Währung und Zeitzone sind die der Konfiguration des Dienstes.",
+  ofService:
+    "Beide setzt die Konfiguration des Dienstes. Zeiten auf diesen Seiten stehen in der Zeitzone dieses Browsers.",
   currency: "Währung",
   timeZone: "Zeitzone",
   session: "Sitzung",

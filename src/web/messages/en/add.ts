@@ -1,6 +1,6 @@
 export const add = {
   title: "Add rigs",
-  lead: "Rigbridge finds out itself what each rig is and what it can do.",
+  lead: "Rigbridge detects what each rig is and what it can do.",
   ways: { search: "Search the network", address: "By address", list: "From a list" },
   networks: "Networks",
   networksHint:
@@ -17,7 +17,6 @@ export const add = {
   choose: "Add",
   chooseOne: (address: string) => `Add ${address}`,
   device: "Device",
-  note: "Note",
   known: "added already",
   unreadable: "cannot be read",
   logins: "Logins",

@@ -22,7 +22,7 @@ export const commands = {
     template: "Template",
     bulk: "Bulk action",
   },
-  setTo: (property: string, value: string) => `Set ${property} to ${value}`,
+  setTo: (property: string, value: string) => `Set ${property.toLowerCase()} to ${value}`,
   fromTo: (room: string, from: string, to: string) => `${room}, from ${from} to ${to}`,
   none: "no limit",
   actions: {

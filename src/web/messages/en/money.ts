@@ -3,7 +3,7 @@ export const money = {
   lead: "What the rigs use, what it costs, and what is left.",
   price: "Electricity price",
   now: "Now",
-  perKwh: (amount: string) => `${amount} per kWh`,
+  perKwh: (amount: string) => `${amount}/kWh`,
   noPrice: "no price set",
   configured: "from the configuration",
   cheapest: "Cheapest ahead",

@@ -14,7 +14,7 @@ export const pools = {
   addPool: "Add pool",
   editPool: "Edit pool",
   deletePool: "Delete this pool",
-  deletePoolText: "rigs that mine at it go on; it can no longer be given to others.",
+  deletePoolText: "rigs that mine at it carry on; it can no longer be chosen for others.",
   none: "No pools yet",
   noneText: "With pool definitions, rigs get a pool by one choice, and their coin and revenue are known.",
   url: "Address",
@@ -51,7 +51,7 @@ export const pools = {
   noCoinsText: "Set what a coin earns, or configure market sources.",
   addCoin: "Add coin",
   deleteCoin: "Delete this coin",
-  deleteCoinText: "what is mined of it no longer has a revenue.",
+  deleteCoinText: "rigs that mine it no longer show a revenue.",
   profitability: "Revenue",
   perTerahash: (amount: string) => `${amount} per TH/s and day`,
   setBy: { hand: "set by hand", file: "configuration file", market: "from the market" },
@@ -73,4 +73,5 @@ export const pools = {
   priceBtc: "Price in BTC",
   priceUsd: "Price in USD",
   onePrice: "Give one of the two prices.",
+  passwordNew: "It is never shown.",
 };

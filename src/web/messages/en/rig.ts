@@ -8,7 +8,6 @@ export const rig = {
   settings: "Settings",
   gone: "There is no such rig",
   goneText: "It was removed, or you may not see it.",
-  sinceTime: "since",
   lastRead: "last read",
   never: "never",
   readNow: "Read now",
@@ -19,7 +18,7 @@ export const rig = {
   group: "Group",
   location: "Location",
   tags: "Tags",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "Hash rate",
   power: "Power",
@@ -40,7 +39,7 @@ export const rig = {
   costOf: (amount: string) => `electricity ${amount}`,
   rejected: (count: string, share: string | null) =>
     share === null ? `${count} rejected` : `${count} rejected (${share})`,
-  hardwareErrors: (count: string) => `${count} hardware errors`,
+  hardwareErrors: (count: string) => `hardware errors: ${count}`,
 
   says: "What the rig reports",
   controls: "Controls",
@@ -88,7 +87,7 @@ export const rig = {
   cost: "Electricity per day",
   breakEven: "Break-even price",
   price: "Electricity price now",
-  perKwh: (amount: string) => `${amount} per kWh`,
+  perKwh: (amount: string) => `${amount}/kWh`,
   soFar: "Energy and its cost so far",
   coin: "Coin",
   work: "Work",

@@ -74,7 +74,7 @@ export const rigs = {
   findValue: "Find a value",
   moreValues: { one: "# more value: type to find it", other: "# more values: type to find them" },
   noGroup: "in no group",
-  noValue: "unknown or none",
+  noValue: "Unknown or none",
   sortBy: "Sort by",
   ascending: "Ascending",
   descending: "Descending",

@@ -76,7 +76,9 @@ export const shared = {
     empty: "No readings yet",
     nothing: (name: string) => `${name}: no readings`,
     summary: (name: string, last: string, least: string, most: string) =>
-      `${name}: ${last} last, between ${least} and ${most}`,
+      `${name}: last ${last}, between ${least} and ${most}`,
+    now: (name: string, value: string, least: string, most: string) =>
+      `${name}: now ${value}, between ${least} and ${most}`,
     table: "As a table",
     time: "Time",
   },
@@ -91,7 +93,7 @@ export const shared = {
     key: "API key",
     enter: "Sign in",
     wrong: "This key is wrong, or was revoked.",
-    open: "This connection is not encrypted: everybody in this network could read the key on its way.",
+    open: "This connection is not encrypted: anyone on this network could read the key.",
   },
   failed: {
     title: "This page failed",

@@ -17,7 +17,6 @@ export const add: typeof source = {
   choose: "افزودن",
   chooseOne: (address) => `افزودن ${address}`,
   device: "دستگاه",
-  note: "یادداشت",
   known: "پیش‌تر افزوده شده",
   unreadable: "خواندنی نیست",
   logins: "ورودها",

@@ -75,4 +75,5 @@ export const pools: typeof source = {
   priceBtc: "قیمت به BTC",
   priceUsd: "قیمت به USD",
   onePrice: "یکی از دو قیمت را بدهید.",
+  passwordNew: "هرگز نمایش داده نمی‌شود.",
 };

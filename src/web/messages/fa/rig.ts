@@ -10,7 +10,6 @@ export const rig: typeof source = {
   settings: "تنظیمات",
   gone: "چنین ریگی نیست",
   goneText: "حذف شده است، یا اجازهٔ دیدن آن را ندارید.",
-  sinceTime: "از",
   lastRead: "آخرین خواندن",
   never: "هرگز",
   readNow: "اکنون بخوان",
@@ -21,7 +20,7 @@ export const rig: typeof source = {
   group: "گروه",
   location: "مکان",
   tags: "برچسب‌ها",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "نرخ هش",
   power: "توان",

@@ -77,6 +77,7 @@ export const shared: typeof source = {
     empty: "هنوز داده‌ای نیست",
     nothing: (name) => `${name}: بدون داده`,
     summary: (name, last, least, most) => `${name}: آخرین ${last}، بین ${least} و ${most}`,
+    now: (name, value, least, most) => `${name}: اکنون ${value}، بین ${least} و ${most}`,
     table: "به شکل جدول",
     time: "زمان",
   },

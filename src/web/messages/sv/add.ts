@@ -17,7 +17,6 @@ export const add: typeof source = {
   choose: "Lägg till",
   chooseOne: (address) => `Lägg till ${address}`,
   device: "Enhet",
-  note: "Anmärkning",
   known: "redan tillagd",
   unreadable: "kan inte läsas",
   logins: "Inloggningar",

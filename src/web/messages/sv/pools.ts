@@ -75,4 +75,5 @@ export const pools: typeof source = {
   priceBtc: "Pris i BTC",
   priceUsd: "Pris i USD",
   onePrice: "Ange ett av de två priserna.",
+  passwordNew: "Det visas aldrig.",
 };

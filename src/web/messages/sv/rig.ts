@@ -10,7 +10,6 @@ export const rig: typeof source = {
   settings: "Inställningar",
   gone: "Den riggen finns inte",
   goneText: "Den har tagits bort, eller så får du inte se den.",
-  sinceTime: "sedan",
   lastRead: "senast läst",
   never: "aldrig",
   readNow: "Läs nu",
@@ -21,7 +20,7 @@ export const rig: typeof source = {
   group: "Grupp",
   location: "Plats",
   tags: "Taggar",
-  uid: "uid",
+  uid: "UID",
 
   hashrate: "Hashhastighet",
   power: "Effekt",
@@ -41,7 +40,7 @@ export const rig: typeof source = {
   revenueOf: (amount) => `intäkt ${amount}`,
   costOf: (amount) => `el ${amount}`,
   rejected: (count, share) => (share === null ? `${count} avvisade` : `${count} avvisade (${share})`),
-  hardwareErrors: (count) => `${count} hårdvarufel`,
+  hardwareErrors: (count) => `hårdvarufel: ${count}`,
 
   says: "Vad riggen rapporterar",
   controls: "Styrning",

@@ -25,7 +25,6 @@ export const rules: typeof source = {
   isOff: "av",
   fromFile: "från konfigurationsfilen",
   fromFileText: "Konfigurationsfilen bestämmer detta; ändra det där.",
-  fromUser: "tillagd här",
   mayNotChange: "Du får se det, men inte ändra det.",
   firing: { one: "gäller # rigg", other: "gäller # riggar" },
   fires: "gäller",

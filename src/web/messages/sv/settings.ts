@@ -55,7 +55,7 @@ export const settings: Messages["settings"] = {
       "Lägger också till och ändrar riggar, regler och scheman; med alla grupper och pooler även användare, grupper, pooler och värdar.",
   },
   landing:
-    "En användare som begränsats till grupper ser inget av andra riggar, inte ens i summor. Den som får se eller styra och har rum börjar med familjevyn.",
+    "En användare som begränsats till grupper ser inget av andra riggar, inte ens i summor. Användare med rum som inte är administratörer börjar med familjevyn.",
   seesGroups: "Grupper som användaren ser",
   seesPools: "Pooler som användaren ser",
   allGroups: "alla grupper",
@@ -140,7 +140,7 @@ export const settings: Messages["settings"] = {
   words: { none: "inget", text: "text", number: "tal" },
 
   onlyHere: "Båda sparas bara i den här webbläsaren.",
-  ofService: "Valuta och tidszon är de i tjänstens konfiguration.",
+  ofService: "Båda anges i tjänstens konfiguration. Tider på sidorna visas i den här webbläsarens tidszon.",
   currency: "Valuta",
   timeZone: "Tidszon",
   session: "Session",

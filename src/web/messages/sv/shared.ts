@@ -77,6 +77,7 @@ export const shared: typeof source = {
     empty: "Inga mätvärden ännu",
     nothing: (name) => `${name}: inga mätvärden`,
     summary: (name, last, least, most) => `${name}: senast ${last}, mellan ${least} och ${most}`,
+    now: (name, value, least, most) => `${name}: nu ${value}, mellan ${least} och ${most}`,
     table: "Som tabell",
     time: "Tid",
   },

@@ -54,7 +54,7 @@ function Filters({ actors }: { actors: readonly string[] }) {
   };
   const isFiltered = [miner, query.get("actor"), query.get("since")].some((each) => each !== "");
   return (
-    <form class="filters" onSubmit={(event) => event.preventDefault()} aria-label={t.activity.filters}>
+    <form class="activity-filters" onSubmit={(event) => event.preventDefault()} aria-label={t.activity.filters}>
       <label class="field">
         <span>{t.activity.rig}</span>
         <input

@@ -86,7 +86,7 @@ interface JobsProps {
 
 const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
   <Scroll name={t.activity.bulk}>
-    <table class="jobs">
+    <table class="bulk-table">
       <thead>
         <tr>
           {[t.activity.action, t.activity.when, t.activity.who, t.activity.rigs, t.activity.stateName].map((name) => (
@@ -168,7 +168,7 @@ function Results({ id }: { id: number }) {
             </p>
             <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />
             <Scroll name={t.activity.results}>
-              <table class="jobs">
+              <table class="bulk-table">
                 <thead>
                   <tr>
                     <th scope="col">{t.activity.rig}</th>

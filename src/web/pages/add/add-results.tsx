@@ -20,9 +20,14 @@ export function AddResults() {
       actions={
         running ? null : (
           <div class="row">
-            <a class="button small" href={link(results.length === 1 && only?.id != null ? `rigs/${only.id}` : "rigs")}>
-              {t.add.show}
-            </a>
+            {failed.length === results.length ? null : (
+              <a
+                class="button small"
+                href={link(results.length === 1 && only?.id != null ? `rigs/${only.id}` : "rigs")}
+              >
+                {t.add.show}
+              </a>
+            )}
             <button
               type="button"
               class="button small quiet"
@@ -42,7 +47,7 @@ export function AddResults() {
       </p>
       {failed.length === 0 ? null : (
         <Scroll name={t.add.failed}>
-          <table>
+          <table class="add-table">
             <caption>{t.add.failed}</caption>
             <tbody>
               {failed.slice(0, mostListed).map(({ address, problem }) => (

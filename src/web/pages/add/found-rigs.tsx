@@ -18,14 +18,14 @@ export function FoundRigs({ found, isChosen, choose, logins, setLogin }: FoundRi
   return (
     <>
       <Scroll name={t.add.foundRigs}>
-        <table>
+        <table class="found-rigs">
           <caption class="visually-hidden">{t.add.foundRigs}</caption>
           <thead>
             <tr>
-              <th scope="col">{t.add.choose}</th>
-              <th scope="col">{t.add.address}</th>
+              <th scope="col">
+                <span class="visually-hidden">{t.add.choose}</span>
+              </th>
               <th scope="col">{t.add.device}</th>
-              <th scope="col">{t.add.note}</th>
             </tr>
           </thead>
           <tbody>
@@ -43,11 +43,11 @@ export function FoundRigs({ found, isChosen, choose, logins, setLogin }: FoundRi
                 </td>
                 <th scope="row">
                   <bdi class="mono">{address}</bdi>
+                  <small>
+                    <bdi>{[identity.make, identity.model, identity.firmware].filter(Boolean).join(" ")}</bdi>
+                  </small>
+                  <small dir="auto">{known ? t.add.known : driver === null ? (note ?? t.add.unreadable) : note}</small>
                 </th>
-                <td>
-                  <bdi>{[identity.make, identity.model, identity.firmware].filter(Boolean).join(" ")}</bdi>
-                </td>
-                <td dir="auto">{known ? t.add.known : driver === null ? (note ?? t.add.unreadable) : note}</td>
               </tr>
             ))}
           </tbody>

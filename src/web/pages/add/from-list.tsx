@@ -74,7 +74,7 @@ export function FromList() {
           )}
           {bad.length === 0 ? null : (
             <Scroll name={t.add.mistakes}>
-              <table>
+              <table class="add-table">
                 <caption>{t.add.mistakes}</caption>
                 <tbody>
                   {bad.slice(0, mostShown).map(({ line, problems }) => (
@@ -88,14 +88,14 @@ export function FromList() {
             </Scroll>
           )}
           <button class="button primary" type="submit" disabled={good.length === 0 || adding.value?.running === true}>
-            {counted(good.length, t.add.addThem)}
+            {good.length === 0 ? t.add.title : counted(good.length, t.add.addThem)}
           </button>
         </form>
       </Card>
       {rigs.value.byId.size === 0 ? null : (
         <Card title={t.add.export}>
           <p class="hint">{t.add.exportHint}</p>
-          <button type="button" class="button" onClick={() => void saveList()}>
+          <button type="button" class="button save-list" onClick={() => void saveList()}>
             <Icon name="download" /> {t.add.download}
           </button>
         </Card>

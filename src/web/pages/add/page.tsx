@@ -18,7 +18,7 @@ export default function Add() {
   const possible = ways.filter((way) => way !== "search" || may("startDiscovery"));
   const way = possible.find((each) => each === query.by) ?? possible[0];
   return (
-    <Page title={t.add.title} lead={t.add.lead}>
+    <Page limited title={t.add.title} lead={t.add.lead}>
       <Tabs
         name={t.add.title}
         tabs={possible.map((key) => ({ key, label: t.add.ways[key] }))}

@@ -1,6 +1,7 @@
+import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Discovery } from "../../../contract/resources.ts";
-import { call } from "../../api.ts";
+import { call, Problem } from "../../api.ts";
 import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -12,21 +13,26 @@ import { GroupField, givenLogin, type Login, noLogin } from "./details.tsx";
 import { FoundRigs } from "./found-rigs.tsx";
 
 const askMs = 700;
+/** The id of the search that was started last. It goes on while other pages are shown, and there is one at a time. */
+const searchId = signal<number | null>(null);
 
 /** Searches networks, shows what is found while it searches, and adds what is chosen. */
 export function Search() {
   const [networks, setNetworks] = useState("");
-  const [id, setId] = useState<number | null>(null);
   const [found, setFound] = useState<Discovery | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const [group, setGroup] = useState("");
   const [logins, setLogins] = useState<ReadonlyMap<string, Login>>(new Map());
+  const id = searchId.value;
   useEffect(() => {
     if (id === null) return undefined;
     const ending = new AbortController();
     void follow(id, ending.signal, setFound).catch((error: unknown) => {
-      if (!ending.signal.aborted) setProblem(problemText(error));
+      if (ending.signal.aborted) return;
+      // The service forgets a search after an hour, or when it starts anew.
+      if (error instanceof Problem && error.status === 404) searchId.value = null;
+      else setProblem(problemText(error));
     });
     return () => ending.abort();
   }, [id]);
@@ -41,7 +47,8 @@ export function Search() {
     setChosen(null);
     try {
       const named = networks.split(/[\s,;]+/).filter((each) => each !== "");
-      setId((await call("startDiscovery", { yes: false, ...(named.length === 0 ? {} : { networks: named }) })).id);
+      const started = await call("startDiscovery", { yes: false, ...(named.length === 0 ? {} : { networks: named }) });
+      searchId.value = started.id;
     } catch (error) {
       setProblem(problemText(error));
     }
@@ -52,7 +59,7 @@ export function Search() {
       ...(group === "" ? {} : { group }),
       ...givenLogin(logins.get(driver ?? "") ?? noLogin),
     }));
-    setId(null);
+    searchId.value = null;
     setFound(null);
     void addRigs(rigs);
   };
@@ -60,7 +67,7 @@ export function Search() {
   return (
     <Card>
       <form class="add-form" onSubmit={start}>
-        <Field label={t.add.networks} hint={t.add.networksHint}>
+        <Field label={t.add.networks} hint={t.add.networksHint} problem={problem ?? undefined}>
           {(control) => (
             <input
               {...control}
@@ -73,9 +80,6 @@ export function Search() {
             />
           )}
         </Field>
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
         <div class="row">
           <button class="button primary" type="submit" disabled={running}>
             {t.add.search}
@@ -107,14 +111,16 @@ export function Search() {
                 logins={logins}
                 setLogin={(driver, login) => setLogins(new Map(logins).set(driver, login))}
               />
-              <GroupField group={group} onChange={setGroup} />
+              <div class="add-form">
+                <GroupField group={group} onChange={setGroup} />
+              </div>
               <button
                 type="button"
                 class="button primary"
                 disabled={toAdd.length === 0 || adding.value?.running === true}
                 onClick={add}
               >
-                {counted(toAdd.length, t.add.addThem)}
+                {toAdd.length === 0 ? t.add.title : counted(toAdd.length, t.add.addThem)}
               </button>
             </>
           ) : running ? null : (

@@ -12,8 +12,8 @@ import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 
-/** What each model of card or processor does, which profit switching calculates with. */
-export function Benchmarks() {
+/** What each model of card or processor achieves, which profit switching relies on. `software`: names by id. */
+export function Benchmarks({ software }: { software: ReadonlyMap<string, string> | undefined }) {
   const list = useLoaded((signal) => call("listBenchmarks", {}, { signal }), []);
   const [forgets, setForgets] = useState<BenchmarkEntry | null>(null);
   if (list.value === undefined || list.value.length === 0) return null;
@@ -48,7 +48,7 @@ export function Benchmarks() {
                   <bdi>{entry.model}</bdi>
                 </th>
                 <td>
-                  <bdi>{entry.software}</bdi>
+                  <bdi>{software?.get(entry.software) ?? entry.software}</bdi>
                 </td>
                 <td>
                   <bdi>{entry.algorithm}</bdi>

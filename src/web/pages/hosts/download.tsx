@@ -32,53 +32,57 @@ export function Download({ id }: { id: number }) {
   };
   return (
     <Card title={t.hosts.downloadTitle}>
-      <p class={`status ${state === "done" ? "good" : state === "confirming" ? "warning" : "busy"}`}>
-        <span class="dot" aria-hidden="true" />
-        {t.hosts.downloadState[state]}
-      </p>
-      <dl class="host-facts">
-        {url === null ? null : (
-          <div class="wide">
-            <dt>{t.hosts.address}</dt>
-            <dd dir="ltr">{url}</dd>
-          </div>
-        )}
-        {bytes === null ? null : (
-          <div>
-            <dt>{t.hosts.size}</dt>
-            <dd>{scaled(bytes, "B")}</dd>
-          </div>
-        )}
-        {sha256 === null ? null : (
-          <div class="wide">
-            <dt>SHA-256</dt>
-            <dd>
-              <code dir="ltr">{sha256}</code>
-            </dd>
-          </div>
-        )}
-      </dl>
-      {state === "confirming" && sha256 !== null && may("confirmManagedMinerDownload") ? (
-        <>
-          <p>{t.hosts.compare}</p>
-          <label class="switch">
-            <input
-              type="checkbox"
-              checked={compared}
-              onChange={({ currentTarget }) => setCompared(currentTarget.checked)}
-            />
-            {t.hosts.compared}
-          </label>
-          <p>
-            <button type="button" class="button primary" disabled={!compared || busy} onClick={() => void confirm()}>
-              {t.hosts.confirm}
-            </button>
-          </p>
-          <p class="field-problem" role="alert">
-            {problem}
-          </p>
-        </>
-      ) : null}
+      <div class="download">
+        <p class={`status ${state === "done" ? "good" : state === "confirming" ? "warning" : "busy"}`}>
+          <span class="dot" aria-hidden="true" />
+          {t.hosts.downloadState[state]}
+        </p>
+        <dl class="host-facts">
+          {url === null ? null : (
+            <div class="wide">
+              <dt>{t.hosts.address}</dt>
+              <dd>
+                <bdi>{url}</bdi>
+              </dd>
+            </div>
+          )}
+          {bytes === null ? null : (
+            <div>
+              <dt>{t.hosts.size}</dt>
+              <dd>{scaled(bytes, "B")}</dd>
+            </div>
+          )}
+          {sha256 === null ? null : (
+            <div class="wide">
+              <dt>SHA-256</dt>
+              <dd>
+                <code dir="ltr">{sha256}</code>
+              </dd>
+            </div>
+          )}
+        </dl>
+        {state === "confirming" && sha256 !== null && may("confirmManagedMinerDownload") ? (
+          <>
+            <p>{t.hosts.compare}</p>
+            <label class="switch">
+              <input
+                type="checkbox"
+                checked={compared}
+                onChange={({ currentTarget }) => setCompared(currentTarget.checked)}
+              />
+              {t.hosts.compared}
+            </label>
+            <p>
+              <button type="button" class="button primary" disabled={!compared || busy} onClick={() => void confirm()}>
+                {t.hosts.confirm}
+              </button>
+            </p>
+            <p class="field-problem" role="alert">
+              {problem}
+            </p>
+          </>
+        ) : null}
+      </div>
     </Card>
   );
 }

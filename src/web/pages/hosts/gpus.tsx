@@ -52,7 +52,7 @@ export function Gpus({ hostId }: { hostId: number }) {
                 <tbody>
                   {gpuStatusList.map((gpu) => (
                     <tr key={gpu.id}>
-                      <th scope="row">
+                      <th scope="row" class="gpu-name">
                         <bdi>{gpu.name}</bdi> {gpu.lost ? <span class="status bad">{t.hosts.lost}</span> : null}
                       </th>
                       <td class="number">{number(gpu.pciBusId)}</td>

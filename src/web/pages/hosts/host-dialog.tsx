@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Host } from "../../../contract/resources.ts";
-import { call, type Mistake, Problem } from "../../api.ts";
+import { call } from "../../api.ts";
 import { byName } from "../../format.ts";
 import { groupName } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useLoaded } from "../../parts/load.tsx";
-import { problemText } from "../../parts/messages.tsx";
+import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
 interface HostDialogProps {
@@ -19,98 +19,68 @@ interface HostDialogProps {
 
 /** What a host is called, and the group whose users see it. */
 export function HostDialog({ host, onSaved, onClose }: HostDialogProps) {
-  const [hostname, setHostname] = useState(host?.hostname ?? "");
-  const [description, setDescription] = useState(host?.description ?? "");
+  // Not of the form: the group stays as it is where the list of groups has not come, or may not be seen.
   const [groupId, setGroupId] = useState(host?.groupId ?? 0);
-  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   const groups = useLoaded(async (signal) => {
     const list = may("listGroups") ? await call("listGroups", {}, { signal }) : [];
     return list.map(({ id }) => ({ id, name: groupName(list, id) })).sort((one, other) => byName(one.name, other.name));
   }, []);
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setMistakes([]);
-    setProblem(null);
-    try {
-      onSaved(
-        await call("saveHost", {
-          id: host?.id ?? 0,
-          hostname: hostname.trim(),
-          description: description.trim(),
-          groupId,
-        }),
-      );
-    } catch (error) {
-      setMistakes(error instanceof Problem ? error.mistakes : []);
-      setProblem(problemText(error));
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog
+    <FormDialog
       title={host === null ? t.hosts.add : t.hosts.changeTitle(host.hostname)}
+      onSubmit={async (form) => {
+        const [hostname, description] = [fieldText(form, "hostname"), fieldText(form, "description")];
+        onSaved(await call("saveHost", { id: host?.id ?? 0, hostname, description, groupId }));
+      }}
       onClose={onClose}
-      actions={
-        <>
-          <button type="button" class="button" onClick={onClose}>
-            {t.shell.cancel}
-          </button>
-          <button type="submit" form="host-form" class="button primary" disabled={busy || hostname.trim() === ""}>
-            {t.shell.save}
-          </button>
-        </>
-      }
     >
-      <form id="host-form" onSubmit={save}>
-        <Field label={t.hosts.hostname} hint={t.hosts.hostnameHint} problem={mistakeOf(mistakes, "hostname")}>
-          {(control) => (
-            <input
-              {...control}
-              value={hostname}
-              maxLength={253}
-              dir="ltr"
-              autocomplete="off"
-              autocapitalize="off"
-              spellcheck={false}
-              onInput={({ currentTarget }) => setHostname(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label={t.hosts.description} problem={mistakeOf(mistakes, "description")}>
-          {(control) => (
-            <input
-              {...control}
-              value={description}
-              maxLength={200}
-              dir="auto"
-              autocomplete="off"
-              onInput={({ currentTarget }) => setDescription(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label={t.hosts.group} hint={t.hosts.groupHint} problem={mistakeOf(mistakes, "groupId")}>
-          {(control) => (
-            <select
-              {...control}
-              value={groupId}
-              onChange={({ currentTarget }) => setGroupId(Number(currentTarget.value))}
-            >
-              <option value={0}>{t.hosts.noGroup}</option>
-              {groups.value?.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <p class="field-problem" role="alert">
-          {mistakes.length === 0 ? problem : null}
-        </p>
-      </form>
-    </Dialog>
+      {(wrong) => (
+        <>
+          <Field label={t.hosts.hostname} hint={t.hosts.hostnameHint} problem={wrong("hostname")}>
+            {(control) => (
+              <input
+                {...control}
+                name="hostname"
+                defaultValue={host?.hostname ?? ""}
+                required
+                maxLength={253}
+                dir="ltr"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck={false}
+              />
+            )}
+          </Field>
+          <Field label={t.hosts.description} problem={wrong("description")}>
+            {(control) => (
+              <input
+                {...control}
+                name="description"
+                defaultValue={host?.description ?? ""}
+                maxLength={200}
+                dir="auto"
+                autocomplete="off"
+              />
+            )}
+          </Field>
+          <Field label={t.hosts.group} hint={t.hosts.groupHint} problem={wrong("groupId")}>
+            {(control) => (
+              <select
+                {...control}
+                value={groupId}
+                onChange={({ currentTarget }) => setGroupId(Number(currentTarget.value))}
+              >
+                <option value={0}>{t.hosts.noGroup}</option>
+                {groups.value?.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </>
+      )}
+    </FormDialog>
   );
 }

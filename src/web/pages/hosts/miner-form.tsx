@@ -173,34 +173,36 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
             onChange={(groupId) => set({ groupId })}
           />
         )}
-        <Field
-          label={t.hosts.parameters}
-          hint={isNew ? t.hosts.parametersNew : t.hosts.parametersHint}
-          problem={problemOf("commandLineParams")}
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autocomplete="off"
-              maxLength={4000}
-              dir="ltr"
-              disabled={clears}
-              value={parameters}
-              onInput={({ currentTarget }) => setParameters(currentTarget.value)}
-            />
+        <div>
+          <Field
+            label={t.hosts.parameters}
+            hint={isNew ? t.hosts.parametersNew : t.hosts.parametersHint}
+            problem={problemOf("commandLineParams")}
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="password"
+                autocomplete="off"
+                maxLength={4000}
+                dir="ltr"
+                disabled={clears}
+                value={parameters}
+                onInput={({ currentTarget }) => setParameters(currentTarget.value)}
+              />
+            )}
+          </Field>
+          {isNew ? null : (
+            <label class="switch">
+              <input
+                type="checkbox"
+                checked={clears}
+                onChange={({ currentTarget }) => setClears(currentTarget.checked)}
+              />
+              {t.hosts.noParameters}
+            </label>
           )}
-        </Field>
-        {isNew ? null : (
-          <label class="switch">
-            <input
-              type="checkbox"
-              checked={clears}
-              onChange={({ currentTarget }) => setClears(currentTarget.checked)}
-            />
-            {t.hosts.noParameters}
-          </label>
-        )}
+        </div>
       </div>
       {schema === null ? null : (
         <SchemaForm

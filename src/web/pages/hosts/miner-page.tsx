@@ -56,6 +56,7 @@ export default function MinerPage() {
         const name = saved === undefined ? t.hosts.addMiner : minerName(saved, program);
         return (
           <Page
+            limited
             title={name}
             lead={
               saved === undefined ? undefined : (

@@ -40,7 +40,7 @@ export default function Hosts() {
     </button>
   ) : null;
   return (
-    <Page title={t.menu.hosts} lead={t.hosts.lead} actions={loaded.value?.hosts.length === 0 ? undefined : add}>
+    <Page limited title={t.menu.hosts} lead={t.hosts.lead} actions={loaded.value?.hosts.length === 0 ? undefined : add}>
       <Loading from={loaded}>
         {({ hosts, miners, software }) =>
           hosts.length === 0 ? (
@@ -70,7 +70,7 @@ export default function Hosts() {
           )
         }
       </Loading>
-      {may("listBenchmarks") ? <Benchmarks /> : null}
+      {may("listBenchmarks") ? <Benchmarks software={loaded.value?.software} /> : null}
       {edits === null ? null : (
         <HostDialog
           host={edits === "new" ? null : edits}

@@ -17,13 +17,20 @@ export function SwitchingCard({ id }: { id: number }) {
   );
   useFresh(reload);
   if (value === undefined || value === null) return null;
-  const { choice, since, why, measuring, options } = value;
+  const { choice, since, why, options } = value;
   const amount = (each: number | null) => money(each, currency());
   return (
     <Card title={t.hosts.switching}>
       <p>
-        <span dir="auto">{why}</span> {since === null ? null : <Age time={since} />}
-        {measuring ? ` ${t.hosts.measuring}` : null}
+        <span class="sentence" lang="en" dir="auto">
+          {why}
+        </span>
+        {since === null ? null : (
+          <>
+            {" · "}
+            <Age time={since} />
+          </>
+        )}
       </p>
       <Scroll name={t.hosts.switching}>
         <table>
@@ -51,8 +58,7 @@ export function SwitchingCard({ id }: { id: number }) {
             {options.map((option, index) => (
               <tr key={index}>
                 <th scope="row">
-                  <bdi>{option.algorithm}</bdi>{" "}
-                  {index === choice ? <span class="status good">{t.hosts.mined}</span> : null}
+                  <bdi>{option.algorithm}</bdi> {index === choice ? <span class="tag">{t.hosts.mined}</span> : null}
                 </th>
                 <td class="number">
                   {option.hashrate === null ? t.hosts.notMeasured : hashrate(option.hashrate, option.algorithm)}

@@ -123,5 +123,5 @@ function PriceChart({ prices: { prices, currency } }: { prices: PriceList }) {
     ],
     [points, currency],
   );
-  return <Chart title={t.money.curve} times={times} series={series} height={180} />;
+  return <Chart title={t.money.curve} times={times} series={series} height={180} present={Date.now()} />;
 }

@@ -1,5 +1,5 @@
 import { t } from "../../language.ts";
-import { notifications } from "../../live.ts";
+import { openAlarms } from "../../live.ts";
 import { Card } from "../../parts/page.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
@@ -11,9 +11,9 @@ const order = { critical: 0, warning: 1, info: 2 };
 /** The open notifications that matter most. */
 export function AlarmsCard() {
   if (!may("listNotifications")) return null;
-  const open = notifications.value
-    .filter(({ closedUtc, isAcknowledged, isWarning }) => closedUtc === null && !isAcknowledged && isWarning)
-    .sort((one, other) => order[one.severity] - order[other.severity] || other.id - one.id);
+  const open = openAlarms.value.toSorted(
+    (one, other) => order[one.severity] - order[other.severity] || other.id - one.id,
+  );
   return (
     <Card
       title={t.overview.openAlarms}

@@ -1,7 +1,8 @@
 import { counted, efficiency, hashrate, money, number, percent, power } from "../../format.ts";
 import { t } from "../../language.ts";
-import { rigs, summary } from "../../live.ts";
+import { openAlarms, rigs, summary } from "../../live.ts";
 import { Tile, Tiles } from "../../parts/page.tsx";
+import { may } from "../../session.ts";
 import type { Sums } from "../../sums.ts";
 
 /** Further algorithms that have a tile of their own. */
@@ -45,13 +46,15 @@ export function FarmTiles({ sums }: { sums: Sums }) {
                   money(total.costPerDay, total.currency),
                 )
         }
-        {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "warning" as const } : {})}
+        {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "bad" as const } : {})}
       />
-      <Tile
-        name={t.menu.alarms}
-        value={number(sums.alarms)}
-        {...(sums.alarms > 0 ? { tone: "warning" as const } : {})}
-      />
+      {may("listNotifications") ? (
+        <Tile
+          name={t.menu.alarms}
+          value={number(openAlarms.value.length)}
+          {...(openAlarms.value.length > 0 ? { tone: "warning" as const } : {})}
+        />
+      ) : null}
     </Tiles>
   );
 }

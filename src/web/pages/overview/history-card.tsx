@@ -61,7 +61,6 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
       ? [
           { name: t.overview.hashrate, values: column(1), format: rate, colour: 1, shape: "area", scale: "hashrate" },
           { name: t.overview.power, values: column(2), format: power, colour: 2, scale: "power" },
-          { name: t.status.Mining, values: column(3), format: number, colour: 3, shape: "steps", scale: "rigs" },
         ]
       : [
           { name: t.overview.revenue, values: column(5), format: amount, colour: 3, scale: "money" },
@@ -69,12 +68,24 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
           { name: t.overview.profit, values: column(7), format: amount, colour: 2, shape: "area", scale: "money" },
         ];
   }, [points, figure]);
+  const mining = useMemo(
+    (): Series[] => [
+      { name: t.status.Mining, values: points.map((point) => point[3]), format: number, colour: 3, shape: "steps" },
+    ],
+    [points],
+  );
   return (
-    <Chart
-      title={figure === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
-      times={times}
-      span={span}
-      series={series}
-    />
+    <>
+      <Chart
+        title={figure === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
+        times={times}
+        span={span}
+        series={series}
+        titleHidden
+      />
+      {figure === "hashrate" && times.length > 0 ? (
+        <Chart title={t.menu.rigs} times={times} span={span} series={mining} height={100} titleHidden />
+      ) : null}
+    </>
   );
 }

@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import type { Market } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { typedNumber } from "../../parts/snap.ts";
-import { fieldText, useForm } from "../../parts/use-form.ts";
+import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
 export type MarketCoin = Market["coins"][number];
@@ -27,7 +27,7 @@ export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
     async (signal) => (may("listAlgorithms") ? call("listAlgorithms", {}, { signal }) : []),
     [],
   );
-  const { mistakes, problem, busy, submit } = useForm(async (form) => {
+  const save = async (form: FormData) => {
     const text = (name: string) => fieldText(form, name);
     // Text that is not a number goes to the service unchanged, and its error names the mistake.
     const figure = (name: string) => (text(name) === "" ? undefined : (typedNumber(text(name)) ?? Number.NaN));
@@ -37,66 +37,58 @@ export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
     const about = coin === null ? { name: text("name"), algorithm: text("algorithm") } : {};
     say((await call("saveCoin", { shortName: coin?.shortName ?? text("shortName"), ...about, ...worth })).message);
     saved();
-  });
-  const field = (name: string, label: string, hint = "", more: Readonly<Record<string, unknown>> = {}) => (
-    <Field label={label} hint={hint} problem={mistakeOf(mistakes, name)}>
-      {(control) => <input {...control} name={name} maxLength={100} autocomplete="off" spellcheck={false} {...more} />}
-    </Field>
-  );
+  };
   return (
-    <Dialog
-      title={coin === null ? t.pools.addCoin : t.pools.profitOf(coin.name)}
-      onClose={onClose}
-      actions={
-        <>
-          <button type="button" class="button" onClick={onClose}>
-            {t.shell.cancel}
-          </button>
-          <button type="submit" form="coin-form" class="button primary" disabled={busy}>
-            {t.shell.save}
-          </button>
-        </>
-      }
-    >
-      <form id="coin-form" onSubmit={submit}>
-        {coin === null ? (
+    <FormDialog title={coin === null ? t.pools.addCoin : t.pools.profitOf(coin.name)} onSubmit={save} onClose={onClose}>
+      {(wrong) => {
+        const field = (name: string, label: string, hint = "", more: Readonly<Record<string, unknown>> = {}) => (
+          <Field label={label} hint={hint} problem={wrong(name)}>
+            {(control) => (
+              <input {...control} name={name} maxLength={100} autocomplete="off" spellcheck={false} {...more} />
+            )}
+          </Field>
+        );
+        const number = { inputmode: "decimal" };
+        return (
           <>
-            {field("shortName", t.pools.shortName, t.pools.shortNameHint, { required: true, maxLength: 32 })}
-            {field("name", t.pools.name, "", { required: true, dir: "auto" })}
-            {field("algorithm", t.pools.algorithm, "", { required: true, maxLength: 64, list: "coin-algorithms" })}
-            <datalist id="coin-algorithms">
-              {algorithms.value?.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </datalist>
+            {coin === null ? (
+              <>
+                {field("shortName", t.pools.shortName, t.pools.shortNameHint, { required: true, maxLength: 32 })}
+                {field("name", t.pools.name, "", { required: true, dir: "auto" })}
+                {field("algorithm", t.pools.algorithm, "", { required: true, maxLength: 64, list: "coin-algorithms" })}
+                <datalist id="coin-algorithms">
+                  {algorithms.value?.map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+                </datalist>
+              </>
+            ) : null}
+            <fieldset class="row plain">
+              <legend class="visually-hidden">{t.pools.profitability}</legend>
+              <label class="switch">
+                <input type="radio" name="by" checked={!byFacts} onChange={() => setByFacts(false)} />{" "}
+                {t.pools.byProfit}
+              </label>
+              <label class="switch">
+                <input type="radio" name="by" checked={byFacts} onChange={() => setByFacts(true)} /> {t.pools.byFacts}
+              </label>
+            </fieldset>
+            {byFacts ? (
+              <>
+                {field("difficulty", t.pools.networkDifficulty, "", number)}
+                {field("reward", t.pools.blockReward, "", number)}
+                {field("btc", t.pools.priceBtc, t.pools.onePrice, number)}
+                {field("usd", t.pools.priceUsd, "", number)}
+              </>
+            ) : (
+              field("profit", t.pools.profit, t.pools.profitHint, number)
+            )}
           </>
-        ) : null}
-        <fieldset class="row plain">
-          <legend class="visually-hidden">{t.pools.profitability}</legend>
-          <label class="switch">
-            <input type="radio" name="by" checked={!byFacts} onChange={() => setByFacts(false)} /> {t.pools.byProfit}
-          </label>
-          <label class="switch">
-            <input type="radio" name="by" checked={byFacts} onChange={() => setByFacts(true)} /> {t.pools.byFacts}
-          </label>
-        </fieldset>
-        {byFacts ? (
-          <>
-            {field("difficulty", t.pools.networkDifficulty, "", { inputmode: "decimal" })}
-            {field("reward", t.pools.blockReward, "", { inputmode: "decimal" })}
-            {field("btc", t.pools.priceBtc, t.pools.onePrice, { inputmode: "decimal" })}
-            {field("usd", t.pools.priceUsd, "", { inputmode: "decimal" })}
-          </>
-        ) : (
-          field("profit", t.pools.profit, t.pools.profitHint, { inputmode: "decimal" })
-        )}
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-      </form>
-    </Dialog>
+        );
+      }}
+    </FormDialog>
   );
 }
 

@@ -104,7 +104,7 @@ function Sources({ market: { rates, sources } }: { market: Market }) {
   return (
     <Card title={t.pools.rates}>
       <p>
-        1 BTC = <strong>{money(rates.btc, rates.currency)}</strong>{" "}
+        {number(1)} BTC = <strong>{money(rates.btc, rates.currency)}</strong>{" "}
         <small>
           <bdi>{rates.source ?? (rates.btc === null ? "" : t.pools.fromFile)}</bdi>{" "}
           {rates.at === null ? null : <Age time={rates.at} />}
@@ -157,7 +157,7 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
                   <bdi>{coin.algorithm}</bdi>
                 </small>
               </th>
-              <td>
+              <td data-label={t.pools.profitability}>
                 {profitOf(coin)}
                 <small>{coin.setBy === null ? "" : t.pools.setBy[coin.setBy]}</small>
                 {coin.held === null ? null : (
@@ -166,7 +166,7 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
                   </small>
                 )}
               </td>
-              <td>
+              <td data-label={t.pools.network}>
                 {coin.networkHashrate === null ? "–" : hashrate(coin.networkHashrate, coin.algorithm)}
                 <small>
                   {coin.difficulty === null ? "" : t.pools.difficulty(scaled(coin.difficulty, ""))}
@@ -174,7 +174,7 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
                 </small>
                 <Origin source={coin.workSource} at={coin.workAt} />
               </td>
-              <td>
+              <td data-label={t.pools.price}>
                 {coin.priceBtc !== null && coin.shortName !== "BTC"
                   ? `${number(coin.priceBtc, 8)} BTC`
                   : money(coin.priceUsd, "USD")}
@@ -193,7 +193,7 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
                         <Icon name="edit" /> {t.pools.edit}
                       </button>
                     )}
-                    {coin.setBy === "hand" ? (
+                    {coin.setBy === "hand" && coin.coinClass !== "UserDefined" ? (
                       <button
                         type="button"
                         class="button small"

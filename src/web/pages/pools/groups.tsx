@@ -3,14 +3,15 @@ import type { Pool, PoolGroup } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { byName, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
-import { fieldText, useForm } from "../../parts/use-form.ts";
+import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { nameOf } from "./pools.tsx";
 
@@ -140,11 +141,11 @@ interface FormProps {
 
 function GroupForm({ group, pools, saved, onClose }: FormProps) {
   const [order, setOrder] = useState<readonly number[]>(group?.pools ?? []);
-  const { mistakes, problem, busy, submit } = useForm(async (form) => {
+  const save = async (form: FormData) => {
     await call("savePoolGroup", { id: Number(group?.id ?? 0), name: fieldText(form, "name"), pools: [...order] });
     say(t.pools.saved);
     saved();
-  });
+  };
   const others = pools.filter(({ id }) => !order.includes(id));
   const poolName = (id: number): string => {
     const pool = pools.find((each) => each.id === id);
@@ -157,84 +158,70 @@ function GroupForm({ group, pools, saved, onClose }: FormProps) {
     setOrder(next);
   };
   return (
-    <Dialog
-      title={group === null ? t.pools.addGroup : t.pools.editGroup}
-      onClose={onClose}
-      actions={
+    <FormDialog title={group === null ? t.pools.addGroup : t.pools.editGroup} onSubmit={save} onClose={onClose}>
+      {(wrong) => (
         <>
-          <button type="button" class="button" onClick={onClose}>
-            {t.shell.cancel}
-          </button>
-          <button type="submit" form="pool-group-form" class="button primary" disabled={busy}>
-            {t.shell.save}
-          </button>
+          <Field label={t.pools.name} problem={wrong("name")}>
+            {(control) => (
+              <input {...control} name="name" dir="auto" required maxLength={200} defaultValue={group?.name ?? ""} />
+            )}
+          </Field>
+          <ol class="pool-order editable">
+            {order.map((id, index) => (
+              <li key={id}>
+                <bdi>{poolName(id)}</bdi>
+                <span class="row">
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={index === 0}
+                    aria-label={t.pools.moveUp(poolName(id), number(index + 1))}
+                    onClick={() => move(index, -1)}
+                  >
+                    <Icon name="up" />
+                  </button>
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={index === order.length - 1}
+                    aria-label={t.pools.moveDown(poolName(id), number(index + 1))}
+                    onClick={() => move(index, 1)}
+                  >
+                    <Icon name="down" />
+                  </button>
+                  <button
+                    type="button"
+                    class="button small"
+                    aria-label={t.pools.takeOut(poolName(id))}
+                    onClick={() => setOrder(order.filter((each) => each !== id))}
+                  >
+                    <Icon name="close" />
+                  </button>
+                </span>
+              </li>
+            ))}
+          </ol>
+          <Field label={t.pools.addToGroup} hint={t.pools.orderHint} problem={wrong("pools")}>
+            {(control) => (
+              <select
+                {...control}
+                value=""
+                disabled={others.length === 0}
+                onChange={({ currentTarget }) => {
+                  if (currentTarget.value !== "") setOrder([...order, Number(currentTarget.value)]);
+                }}
+              >
+                <option value="">–</option>
+                {others.map((pool) => (
+                  <option key={pool.id} value={String(pool.id)}>
+                    {nameOf(pool)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
         </>
-      }
-    >
-      <form id="pool-group-form" onSubmit={submit}>
-        <Field label={t.pools.name} problem={mistakeOf(mistakes, "name")}>
-          {(control) => (
-            <input {...control} name="name" dir="auto" required maxLength={200} defaultValue={group?.name ?? ""} />
-          )}
-        </Field>
-        <ol class="pool-order editable">
-          {order.map((id, index) => (
-            <li key={id}>
-              <bdi>{poolName(id)}</bdi>
-              <span class="row">
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={index === 0}
-                  aria-label={t.pools.moveUp(poolName(id), number(index + 1))}
-                  onClick={() => move(index, -1)}
-                >
-                  <Icon name="up" />
-                </button>
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={index === order.length - 1}
-                  aria-label={t.pools.moveDown(poolName(id), number(index + 1))}
-                  onClick={() => move(index, 1)}
-                >
-                  <Icon name="down" />
-                </button>
-                <button
-                  type="button"
-                  class="button small"
-                  aria-label={t.pools.takeOut(poolName(id))}
-                  onClick={() => setOrder(order.filter((each) => each !== id))}
-                >
-                  <Icon name="close" />
-                </button>
-              </span>
-            </li>
-          ))}
-        </ol>
-        <Field label={t.pools.addToGroup} hint={t.pools.orderHint} problem={mistakeOf(mistakes, "pools")}>
-          {(control) => (
-            <select
-              {...control}
-              value=""
-              disabled={others.length === 0}
-              onChange={({ currentTarget }) => {
-                if (currentTarget.value !== "") setOrder([...order, Number(currentTarget.value)]);
-              }}
-            >
-              <option value="">–</option>
-              {others.map((pool) => (
-                <option key={pool.id} value={String(pool.id)}>
-                  {nameOf(pool)}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

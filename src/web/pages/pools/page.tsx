@@ -18,7 +18,7 @@ export default function PoolsPage() {
   ];
   const chosen = tabs.find(({ key }) => key === query.get("tab"))?.key ?? "";
   return (
-    <Page title={t.pools.title}>
+    <Page limited title={t.pools.title}>
       <Tabs name={t.pools.sections} tabs={tabs} chosen={chosen} hrefOf={(tab) => query.hrefWith({ tab, search: "" })} />
       {chosen === "" ? <PoolDefinitions /> : null}
       {chosen === "groups" ? <PoolGroups /> : null}

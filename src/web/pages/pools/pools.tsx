@@ -3,15 +3,16 @@ import type { Pool } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { byName } from "../../format.ts";
 import { t } from "../../language.ts";
-import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { fieldText, useForm } from "../../parts/use-form.ts";
+import { fieldText } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
 /** The pools that rigs and managed miners can be given. */
@@ -104,13 +105,13 @@ function PoolTable({ list, onEdit, onRemove }: TableProps) {
                   <bdi>{pool.url}</bdi>
                 </small>
               </th>
-              <td class="long">
+              <td class="long" data-label={t.pools.coin}>
                 <bdi>{pool.coinDisplayName || pool.coinShortName || "–"}</bdi>
                 <small>
                   <bdi>{pool.coinAlgorithm}</bdi>
                 </small>
               </td>
-              <td class="long">
+              <td class="long" data-label={t.pools.login}>
                 <bdi>{pool.walletAddress || "–"}</bdi>
                 <small>
                   <bdi>{pool.workerName}</bdi>
@@ -165,7 +166,7 @@ function PoolForm({ pool, saved, onClose }: FormProps) {
     }),
     [],
   );
-  const { mistakes, problem, busy, submit } = useForm(async (form) => {
+  const save = async (form: FormData) => {
     const text = (name: string) => fieldText(form, name);
     const password = text("plainWorkerPassword");
     await call("savePool", {
@@ -181,84 +182,72 @@ function PoolForm({ pool, saved, onClose }: FormProps) {
     });
     say(t.pools.saved);
     saved();
-  });
-  const field = (name: keyof Pool & string, label: string, max: number, hint = "", list?: string) => (
-    <Field label={label} hint={hint} problem={mistakeOf(mistakes, name)}>
-      {(control) => (
-        <input
-          {...control}
-          name={name}
-          dir="auto"
-          maxLength={max}
-          spellcheck={false}
-          autocomplete="off"
-          list={list}
-          required={name === "url"}
-          defaultValue={pool === null ? "" : String(pool[name] ?? "")}
-        />
-      )}
-    </Field>
-  );
+  };
   return (
-    <Dialog
-      title={pool === null ? t.pools.addPool : t.pools.editPool}
-      onClose={onClose}
-      actions={
-        <>
-          <button type="button" class="button" onClick={onClose}>
-            {t.shell.cancel}
-          </button>
-          <button type="submit" form="pool-form" class="button primary" disabled={busy}>
-            {t.shell.save}
-          </button>
-        </>
-      }
-    >
-      <form id="pool-form" onSubmit={submit}>
-        {field("description", t.pools.name, 200)}
-        {field("url", t.pools.url, 512, "stratum+tcp://host:port")}
-        {field("walletAddress", t.pools.wallet, 256, t.pools.walletHint)}
-        {field("workerName", t.pools.worker, 256, t.pools.workerHint)}
-        <Field
-          label={t.pools.password}
-          hint={t.pools.passwordHint}
-          problem={mistakeOf(mistakes, "plainWorkerPassword")}
-        >
-          {(control) => (
-            <input
-              {...control}
-              name="plainWorkerPassword"
-              type="password"
-              maxLength={256}
-              autocomplete="new-password"
-            />
-          )}
-        </Field>
-        {pool === null ? null : (
-          <label class="switch">
-            <input type="checkbox" name="noPassword" /> {t.pools.noPassword}
-          </label>
-        )}
-        {field("coinShortName", t.pools.coin, 32, t.pools.coinHint, "pool-coins")}
-        {field("coinAlgorithm", t.pools.algorithm, 64, t.pools.algorithmHint, "pool-algorithms")}
-        <datalist id="pool-coins">
-          {known.value?.coins.map(({ shortName, name }) => (
-            <option key={shortName} value={shortName}>
-              {name}
-            </option>
-          ))}
-        </datalist>
-        <datalist id="pool-algorithms">
-          {known.value?.algorithms.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </datalist>
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog title={pool === null ? t.pools.addPool : t.pools.editPool} onSubmit={save} onClose={onClose}>
+      {(wrong) => {
+        const field = (name: keyof Pool & string, label: string, max: number, hint = "", list?: string) => (
+          <Field label={label} hint={hint} problem={wrong(name)}>
+            {(control) => (
+              <input
+                {...control}
+                name={name}
+                dir="auto"
+                maxLength={max}
+                spellcheck={false}
+                autocomplete="off"
+                list={list}
+                required={name === "url"}
+                defaultValue={pool === null ? "" : String(pool[name] ?? "")}
+              />
+            )}
+          </Field>
+        );
+        return (
+          <>
+            {field("description", t.pools.name, 200)}
+            {field("url", t.pools.url, 512, "stratum+tcp://host:port")}
+            {field("walletAddress", t.pools.wallet, 256, t.pools.walletHint)}
+            {field("workerName", t.pools.worker, 256, t.pools.workerHint)}
+            <Field
+              label={t.pools.password}
+              hint={pool === null ? t.pools.passwordNew : t.pools.passwordHint}
+              problem={wrong("plainWorkerPassword")}
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  name="plainWorkerPassword"
+                  type="password"
+                  maxLength={256}
+                  autocomplete="new-password"
+                />
+              )}
+            </Field>
+            {pool === null ? null : (
+              <label class="switch">
+                <input type="checkbox" name="noPassword" /> {t.pools.noPassword}
+              </label>
+            )}
+            {field("coinShortName", t.pools.coin, 32, t.pools.coinHint, "pool-coins")}
+            {field("coinAlgorithm", t.pools.algorithm, 64, t.pools.algorithmHint, "pool-algorithms")}
+            <datalist id="pool-coins">
+              {known.value?.coins.map(({ shortName, name }) => (
+                <option key={shortName} value={shortName}>
+                  {name}
+                </option>
+              ))}
+            </datalist>
+            <datalist id="pool-algorithms">
+              {known.value?.algorithms.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </datalist>
+          </>
+        );
+      }}
+    </FormDialog>
   );
 }

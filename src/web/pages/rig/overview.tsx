@@ -51,11 +51,12 @@ interface OverviewProps {
 }
 
 /** Why it does not hash, and its errors and notes in its own words. */
-function Problems({ miner: { readings } }: { miner: MinerDetail }) {
-  const { reason, errors, notes } = readings;
+function Problems({ miner: { readings, statusInfo } }: { miner: MinerDetail }) {
+  const { reason, errors } = readings;
+  const notes = readings.notes.filter((note) => note !== reason?.text);
   if (reason === null && errors.length === 0 && notes.length === 0) return null;
   return (
-    <Card title={t.rig.says}>
+    <Card title={statusInfo.statusDisplay === "Disconnected" ? t.status.Disconnected : t.rig.says}>
       <ul class="problems">
         {reason === null ? null : (
           <li class="status warning">

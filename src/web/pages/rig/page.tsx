@@ -92,7 +92,7 @@ function RigView({ miner, groups, commands, reload }: RigViewProps) {
           {miner.readings.reason === null ? null : (
             <>
               {" · "}
-              {t.rig.sinceTime} <Age time={miner.readings.reason.since} />
+              <Age time={miner.readings.reason.since} />
             </>
           )}
           {miner.readings.stale ? (

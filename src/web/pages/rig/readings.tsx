@@ -59,7 +59,7 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
           worth.revenuePerDay === null ? null : t.rig.revenueOf(money(worth.revenuePerDay, worth.currency)),
           worth.costPerDay === null ? null : t.rig.costOf(money(worth.costPerDay, worth.currency)),
         )}
-        {...((worth.profitPerDay ?? 0) < 0 ? { tone: "warning" as const } : {})}
+        {...((worth.profitPerDay ?? 0) < 0 ? { tone: "bad" as const } : {})}
       />
       <Tile name={t.rig.uptime} value={duration(readings.uptime)} note={notes(readings.uptime)} />
       <Tile

@@ -49,7 +49,7 @@ export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
   }, []);
   const figures = keys.filter((key) => key !== "name" && key !== "status").slice(0, mostFigures);
   // Head, status, figures in two columns, padding.
-  const size = (2.75 + 1.75 + 2.6 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
+  const size = (2.75 + 1.75 + 2.75 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
   const virtual = useVirtual({ count: Math.ceil(rows.length / lanes), size, margin, overscan: 4 });
   const isPlaced = useRef(false);
   // After the shell, which takes every new page to its top. Once, but without a list of

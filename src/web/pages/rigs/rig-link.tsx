@@ -1,5 +1,5 @@
 import { computed } from "@preact/signals";
-import type { Notification } from "../../../contract/resources.ts";
+import type { Notification, Severity } from "../../../contract/resources.ts";
 import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { notifications, type Row } from "../../live.ts";
@@ -37,12 +37,12 @@ const openByRig = computed(() => {
 
 function Alarms({ id, count, tabIndex }: { id: number; count: number; tabIndex: number | undefined }) {
   const open = openByRig.value.get(id) ?? [];
-  const isCritical = open.some(({ severity }) => severity === "critical");
+  const has = (wanted: Severity) => open.some(({ severity }) => severity === wanted);
   return (
     <a
       href={link(`alarms?rig=${id}`)}
       tabIndex={tabIndex}
-      class={`alarms ${isCritical ? "bad" : "warning"}`}
+      class={`alarms ${has("critical") ? "bad" : has("warning") ? "warning" : ""}`}
       title={open
         .slice(0, mostNamed)
         .map(({ title, message }) => title ?? message)

@@ -45,6 +45,8 @@ interface Words {
   /** The name of a kind of step. */
   step(kind: string): string;
   option(key: string, value: string): string;
+  /** A number of a reading or control, with its unit. */
+  amount(of: string, value: number): string;
 }
 
 /** The conditions of a definition, each in a few words; those inside others too. */
@@ -64,14 +66,13 @@ const listTexts = (when: Definition, words: Words): string[] =>
 function conditionText(condition: Definition, words: Words): string {
   const [kind = "", value] = Object.entries(condition)[0] ?? [];
   const named = typeof value === "string" ? words.option(kind, value) : "";
-  const bound =
+  const [sign, limit] =
     condition.above !== undefined
-      ? `> ${plain(condition.above)}`
+      ? [">", condition.above]
       : condition.below !== undefined
-        ? `< ${plain(condition.below)}`
-        : condition.equals !== undefined
-          ? `= ${plain(condition.equals)}`
-          : "";
+        ? ["<", condition.below]
+        : ["=", condition.equals];
+  const bound = limit === undefined ? "" : `${sign} ${amountText(plain(value), limit, words)}`;
   if (kind === "reading" || kind === "rate" || kind === "topic") return `${named} ${bound}`.trim();
   if (isObject(value)) return `${words.label(kind)}: ${Object.values(value).map(plain).join(" ")}`;
   if (Array.isArray(value))
@@ -88,10 +89,13 @@ export function stepTexts(definition: Definition, words: Words): string[] {
     const kind = ["set", "plug", "action"].find((each) => each in step) ?? Object.keys(step)[0] ?? "";
     const value = plain(step[kind]);
     if (kind === "action") return [words.option(kind, value)];
-    if (kind === "set") return [`${words.option(kind, value)} = ${plain(step.value)}`];
+    if (kind === "set") return [`${words.option(kind, value)} = ${amountText(value, step.value, words)}`];
     return [`${words.step(kind)}: ${words.option(kind, value)}`];
   });
 }
+
+const amountText = (of: string, value: Json, words: Words): string =>
+  typeof value === "number" ? words.amount(of, value) : plain(value);
 
 const plain = (value: Json): string =>
   Array.isArray(value) ? value.map(plain).join(", ") : isObject(value) ? JSON.stringify(value) : String(value ?? "–");

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import type { MaintenanceWindow } from "../../../contract/rules.ts";
-import { call, type Mistake, Problem } from "../../api.ts";
+import { call } from "../../api.ts";
 import { counted, dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
-import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { Field, mistakeOf } from "../../parts/field.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
-import { problemText, say } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
 import { NumberInput, TextInput, TimeInput, WordsInput } from "../../parts/schema-form/controls.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { may } from "../../session.ts";
@@ -16,21 +16,19 @@ import { useFresh } from "./fresh.ts";
 import { Owner } from "./parts.tsx";
 import { labelOf, readNames, ruleWords } from "./words.ts";
 
+interface MaintenanceProps {
+  /** Whether a new one is being entered. */
+  readonly adds: boolean;
+  readonly onAdded: () => void;
+}
+
 /** The maintenance windows, a new one, and the end of one. */
-export function Maintenance() {
+export function Maintenance({ adds, onAdded }: MaintenanceProps) {
   const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
   useFresh(list.reload);
-  const [adds, setAdds] = useState(false);
   const [ends, setEnds] = useState<MaintenanceWindow | null>(null);
   return (
     <>
-      {may("addMaintenance") ? (
-        <div>
-          <button type="button" class="button primary" onClick={() => setAdds(true)}>
-            <Icon name="plus" /> {t.rules.newWindow}
-          </button>
-        </div>
-      ) : null}
       <Loading from={list}>
         {(windows) =>
           windows.length === 0 ? (
@@ -47,7 +45,7 @@ export function Maintenance() {
       {adds ? (
         <AddWindow
           onClose={() => {
-            setAdds(false);
+            onAdded();
             list.reload();
           }}
         />
@@ -125,83 +123,63 @@ function AddWindow({ onClose }: { onClose: () => void }) {
   const [hours, setHours] = useState<Json>(2);
   const [from, setFrom] = useState<Json>(undefined);
   const [where, setWhere] = useState<Places>({});
-  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   const words = ruleWords(names.value, {});
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setMistakes([]);
-    setProblem(null);
+  const add = async () => {
     const begins = typeof from === "string" ? Date.parse(from) : Date.now();
     const named = places.flatMap((place) => {
       const some = where[place];
       return Array.isArray(some) && some.length > 0 ? [[place, some.map(String)]] : [];
     });
-    try {
-      await call("addMaintenance", {
-        name,
-        ...(typeof from === "string" ? { from } : {}),
-        until: typeof hours === "number" ? new Date(begins + hours * hourMs).toISOString() : String(hours ?? ""),
-        ...Object.fromEntries(named),
-      });
-      say(t.rules.window.begun);
-      onClose();
-    } catch (error) {
-      const found = error instanceof Problem ? error.mistakes : [];
-      setMistakes(found);
-      if (found.length === 0) setProblem(problemText(error));
-      setBusy(false);
-    }
+    await call("addMaintenance", {
+      name,
+      ...(typeof from === "string" ? { from } : {}),
+      until: typeof hours === "number" ? new Date(begins + hours * hourMs).toISOString() : String(hours ?? ""),
+      ...Object.fromEntries(named),
+    });
+    say(t.rules.window.begun);
+    onClose();
   };
   return (
-    <Dialog title={t.rules.newWindow} onClose={onClose}>
-      <form onSubmit={save} noValidate class="stack">
-        <Field label={t.rules.window.name} problem={mistakeOf(mistakes, "name")}>
-          {(attributes) => <TextInput attributes={attributes} value={name} onValue={(text) => setName(String(text))} />}
-        </Field>
-        <Field label={t.rules.window.hours} hint={t.rules.window.hoursHint} problem={mistakeOf(mistakes, "until")}>
-          {(attributes) => <NumberInput attributes={attributes} value={hours} onValue={setHours} />}
-        </Field>
-        <label class="switch">
-          <input
-            type="checkbox"
-            checked={from !== undefined}
-            onChange={({ currentTarget }) => setFrom(currentTarget.checked ? new Date().toISOString() : undefined)}
-          />
-          {t.rules.window.later}
-        </label>
-        {from === undefined ? null : (
-          <Field label={t.rules.window.from} problem={mistakeOf(mistakes, "from")}>
-            {(attributes) => <TimeInput attributes={attributes} value={from} onValue={setFrom} />}
-          </Field>
-        )}
-        <p class="hint">{t.rules.window.all}</p>
-        {places.map((place) => (
-          <Field
-            key={place}
-            label={t.rules.window[place]}
-            problem={mistakes.find(({ path }) => path.startsWith(place))?.message}
-          >
+    <FormDialog title={t.rules.newWindow} verb={t.rules.newWindow} onSubmit={add} onClose={onClose}>
+      {(wrong) => (
+        <>
+          <Field label={t.rules.window.name} problem={wrong("name")}>
             {(attributes) => (
-              <WordsInput
-                attributes={attributes}
-                name={t.rules.window[place]}
-                value={where[place]}
-                suggestions={words.suggestions(place, {})}
-                onValue={(next) => setWhere({ ...where, [place]: next })}
-              />
+              <TextInput attributes={attributes} value={name} onValue={(text) => setName(String(text))} />
             )}
           </Field>
-        ))}
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-        <button type="submit" class="button primary" disabled={busy}>
-          {t.rules.newWindow}
-        </button>
-      </form>
-    </Dialog>
+          <Field label={t.rules.window.hours} hint={t.rules.window.hoursHint} problem={wrong("until")}>
+            {(attributes) => <NumberInput attributes={attributes} value={hours} onValue={setHours} />}
+          </Field>
+          <label class="switch">
+            <input
+              type="checkbox"
+              checked={from !== undefined}
+              onChange={({ currentTarget }) => setFrom(currentTarget.checked ? new Date().toISOString() : undefined)}
+            />
+            {t.rules.window.later}
+          </label>
+          {from === undefined ? null : (
+            <Field label={t.rules.window.from} problem={wrong("from")}>
+              {(attributes) => <TimeInput attributes={attributes} value={from} onValue={setFrom} />}
+            </Field>
+          )}
+          <p class="hint">{t.rules.window.all}</p>
+          {places.map((place) => (
+            <Field key={place} label={t.rules.window[place]} problem={wrong(place)}>
+              {(attributes) => (
+                <WordsInput
+                  attributes={attributes}
+                  name={t.rules.window[place]}
+                  value={where[place]}
+                  suggestions={words.suggestions(place, {})}
+                  onValue={(next) => setWhere({ ...where, [place]: next })}
+                />
+              )}
+            </Field>
+          ))}
+        </>
+      )}
+    </FormDialog>
   );
 }

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -23,8 +24,9 @@ export default function Rules() {
   const { query } = useRoute();
   const visible = tabs.filter(({ needs }) => may(needs));
   const chosen = visible.find(({ key }) => key === query.tab)?.key ?? "rules";
+  const [addsWindow, setAddsWindow] = useState(false);
   return (
-    <Page title={t.rules.title} actions={<NewButton tab={chosen} />}>
+    <Page limited title={t.rules.title} actions={<NewButton tab={chosen} onWindow={() => setAddsWindow(true)} />}>
       <Tabs
         name={t.rules.title}
         tabs={visible.map(({ key }) => ({ key, label: t.rules.tabs[key] }))}
@@ -33,7 +35,7 @@ export default function Rules() {
       />
       {chosen === "rules" ? <RuleList /> : null}
       {chosen === "schedules" ? <ScheduleList /> : null}
-      {chosen === "maintenance" ? <Maintenance /> : null}
+      {chosen === "maintenance" ? <Maintenance adds={addsWindow} onAdded={() => setAddsWindow(false)} /> : null}
       {chosen === "templates" ? <TemplateList /> : null}
     </Page>
   );
@@ -45,12 +47,17 @@ const news = {
   templates: { path: "rules/templates/new", needs: "saveManagedTemplate", name: "newTemplate" },
 } as const;
 
-function NewButton({ tab }: { tab: (typeof tabs)[number]["key"] }) {
-  const entry = tab === "maintenance" ? undefined : news[tab];
-  if (entry === undefined || !may(entry.needs)) return null;
-  return (
-    <a class="button primary" href={link(entry.path)}>
-      <Icon name="plus" /> {t.rules[entry.name]}
+function NewButton({ tab, onWindow }: { tab: (typeof tabs)[number]["key"]; onWindow: () => void }) {
+  if (tab === "maintenance")
+    return may("addMaintenance") ? (
+      <button type="button" class="button primary" onClick={onWindow}>
+        <Icon name="plus" /> {t.rules.newWindow}
+      </button>
+    ) : null;
+  const { needs, path, name } = news[tab];
+  return may(needs) ? (
+    <a class="button primary" href={link(path)}>
+      <Icon name="plus" /> {t.rules[name]}
     </a>
-  );
+  ) : null;
 }

@@ -24,21 +24,17 @@ export const Outcome = ({ outcome }: { outcome: RuleRun["outcome"] }) => (
 
 /** When it ran last, and how that ended. */
 export const LastRun = ({ run }: { run: RuleInfo["lastRun"] | undefined }) => (
-  <span>
-    {t.rules.lastRun}:{" "}
-    {run === null || run === undefined ? (
-      t.rules.never
-    ) : (
-      <span title={run.message}>
-        <Age time={run.time} /> <Outcome outcome={run.outcome} />
-      </span>
-    )}
+  <span class="last-run" title={run?.message}>
+    <span>
+      {t.rules.lastRun}: {run === null || run === undefined ? t.rules.never : <Age time={run.time} />}
+    </span>
+    {run === null || run === undefined ? null : <Outcome outcome={run.outcome} />}
   </span>
 );
 
-export const Owner = ({ owner }: { owner: "file" | "store" }) => (
-  <span>{owner === "file" ? t.rules.fromFile : t.rules.fromUser}</span>
-);
+/** That it can be changed only in the configuration file. */
+export const Owner = ({ owner }: { owner: "file" | "store" }) =>
+  owner === "file" ? <span>{t.rules.fromFile}</span> : null;
 
 /** Enables and disables; shows what the service has answered, and nothing before. */
 export function EnabledSwitch({

@@ -66,7 +66,7 @@ function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => vo
         {conditions.length + steps.length === 0 ? null : (
           <p class="rule-summary" dir="auto">
             {conditions.join(" · ")}
-            {conditions.length > 0 && steps.length > 0 ? " → " : ""}
+            {conditions.length > 0 && steps.length > 0 ? (document.dir === "rtl" ? " ← " : " → ") : ""}
             {steps.join(" · ")}
           </p>
         )}

@@ -56,7 +56,7 @@ function NewRule({ readyMade }: { readyMade: readonly ReadyMade[] }) {
   const { route } = useLocation();
   const use = readyMade.find(({ key }) => key === query.use);
   return (
-    <Page title={use === undefined ? t.rules.newRule : use.name} lead={use?.description}>
+    <Page limited title={use === undefined ? t.rules.newRule : use.name} lead={use?.description}>
       <Card>
         <RuleEditor
           key={use?.key ?? ""}
@@ -96,6 +96,7 @@ function Rule({
   const address = `rules/${rule.id}`;
   return (
     <Page
+      limited
       title={rule.name}
       lead={
         <span class="rule-facts">

@@ -96,7 +96,7 @@ export function RunDialog({
       }
     >
       {jobId === null ? (
-        <>
+        <div class="run-choice">
           <p class="hint">{t.rules.runText}</p>
           <input
             type="search"
@@ -140,7 +140,7 @@ export function RunDialog({
           {found.length > mostRigs ? (
             <p class="hint">{t.rules.shownOf(number(mostRigs), number(found.length))}</p>
           ) : null}
-        </>
+        </div>
       ) : (
         <JobResults job={job} />
       )}
@@ -161,10 +161,14 @@ function JobResults({ job }: { job: BulkAction | null }) {
           ? t.rules.runProgress(number(answered), number(job.total))
           : counted(job.done, t.rules.runEnded)}
       </p>
-      <ul class="rig-choice">
+      <ul class="rig-choice run-results">
         {job.results.slice(0, mostRigs).map(({ minerId, state, message }) => (
           <li key={minerId}>
-            <bdi>{rigs.value.byId.get(minerId)?.name ?? `#${minerId}`}</bdi>: {stateText(state)}
+            <bdi>{rigs.value.byId.get(minerId)?.name ?? `#${minerId}`}</bdi>{" "}
+            <span class={`status ${tones[state] ?? "busy"}`}>
+              <span class="dot" aria-hidden="true" />
+              {stateText(state)}
+            </span>
             {message === "" ? null : (
               <small dir="auto" class="block">
                 {message}
@@ -176,6 +180,14 @@ function JobResults({ job }: { job: BulkAction | null }) {
     </>
   );
 }
+
+const tones: Readonly<Record<string, string>> = {
+  done: "good",
+  failed: "bad",
+  unknown: "warning",
+  cancelled: "off",
+  skipped: "off",
+};
 
 /** The word for the state of a command or step. */
 export const stateText = (state: string): string =>

@@ -114,8 +114,10 @@ function Upcoming({ keys }: { keys: string }) {
             <ol class="upcoming">
               {all.slice(0, mostUpcoming).map(({ scheduleId, name, start, end }) => (
                 <li key={`${start} ${scheduleId}`}>
-                  <time dateTime={start}>{weekdayTime(start)}</time>
-                  {end === null ? null : <time dateTime={end}> – {clockTime(end)}</time>}{" "}
+                  <span>
+                    <time dateTime={start}>{weekdayTime(start)}</time>
+                    {end === null ? null : <time dateTime={end}> – {clockTime(end)}</time>}
+                  </span>
                   <a href={link(`rules/schedules/${scheduleId}`)}>
                     <bdi>{name}</bdi>
                   </a>

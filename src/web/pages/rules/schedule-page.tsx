@@ -59,7 +59,7 @@ export default function SchedulePage() {
 function NewSchedule() {
   const { route } = useLocation();
   return (
-    <Page title={t.rules.newSchedule}>
+    <Page limited title={t.rules.newSchedule}>
       <Card>
         <ScheduleEditor
           schedule={null}
@@ -88,6 +88,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
   const address = `rules/schedules/${id}`;
   return (
     <Page
+      limited
       title={schedule.name}
       lead={
         <span class="rule-facts">

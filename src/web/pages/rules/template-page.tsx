@@ -41,6 +41,7 @@ export default function TemplatePage() {
           );
         return (
           <Page
+            limited
             title={template?.name ?? t.rules.newTemplate}
             actions={
               template !== undefined && may("deleteManagedTemplate") ? (

@@ -105,11 +105,11 @@ function Result({ reply: { firings, miners, guard, where, notes } }: { reply: Tr
             <tbody>
               {firings.slice(0, limit).map(({ minerId, time, clearedAt, limited, guarded }) => (
                 <tr key={`${minerId} ${time}`}>
-                  <td>{dateTime(time)}</td>
+                  <td class="try-time">{dateTime(time)}</td>
                   <td>
                     <RigName id={minerId === 0 ? null : minerId} />
                   </td>
-                  <td>{clearedAt === null ? unknown : dateTime(clearedAt)}</td>
+                  <td class="try-time">{clearedAt === null ? unknown : dateTime(clearedAt)}</td>
                   <td>
                     {limited || guarded
                       ? `${t.rules.heldBack} ${guarded ? t.rules.byGuard : t.rules.byLimit}`

@@ -1,4 +1,5 @@
 import { call } from "../../api.ts";
+import { hashrate, number, percent, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import type { FormWords } from "../../parts/schema-form/context.ts";
@@ -63,11 +64,19 @@ export const memberText = (name: string, all: readonly string[]): string =>
     name,
   ) ?? name;
 
+function amountText(of: string, value: number): string {
+  if (/^(?:pool)?hashrate/i.test(of)) return hashrate(value);
+  if (/temperature/i.test(of)) return temperature(value, 1);
+  if (/^power/.test(of)) return power(value);
+  return /^fan(?:Percent)?$/.test(of) ? percent(value / 100) : number(value, 6);
+}
+
 /** Words for the summary of a rule in a list. */
 export const shortWords = {
   label: labelOf,
   option: optionText,
   step: (kind: string): string => lookUp(t.rules.actions, kind) ?? kind,
+  amount: amountText,
 };
 
 /** The distinct values of all rigs. */

@@ -48,20 +48,22 @@ export default function ChannelPage() {
             </EmptyState>
           );
         return (
-          <Page title={channel?.key ?? t.settings.addChannel} lead={channel?.type}>
+          <Page limited title={channel?.key ?? t.settings.addChannel} lead={channel?.type}>
             <Card>
               {channel === undefined ? (
-                <Field label={t.settings.channelType} hint={t.settings.channelTypeHint}>
-                  {(control) => (
-                    <select {...control} value={type} onChange={({ currentTarget }) => setType(currentTarget.value)}>
-                      {Object.keys(schemas).map((each) => (
-                        <option key={each} value={each}>
-                          {t.settings.channelTypes[each as keyof typeof t.settings.channelTypes] ?? each}
-                        </option>
-                      ))}
-                    </select>
-                  )}
-                </Field>
+                <div class="channel-type">
+                  <Field label={t.settings.channelType} hint={t.settings.channelTypeHint}>
+                    {(control) => (
+                      <select {...control} value={type} onChange={({ currentTarget }) => setType(currentTarget.value)}>
+                        {Object.keys(schemas).map((each) => (
+                          <option key={each} value={each}>
+                            {t.settings.channelTypes[each as keyof typeof t.settings.channelTypes] ?? each}
+                          </option>
+                        ))}
+                      </select>
+                    )}
+                  </Field>
+                </div>
               ) : null}
               <ChannelEditor
                 key={channel?.key ?? type}

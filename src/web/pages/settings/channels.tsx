@@ -12,7 +12,7 @@ import { Age } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { useFresh } from "../rules/fresh.ts";
-import { Entry, FromFile } from "./entry.tsx";
+import { Entry, FromFile, ListHead } from "./entry.tsx";
 
 /** Where notifications are sent, and whether they arrive. */
 export function Channels() {
@@ -26,7 +26,9 @@ export function Channels() {
   ) : null;
   return (
     <>
-      <p class="hint settings-lead">{t.settings.channelsLead}</p>
+      <ListHead text={t.settings.channelsLead}>
+        {list.value !== undefined && list.value.length > 0 ? add : null}
+      </ListHead>
       <Loading from={list}>
         {(channels) =>
           channels.length === 0 ? (
@@ -34,19 +36,16 @@ export function Channels() {
               {add}
             </EmptyState>
           ) : (
-            <>
-              <div>{add}</div>
-              <ul class="entries">
-                {channels.map((channel) => (
-                  <ChannelEntry
-                    key={channel.key}
-                    channel={channel}
-                    onDelete={() => setDeletes(channel)}
-                    onTested={list.reload}
-                  />
-                ))}
-              </ul>
-            </>
+            <ul class="entries">
+              {channels.map((channel) => (
+                <ChannelEntry
+                  key={channel.key}
+                  channel={channel}
+                  onDelete={() => setDeletes(channel)}
+                  onTested={list.reload}
+                />
+              ))}
+            </ul>
           )
         }
       </Loading>

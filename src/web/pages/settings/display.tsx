@@ -31,7 +31,9 @@ export function Display() {
             </div>
             <div>
               <dt>{t.settings.timeZone}</dt>
-              <dd dir="ltr">{who.display.timeZone ?? t.shell.unknown}</dd>
+              <dd>
+                <bdi>{who.display.timeZone ?? t.shell.unknown}</bdi>
+              </dd>
             </div>
           </dl>
         )}

@@ -1,6 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { t } from "../../language.ts";
 
+/** What a list is for, and beside it the button that adds to it. */
+export const ListHead = ({ text, children }: { text: string; children: ComponentChildren }) => (
+  <header class="list-head">
+    <p class="hint">{text}</p>
+    {children}
+  </header>
+);
+
 interface EntryProps {
   readonly name: string;
   readonly tags?: ComponentChildren;

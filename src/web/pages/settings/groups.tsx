@@ -11,7 +11,7 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { FromFile } from "./entry.tsx";
+import { FromFile, ListHead } from "./entry.tsx";
 import { GroupDialog } from "./group-dialog.tsx";
 
 type Asked =
@@ -43,7 +43,9 @@ export function Groups() {
   );
   return (
     <>
-      <p class="hint settings-lead">{t.settings.groupsLead}</p>
+      <ListHead text={t.settings.groupsLead}>
+        {may("addGroup") && loaded.value !== undefined && loaded.value.length > 0 ? add : null}
+      </ListHead>
       <Loading from={loaded}>
         {(groups) => (
           <>
@@ -52,10 +54,7 @@ export function Groups() {
                 {may("addGroup") ? add : null}
               </EmptyState>
             ) : (
-              <>
-                {may("addGroup") ? <div>{add}</div> : null}
-                <Tree groups={groups} onAsk={setAsked} />
-              </>
+              <Tree groups={groups} onAsk={setAsked} />
             )}
             {asked?.what === "add" ? (
               <GroupDialog group={null} parentId={asked.parentId} groups={groups} onSaved={saved} onClose={close} />

@@ -27,7 +27,7 @@ export default function Settings() {
   if (chosen === undefined) return null;
   const Content = chosen.content;
   return (
-    <Page title={t.settings.title}>
+    <Page limited title={t.settings.title}>
       <Tabs
         name={t.settings.title}
         tabs={visible.map(({ key }) => ({ key, label: t.settings.tabs[key] }))}

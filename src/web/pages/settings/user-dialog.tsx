@@ -1,10 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Privilege, User } from "../../../contract/resources.ts";
-import { call, type Mistake, Problem } from "../../api.ts";
+import { call } from "../../api.ts";
 import { t } from "../../language.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, mistakeOf } from "../../parts/field.tsx";
-import { problemText } from "../../parts/messages.tsx";
+import { Field } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { fieldText } from "../../parts/use-form.ts";
+
+/** What a user may do, from the least to the most. */
+export const privileges: readonly Privilege[] = ["view", "control", "administrator"];
 
 /** The groups and pools that a user can be limited to. */
 export interface Limits {
@@ -22,89 +25,70 @@ interface UserDialogProps {
 
 /** What a user is called, may do and sees. */
 export function UserDialog({ user, limits, onSaved, onClose }: UserDialogProps) {
-  const [name, setName] = useState(user?.name ?? "");
-  const [privilege, setPrivilege] = useState<Privilege>(user?.privilege ?? "view");
   const [groups, setGroups] = useState(user?.groups ?? null);
   const [pools, setPools] = useState(user?.pools ?? null);
-  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setMistakes([]);
-    setProblem(null);
-    try {
-      onSaved(await call("saveUser", { id: user?.id ?? 0, name: name.trim(), privilege, groups, pools }));
-    } catch (error) {
-      setMistakes(error instanceof Problem ? error.mistakes : []);
-      setProblem(problemText(error));
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog
+    <FormDialog
       title={user === null ? t.settings.addUser : t.settings.changeTitle(user.name)}
+      onSubmit={async (form) => {
+        const privilege = privileges.find((each) => each === form.get("privilege")) ?? "view";
+        onSaved(await call("saveUser", { id: user?.id ?? 0, name: fieldText(form, "name"), privilege, groups, pools }));
+      }}
       onClose={onClose}
-      actions={
-        <>
-          <button type="button" class="button" onClick={onClose}>
-            {t.shell.cancel}
-          </button>
-          <button type="submit" form="user-form" class="button primary" disabled={busy || name.trim() === ""}>
-            {t.shell.save}
-          </button>
-        </>
-      }
     >
-      <form id="user-form" class="dialog-form" onSubmit={save}>
-        <Field label={t.settings.name} problem={mistakeOf(mistakes, "name")}>
-          {(control) => (
-            <input
-              {...control}
-              value={name}
-              maxLength={200}
-              dir="auto"
-              autocomplete="off"
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <fieldset class="field user-choices">
-          <legend>{t.settings.mayDo}</legend>
-          {(["view", "control", "administrator"] as const).map((each) => (
-            <label key={each} class="user-choice">
-              <input type="radio" name="privilege" checked={privilege === each} onChange={() => setPrivilege(each)} />
-              <span>
-                {t.settings.privilege[each]}
-                <small>{t.settings.privilegeText[each]}</small>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <Selection
-          legend={t.settings.seesGroups}
-          all={t.settings.allGroups}
-          some={t.settings.someGroups}
-          list={limits.groups}
-          chosen={groups}
-          problem={mistakeOf(mistakes, "groups")}
-          onChange={setGroups}
-        />
-        <Selection
-          legend={t.settings.seesPools}
-          all={t.settings.allPools}
-          some={t.settings.somePools}
-          list={limits.pools}
-          chosen={pools}
-          problem={mistakeOf(mistakes, "pools")}
-          onChange={setPools}
-        />
-        <p class="field-problem" role="alert">
-          {mistakes.length === 0 ? problem : null}
-        </p>
-      </form>
-    </Dialog>
+      {(wrong) => (
+        <>
+          <Field label={t.settings.name} problem={wrong("name")}>
+            {(control) => (
+              <input
+                {...control}
+                name="name"
+                defaultValue={user?.name ?? ""}
+                required
+                maxLength={200}
+                dir="auto"
+                autocomplete="off"
+              />
+            )}
+          </Field>
+          <fieldset class="field user-choices">
+            <legend>{t.settings.mayDo}</legend>
+            {privileges.map((each) => (
+              <label key={each} class="user-choice">
+                <input
+                  type="radio"
+                  name="privilege"
+                  value={each}
+                  defaultChecked={each === (user?.privilege ?? "view")}
+                />
+                <span>
+                  {t.settings.privilege[each]}
+                  <small>{t.settings.privilegeText[each]}</small>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+          <Selection
+            legend={t.settings.seesGroups}
+            all={t.settings.allGroups}
+            some={t.settings.someGroups}
+            list={limits.groups}
+            chosen={groups}
+            problem={wrong("groups")}
+            onChange={setGroups}
+          />
+          <Selection
+            legend={t.settings.seesPools}
+            all={t.settings.allPools}
+            some={t.settings.somePools}
+            list={limits.pools}
+            chosen={pools}
+            problem={wrong("pools")}
+            onChange={setPools}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -11,9 +11,9 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { may, session } from "../../session.ts";
-import { Entry, FromFile } from "./entry.tsx";
+import { Entry, FromFile, ListHead } from "./entry.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
-import { type Limits, UserDialog } from "./user-dialog.tsx";
+import { type Limits, privileges, UserDialog } from "./user-dialog.tsx";
 
 type Asked = { readonly what: "change" | "key" | "revoke" | "delete"; readonly user: User };
 
@@ -41,14 +41,13 @@ export function Users() {
   const canChange = may("saveUser");
   return (
     <>
-      <p class="hint settings-lead">{t.settings.usersLead}</p>
-      {canChange ? (
-        <div>
+      <ListHead text={t.settings.usersLead}>
+        {canChange ? (
           <button type="button" class="button primary" onClick={() => setAdds(true)}>
             <Icon name="plus" /> {t.settings.addUser}
           </button>
-        </div>
-      ) : null}
+        ) : null}
+      </ListHead>
       <Loading from={loaded}>
         {({ users, limits }) => (
           <>
@@ -83,7 +82,7 @@ export function Users() {
       </Loading>
       <Card title={t.settings.rights}>
         <dl class="rights">
-          {(["view", "control", "administrator"] as const).map((privilege) => (
+          {privileges.map((privilege) => (
             <div key={privilege}>
               <dt>{t.settings.privilege[privilege]}</dt>
               <dd>{t.settings.privilegeText[privilege]}</dd>

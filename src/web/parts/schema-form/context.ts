@@ -25,6 +25,8 @@ export interface FormState {
   readonly words: FormWords;
   readonly mistakes: readonly Mistake[];
   readonly readOnly: boolean;
+  /** Whether nothing is stored yet. */
+  readonly isNew: boolean;
   /** Sets the value at a path; undefined removes it. */
   set(path: Path, value: Json): void;
 }

@@ -2,6 +2,7 @@ import { useId, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
 import "./schema-form.css";
+import { useForm } from "./context.ts";
 import { durationParts, durationUnits, type Json } from "./schema.ts";
 
 /** Attributes that connect a control with its label, hint and problem. */
@@ -148,7 +149,7 @@ export const SecretInput = ({ attributes, value, onValue }: ControlProps) => (
     {...attributes}
     type="password"
     autocomplete="new-password"
-    placeholder={t.form.kept}
+    placeholder={useForm().isNew ? undefined : t.form.kept}
     value={textOf(value)}
     onInput={({ currentTarget }) => onValue(currentTarget.value)}
   />

@@ -100,6 +100,7 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
             words={words}
             mistakes={mistakes}
             readOnly={readOnly !== null}
+            isNew={isNew}
           />
         </>
       ) : (

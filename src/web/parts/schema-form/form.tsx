@@ -14,16 +14,29 @@ interface SchemaFormProps {
   readonly words: FormWords;
   readonly mistakes: readonly Mistake[];
   readonly readOnly?: boolean;
+  /** Whether nothing is stored yet. */
+  readonly isNew?: boolean;
 }
 
 /**
  * A form made of a JSON schema: whatever the schema describes can be entered. What is optional is added on demand, and
  * what the service refuses is said at its place.
  */
-export function SchemaForm({ schema, value, onValue, words, mistakes, readOnly = false }: SchemaFormProps) {
+export function SchemaForm({
+  schema,
+  value,
+  onValue,
+  words,
+  mistakes,
+  readOnly = false,
+  isNew = false,
+}: SchemaFormProps) {
   const state = useMemo<FormState>(
-    () => ({ root: schema, words, mistakes, readOnly, set: (path, next) => onValue(changedAt(value, path, next)) }),
-    [schema, value, onValue, words, mistakes, readOnly],
+    () => ({
+      ...{ root: schema, words, mistakes, readOnly, isNew },
+      set: (path, next) => onValue(changedAt(value, path, next)),
+    }),
+    [schema, value, onValue, words, mistakes, readOnly, isNew],
   );
   const shape = shapeOf(schema, schema);
   if (shape.kind !== "object") throw new TypeError("the schema of a form is that of an object");

@@ -13,7 +13,7 @@ import {
   TimeInput,
   WordsInput,
 } from "./controls.tsx";
-import { type Json, type Path, pathText, type Schema, type Shape } from "./schema.ts";
+import { hintOf, type Json, type Path, pathText, type Schema, type Shape } from "./schema.ts";
 
 interface LeafProps {
   readonly name: string;
@@ -46,7 +46,7 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
           {action}
         </span>
         <p class="hint" lang="en" dir="ltr">
-          {schema.description}
+          {hintOf(schema, label)}
         </p>
         <p class="field-problem">{mistakesAt(mistakes, pathText(path), true)}</p>
       </div>
@@ -58,7 +58,7 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
         label={unit === null || shape.kind === "share" ? label : `${label} (${unit})`}
         hint={
           <span lang="en" dir="ltr">
-            {schema.description}
+            {hintOf(schema, label)}
             {rangeOf(shape)}
           </span>
         }
@@ -183,7 +183,7 @@ function Choices({
         ))}
       </div>
       <p class="hint" lang="en" dir="ltr">
-        {schema.description}
+        {hintOf(schema, label)}
       </p>
       <p class="field-problem">{mistakesAt(mistakes, pathText(path), true)}</p>
     </fieldset>

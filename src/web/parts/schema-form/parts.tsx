@@ -8,6 +8,7 @@ import { ListFields } from "./list.tsx";
 import {
   emptyOf,
   groupsIn,
+  hintOf,
   isObject,
   type Json,
   nameOf,
@@ -88,7 +89,7 @@ function AddMenu({
             <button type="button" class="button quiet" onClick={() => add(key)}>
               <span>{words.label(key)}</span>
               <small lang="en" dir="ltr">
-                {properties[key]?.description}
+                {hintOf(properties[key] ?? {}, words.label(key))}
               </small>
             </button>
           </li>
@@ -206,7 +207,7 @@ function Part({ name, schema, value, parent, path, isOptional }: PartProps) {
       />
     );
   return (
-    <Group label={label} hint={schema.description} path={path} action={remove}>
+    <Group label={label} hint={hintOf(schema, label)} path={path} action={remove}>
       {content}
     </Group>
   );
@@ -241,7 +242,7 @@ function Group({
   children,
 }: {
   label: string;
-  hint: string | undefined;
+  hint: string;
   path: Path;
   action: ComponentChildren;
   children: ComponentChildren;

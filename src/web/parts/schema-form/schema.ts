@@ -21,6 +21,16 @@ export interface Schema {
   readonly pattern?: string;
 }
 
+/** Its description as a hint below a field: without notes for programs, and not where it only repeats the label. */
+export function hintOf({ description = "" }: Schema, label: string): string {
+  const text = description
+    .replace(/ \(Rigbridge extension\)/g, "")
+    .replace(/; null = none\b/, "")
+    .replace(/\b(?:null|absent)(?: =|:) /g, "empty: ");
+  if (text.toLowerCase().replace(/^(?:the|its) /, "") === label.toLowerCase()) return "";
+  return text.replace(/^[a-z](?=[a-z]*,? )/, (letter) => letter.toUpperCase());
+}
+
 /** A value of JSON. */
 export type Json = unknown;
 
@@ -67,7 +77,7 @@ const texts = (values: readonly unknown[] | undefined): string[] =>
   (values ?? []).filter((each) => typeof each === "string");
 
 /** The longest text for which one line is enough. */
-const longestLine = 200;
+const longestLine = 255;
 
 export function shapeOf(given: Schema, root: Schema): Shape {
   const schema = resolved(given, root);

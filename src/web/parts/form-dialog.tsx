@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import { t } from "../language.ts";
+import { Dialog } from "./dialog.tsx";
+import { type FormState, useForm } from "./use-form.ts";
+
+interface FormDialogProps {
+  readonly title: string;
+  /** Of the button that sends it; "Save" if absent. */
+  readonly verb?: string;
+  /** Sends what the form holds. What is refused stands at the fields that ask for it, the rest at the form's end. */
+  readonly onSubmit: (form: FormData) => Promise<unknown>;
+  readonly onClose: () => void;
+  /** The fields. */
+  readonly children: (wrong: FormState["wrong"]) => ComponentChildren;
+}
+
+/** A dialog that is filled in and sent. */
+export function FormDialog({ title, verb = t.shell.save, onSubmit, onClose, children }: FormDialogProps) {
+  const id = useId();
+  const { wrong, wrongElsewhere, busy, submit } = useForm(onSubmit);
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <button type="button" class="button" onClick={onClose}>
+            {t.shell.cancel}
+          </button>
+          <button type="submit" form={id} class="button primary" disabled={busy}>
+            {verb}
+          </button>
+        </>
+      }
+    >
+      <form id={id} class="dialog-form" onSubmit={submit}>
+        {children(wrong)}
+        <p class="field-problem" role="alert">
+          {wrongElsewhere()}
+        </p>
+      </form>
+    </Dialog>
+  );
+}
