@@ -112,7 +112,7 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
         aria-describedby="rigs-keys"
         aria-rowcount={rows.length + 1}
         aria-multiselectable={selectable}
-        style={{ minInlineSize: `${width}rem` }}
+        style={{ "--least": `${width}rem` }}
         onKeyDown={onKeyDown}
         onMouseDown={(event) => {
           if (event.shiftKey) event.preventDefault();
@@ -124,9 +124,9 @@ export function RigTable({ rows, keys, tree, selectable, sort, descending, onSor
         }}
       >
         <colgroup>
-          {selectable ? <col style={{ inlineSize: "2.75rem" }} /> : null}
+          {selectable ? <col style={{ "--width": "2.75rem" }} /> : null}
           {keys.map((key) => (
-            <col key={key} style={{ inlineSize: `${columns[key].width}rem` }} />
+            <col key={key} style={{ "--width": `${columns[key].width}rem` }} />
           ))}
         </colgroup>
         <thead>
