@@ -39,7 +39,7 @@ export function Prices() {
           name={t.money.now}
           value={now === null ? t.money.noPrice : t.money.perKwh(money(now, currency))}
           note={
-            at === null ? (
+            now === null ? null : at === null ? (
               (source ?? t.money.configured)
             ) : (
               <>
