@@ -93,6 +93,25 @@ const widest = (page: Page): Promise<string> =>
       .join("\n");
   });
 
+/** Figures that are cut off, and tiles and rooms of one row that begin or end at different heights. */
+const uneven = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const found: string[] = [];
+    for (const each of document.querySelectorAll(".tile-value, .tile dt, .room-today dd"))
+      if (each.scrollWidth > each.clientWidth + 1) found.push(`cut off: ${each.textContent}`);
+    for (const row of document.querySelectorAll(".tiles, .rooms")) {
+      const ends = new Map<number, number>();
+      for (const { top, bottom } of [...row.children].map((child) => child.getBoundingClientRect())) {
+        const before = ends.get(Math.round(top));
+        ends.set(Math.round(top), bottom);
+        if (before !== undefined && Math.abs(before - bottom) > 1) found.push(`ends at ${bottom}, not ${before}`);
+      }
+      const values = [...row.querySelectorAll(".tile dd")].map((value) => value.getBoundingClientRect().top);
+      if (new Set(values.map(Math.round)).size > ends.size) found.push("values of one row at different heights");
+    }
+    return found;
+  });
+
 describe("every page, with hostile names and hostile rigs,", () => {
   test("is accessible in light and dark, wide and narrow; nothing of the names runs or widens it", async () => {
     const { page, close } = await dashboard.visit("");
@@ -105,6 +124,7 @@ describe("every page, with hostile names and hostile rigs,", () => {
         await page.setViewportSize({ width, height: 800 });
         const more = await overflow(page);
         if (more > 0) found.push(`/${at} at ${width} px: ${more} px too wide: ${await widest(page)}`);
+        found.push(...(await uneven(page)).map((each) => `/${at} at ${width} px: ${each}`));
         if (width > 320) found.push(...(await axe(page)).map((each) => `/${at} at ${width} px: ${each}`));
       }
       if (await page.evaluate("'ran' in window")) found.push(`/${at}: a name ran`);

@@ -141,6 +141,55 @@ test("on paper there are no menu and buttons, and black on white, from the dark 
   await close();
 });
 
+test("the list of rigs is as wide as the paper", async () => {
+  // A4 at 96 px an inch.
+  const { page, close } = await dashboard.visit("rigs", { width: 794, height: 1123 });
+  await page
+    .getByRole("row", { name: /Rig 1 / })
+    .first()
+    .waitFor();
+  await page.emulateMedia({ media: "print" });
+  expect(await overflow(page)).toBe(0);
+  expect(await page.locator("main").evaluate((main) => main.getBoundingClientRect().left)).toBe(0);
+  await close();
+});
+
+test("the chosen colours are those of the page and of the browser's bars, whatever the system's are", async () => {
+  const { page, close } = await dashboard.visit("", { scheme: "light" });
+  const colours = () =>
+    page.evaluate(() => [
+      getComputedStyle(document.documentElement).backgroundColor,
+      ...[...document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')]
+        .filter(({ media }) => matchMedia(media).matches)
+        .map(({ content }) => content),
+    ]);
+  expect(await colours()).toEqual(["rgb(245, 244, 241)", "#ffffff"]);
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("combobox", { name: "Colours" }).selectOption("dark");
+  expect(await colours()).toEqual(["rgb(21, 22, 26)", "#1d1f24"]);
+  await page.getByRole("combobox", { name: "Colours" }).selectOption("auto");
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await colours()).toEqual(["rgb(21, 22, 26)", "#1d1f24"]);
+  await close();
+});
+
+test("on a phone the current tab and the current page of the menu are in sight", async () => {
+  const { page, close } = await dashboard.visit("rigs/1000000001?tab=settings", { width: 375, height: 800 });
+  const isInSight = (name: string) =>
+    page
+      .getByRole("navigation", { name })
+      .locator("[aria-current]")
+      .evaluate((link) => {
+        const { left, right } = link.getBoundingClientRect();
+        return left >= 0 && right <= innerWidth;
+      });
+  expect(await isInSight("Sections of this rig")).toBe(true);
+  await page.goto(`${dashboard.url}/settings`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect(await isInSight("Pages")).toBe(true);
+  await close();
+});
+
 test("a phone can put it on its home screen", async () => {
   const { page, close } = await dashboard.visit("rigs");
   const cdp = await page.context().newCDPSession(page);

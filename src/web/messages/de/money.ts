@@ -6,7 +6,7 @@ export const money: typeof source = {
   price: "Strompreis",
   now: "Jetzt",
   perKwh: (amount) => `${amount}/kWh`,
-  noPrice: "kein Preis eingestellt",
+  noPrice: "Kein Preis eingestellt",
   configured: "aus der Konfiguration",
   cheapest: "Am billigsten",
   fromTo: (from, to) => `${from} bis ${to}`,

@@ -4,7 +4,7 @@ export const money = {
   price: "Electricity price",
   now: "Now",
   perKwh: (amount: string) => `${amount}/kWh`,
-  noPrice: "no price set",
+  noPrice: "No price set",
   configured: "from the configuration",
   cheapest: "Cheapest ahead",
   fromTo: (from: string, to: string) => `${from} to ${to}`,

@@ -6,7 +6,7 @@ export const money: typeof source = {
   price: "Elpris",
   now: "Nu",
   perKwh: (amount) => `${amount}/kWh`,
-  noPrice: "inget pris angivet",
+  noPrice: "Inget pris angivet",
   configured: "från konfigurationen",
   cheapest: "Billigast framöver",
   fromTo: (from, to) => `${from} till ${to}`,

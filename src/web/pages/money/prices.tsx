@@ -47,7 +47,7 @@ function PricesNow({ prices, rates }: { prices: PriceList; rates: Market["rates"
           name={t.money.now}
           value={now === null ? t.money.noPrice : t.money.perKwh(money(now, currency))}
           note={
-            at === null ? (
+            now === null ? null : at === null ? (
               (source ?? t.money.configured)
             ) : (
               <>

@@ -23,7 +23,11 @@ export function ReportTable({ lines, currency, of }: ReportTableProps) {
   const nameOf = ({ id, name }: Line) => {
     const text = <bdi>{name === "" ? t.shell.unknown : name}</bdi>;
     if (id === null || (of !== "miner" && of !== "group")) return text;
-    return <a href={link(of === "miner" ? `rigs/${id}` : `rigs?group=${id}`)}>{text}</a>;
+    return (
+      <a class="clamped" href={link(of === "miner" ? `rigs/${id}` : `rigs?group=${id}`)}>
+        {text}
+      </a>
+    );
   };
   return (
     <>

@@ -84,7 +84,7 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
         titleHidden
       />
       {figure === "hashrate" && times.length > 0 ? (
-        <Chart title={t.menu.rigs} times={times} span={span} series={mining} height={100} titleHidden />
+        <Chart title={t.status.Mining} times={times} span={span} series={mining} height={100} titleHidden />
       ) : null}
     </>
   );

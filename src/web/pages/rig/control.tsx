@@ -140,7 +140,7 @@ function TriggerInput({ control, name, isWaiting, send }: InputProps) {
       {asks ? (
         <Confirm
           title={name}
-          text={effectText(control)}
+          text={<p class="sentence">{effectText(control)}</p>}
           verb={name}
           onConfirm={async () => send(true)}
           onClose={() => setAsks(false)}

@@ -125,7 +125,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
         aria-describedby="rigs-keys"
         aria-rowcount={rows.length + 1}
         aria-multiselectable={selectable}
-        style={{ minInlineSize: `${width}rem` }}
+        style={{ "--least": `${width}rem` }}
         onKeyDown={onKeyDown}
         onMouseDown={(event) => {
           if (event.shiftKey) event.preventDefault();
@@ -137,9 +137,9 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
         }}
       >
         <colgroup>
-          {selectable ? <col style={{ inlineSize: "2.75rem" }} /> : null}
+          {selectable ? <col style={{ "--width": "2.75rem" }} /> : null}
           {keys.map((key) => (
-            <col key={key} style={{ inlineSize: `${columns[key].width}rem` }} />
+            <col key={key} style={{ "--width": `${columns[key].width}rem` }} />
           ))}
         </colgroup>
         <thead>
