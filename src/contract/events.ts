@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
 import { MinerRow } from "./rows.ts";
+import { RuleChange } from "./rules.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({
@@ -20,6 +21,8 @@ export const MinerEvent = z.object({
   before: z.number(),
 });
 export type MinerEvent = z.infer<typeof MinerEvent>;
+/** Ids of notifications that were acknowledged or cleared together. */
+export const NotificationIds = z.object({ ids: z.array(z.int()) });
 export const ResetData = z.object({});
 
 const others = [
@@ -27,14 +30,19 @@ const others = [
   event("miner-event", MinerEvent),
   event("summary", Summary),
   event("notification", Notification),
+  event("notification-acknowledged", NotificationIds),
+  event("notification-removed", NotificationIds),
   event("command", Command),
+  event("rule", RuleChange),
   event("reset", ResetData),
 ] as const;
 
 /**
  * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
- * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `reset`: missed
- * events are no longer available, or the set of visible miners has changed; read the lists again.
+ * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `notification`: it is
+ * new, has repeated or is over. `rule`: about once a second at most for each rule, schedule and maintenance window that has
+ * changed or done something. `reset`: missed events are no longer available, or the set of visible miners has changed; read
+ * the lists again.
  */
 export const ServiceEvent = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
@@ -45,4 +53,7 @@ export type RowEvent = z.infer<typeof RowEvent>;
 
 export type EventType = ServiceEvent["type"];
 /** Those that subscribers can choose from; `reset` always comes. */
-export const eventTypes = ["miner", "miner-removed", "miner-event", "summary", "notification", "command"] as const;
+export const eventTypes = [
+  ...(["miner", "miner-removed", "miner-event", "summary", "notification"] as const),
+  ...(["notification-acknowledged", "notification-removed", "command", "rule"] as const),
+] as const;

@@ -460,6 +460,12 @@ export const CommandsQuery = z.object({
   since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
 });
 
+export const RunsQuery = z.object({
+  miner: parameter(Id, "only runs that concern this miner", 1).optional(),
+  kind: parameter(z.enum(["rule", "schedule"]), "only what rules, or what schedules did", "rule").optional(),
+  since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
+});
+
 const Key = z
   .string()
   .min(16, "needs at least 16 characters")

@@ -33,6 +33,7 @@ import {
   parameter,
   RoomBody,
   RowEventsQuery,
+  RunsQuery,
   SummaryHistoryQuery,
   TryQuery,
   UpcomingQuery,
@@ -84,6 +85,7 @@ import {
   RulePatch,
   RuleRuns,
   RuleSettings,
+  RunList,
   ScheduleInfo,
   SchedulePatch,
   ScheduleSettings,
@@ -321,6 +323,12 @@ export const operations = {
     summary: "Commands sent to rigs, with sender and result; newest first, at most 1,000",
     query: CommandsQuery,
     reply: CommandList,
+    extension,
+  }),
+  listRuns: get("/api/runs", viewers, {
+    summary: "What rules and schedules did, and what held them back; newest first, the last 30 days, at most 1,000",
+    query: RunsQuery,
+    reply: RunList,
     extension,
   }),
   cancelCommand: remove("/api/commands/:id", operators, {

@@ -287,10 +287,27 @@ export const MaintenanceWindow = z.object({
 });
 export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
 
+/** What an event says of a rule, schedule or maintenance window that has changed; its own operations say the rest. */
+export const RuleChange = z.object({
+  kind: z.enum(["rule", "schedule", "maintenance"]),
+  id,
+  key: text.describe("key of the rule or schedule, name of the window"),
+  state: z
+    .enum(["idle", "pending", "active", "held", "disabled", "removed"])
+    .describe(
+      "active: it fires for at least one miner, has begun, or covers miners now; held: it fires and is held back everywhere; pending: its conditions hold, but not for long enough; disabled: also if something is wrong with it",
+    ),
+});
+export type RuleChange = z.infer<typeof RuleChange>;
+
 /** What a rule or schedule did once. */
 export const RuleRun = z.object({
   id,
   time,
+  run: id
+    .nullable()
+    .optional()
+    .describe("the run of its steps, which the cause of each command names; null if it has none"),
   minerId: id.nullable().describe("null if it concerned no single miner"),
   outcome: z.enum(traceOutcomes),
   message: text,
@@ -306,6 +323,16 @@ export const RuleRun = z.object({
 });
 export type RuleRun = z.infer<typeof RuleRun>;
 export const RuleRuns = z.object({ runs: z.array(RuleRun).describe("newest first, at most 1,000") });
+
+/** The same, among the runs of all rules and schedules. */
+export const OwnedRun = RuleRun.extend({
+  kind: z.enum(["rule", "schedule"]),
+  ownerId: id.describe("id of the rule or schedule"),
+  key: text,
+  name: text,
+});
+export type OwnedRun = z.infer<typeof OwnedRun>;
+export const RunList = z.object({ runs: z.array(OwnedRun).describe("newest first, at most 1,000") });
 
 export const TryReply = z.object({
   from: time,

@@ -13,7 +13,7 @@ const open: Readonly<Record<Privilege, string>> = {
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms
-    listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
+    listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
   control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction changeRoom`,
   administrator: `getMinerSettings addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule

@@ -151,6 +151,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   changeRule: { id: "tell", do: [webhookWithSecret, webhookWithSecret] },
   deleteRule: { id: "none" },
   listRuleRuns: { id: "tell" },
+  listRuns: {},
   tryRule: { id: "tell" },
   listSchedules: {},
   addSchedule: { key: "tell", cron: "0 3 * * *", do: [webhookWithSecret] },

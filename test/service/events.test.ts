@@ -103,6 +103,7 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
     view: {
       accessOf: (caller) => accessBook.of(caller),
       sees: (id, access) => access.seesGroup(groups.get(id) ?? -1),
+      seesNotification: ({ minerId }, access) => minerId !== null && access.seesGroup(groups.get(minerId) ?? -1),
       current: (id) => miners.get(id),
       row: () => undefined,
       summaryFor: async (caller) => {
@@ -216,7 +217,7 @@ describe("a subscriber", () => {
     farm.tell(1, 1);
     const seen = await listen(farm);
     farm.tell(1, 2);
-    farm.events.notification(notification(7), 1);
+    farm.events.notification(notification(7), { minerId: 1, key: null });
     farm.events.command(command(9, 1));
     farm.events.minerRemoved({ id: 2, uid: null, groupId: 0 });
     await until(() => seen.events.length === 4, "all four events to arrive");
@@ -526,8 +527,8 @@ describe("a user", () => {
     farm.tell(1, 1);
     farm.tell(2, 1);
     farm.events.command(command(4, 2));
-    farm.events.notification(notification(5), 1);
-    farm.events.notification(notification(6), null);
+    farm.events.notification(notification(5), { minerId: 1, key: null });
+    farm.events.notification(notification(6), { minerId: null, key: null });
     await until(() => a.events.length === 2, "Anna to hear of her miner");
     farm.move(1, south);
     await until(() => b.events.length === 3, "Bert to hear of the miner that came");
@@ -683,6 +684,7 @@ describe("the summary", () => {
     const view: EventView = {
       accessOf: (caller) => accessBook.of(caller),
       sees: () => true,
+      seesNotification: () => true,
       current: () => undefined,
       row: () => undefined,
       summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),

@@ -3,7 +3,7 @@ import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted, dateTime, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { reloadNotifications, rigs } from "../../live.ts";
+import { rigs } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
@@ -177,7 +177,6 @@ function Actions({ notifications }: { notifications: readonly Notification[] }) 
     } catch (error) {
       sayProblem(error);
     }
-    await reloadNotifications().catch(sayProblem);
     setBusy(false);
   };
   const isMany = notifications.length > 1;

@@ -3,7 +3,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { call } from "../../api.ts";
 import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications, reloadNotifications, rigs } from "../../live.ts";
+import { notifications, rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -28,8 +28,6 @@ export default function Alarms() {
   const address = queryOf(filters);
   const [limit, setLimit] = useState(shownAtOnce);
   const [asks, setAsks] = useState(false);
-  // Other people acknowledge and clear, too.
-  useEffect(() => void reloadNotifications().catch(sayProblem), []);
   useEffect(() => setLimit(shownAtOnce), [address]);
 
   const all = notifications.value;
@@ -50,7 +48,6 @@ export default function Alarms() {
   const acknowledgeAll = async () => {
     try {
       await call("allNotificationsAction", { action: "ack_all" });
-      await reloadNotifications();
       say(t.alarms.allAcknowledged);
     } catch (error) {
       sayProblem(error);
@@ -100,7 +97,6 @@ export default function Alarms() {
           dangerous
           onConfirm={async () => {
             await call("allNotificationsAction", { action: "clear_all" });
-            await reloadNotifications();
             say(t.alarms.allCleared);
           }}
           onClose={() => setAsks(false)}

@@ -38,9 +38,6 @@ function Entry({ notification }: { notification: Notification }) {
     setBusy(true);
     try {
       await call("notificationAction", { id, action: "ack" });
-      notifications.value = notifications.value.map((each) =>
-        each.id === id ? { ...each, isAcknowledged: true } : each,
-      );
     } catch (error) {
       sayProblem(error);
     }
