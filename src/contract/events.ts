@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { Command, Miner, Notification, Summary, Uid } from "./resources.ts";
 import { MinerRow } from "./rows.ts";
-import { RuleChange } from "./rules.ts";
 
 const event = <const T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({
@@ -23,6 +22,19 @@ export const MinerEvent = z.object({
 export type MinerEvent = z.infer<typeof MinerEvent>;
 /** Ids of notifications that were acknowledged or cleared together. */
 export const NotificationIds = z.object({ ids: z.array(z.int()) });
+/** A rule, schedule or maintenance window that has changed; its own operations say the rest. */
+export const RuleChange = z.object({
+  kind: z.enum(["rule", "schedule", "maintenance"]),
+  id: z.int(),
+  key: z.string().describe("key of the rule or schedule, name of the window"),
+  state: z
+    .enum(["idle", "pending", "active", "held", "disabled", "removed"])
+    .describe(
+      "active: it fires for at least one miner, has begun, or covers miners now; held: it fires and is held back everywhere; pending: its conditions hold, but not for long enough; disabled: also if something is wrong with it",
+    ),
+});
+export type RuleChange = z.infer<typeof RuleChange>;
+
 export const ResetData = z.object({});
 
 const others = [

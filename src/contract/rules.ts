@@ -287,19 +287,6 @@ export const MaintenanceWindow = z.object({
 });
 export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
 
-/** What an event says of a rule, schedule or maintenance window that has changed; its own operations say the rest. */
-export const RuleChange = z.object({
-  kind: z.enum(["rule", "schedule", "maintenance"]),
-  id,
-  key: text.describe("key of the rule or schedule, name of the window"),
-  state: z
-    .enum(["idle", "pending", "active", "held", "disabled", "removed"])
-    .describe(
-      "active: it fires for at least one miner, has begun, or covers miners now; held: it fires and is held back everywhere; pending: its conditions hold, but not for long enough; disabled: also if something is wrong with it",
-    ),
-});
-export type RuleChange = z.infer<typeof RuleChange>;
-
 /** What a rule or schedule did once. */
 export const RuleRun = z.object({
   id,

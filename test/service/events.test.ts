@@ -196,6 +196,7 @@ function short(event: AnyEvent): string {
   const { type, data } = event;
   if (type === "miner") return `miner ${data.id}${"step" in data ? `:${data.step}` : ""}`;
   if (type === "miner-removed") return `miner-removed ${data.id} ${data.uid}`;
+  if ("ids" in data) return `${type} ${data.ids}`;
   return "id" in data ? `${type} ${data.id}` : type;
 }
 
@@ -537,6 +538,31 @@ describe("a user", () => {
     expect(a.short).toEqual(["miner 1:1", "notification 5", "miner-removed 1 uid-1"]);
     expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1:0", "miner-removed 1 uid-1"]);
     expect(all.short.slice(-2)).toEqual(["miner 1:0", "miner-removed 1 uid-1"]);
+  });
+
+  test("is told which of their notifications were handled, and all together in one event", async () => {
+    const farm = await openFarm();
+    const { id: north } = await farm.store.groups.add({ name: "north", parentId: 0 });
+    farm.groups.set(1, north).set(2, 0);
+    const [anna, bert] = [await farm.user("anna", [north]), await farm.user("bert", [])];
+    const [all, a, b] = [
+      await listen(farm),
+      await listen(farm, { actor: "x", userId: anna }),
+      await listen(farm, { actor: "x", userId: bert }),
+    ];
+    const some = [1, 2, null].map((minerId, index) => ({ id: 5 + index, minerId, key: null }));
+    farm.events.notificationsHandled("acknowledged", some);
+    farm.events.notificationsHandled("removed", some);
+    farm.events.notificationsHandled("removed", []);
+    farm.events.rule({ kind: "rule", id: 3, key: "hot", state: "active" }, anna);
+    farm.events.rule({ kind: "schedule", id: 4, key: "night", state: "idle" }, null);
+    await until(() => all.events.length === 4 && a.events.length === 3, "both to hear of it");
+    expect(all.short).toEqual([
+      ...["notification-acknowledged 5,6,7", "notification-removed 5,6,7"],
+      ...["rule 3", "rule 4"],
+    ]);
+    expect(a.short).toEqual(["notification-acknowledged 5", "notification-removed 5", "rule 3"]);
+    expect(b.short).toEqual([]);
   });
 
   test("gets reset when their groups change, or the tree of groups, also while disconnected", async () => {

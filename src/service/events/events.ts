@@ -1,6 +1,5 @@
-import type { MinerEvent, RowEvent, ServiceEvent } from "../../contract/events.ts";
+import type { MinerEvent, RowEvent, RuleChange, ServiceEvent } from "../../contract/events.ts";
 import type { Command, Miner, Notification } from "../../contract/resources.ts";
-import type { RuleChange } from "../../contract/rules.ts";
 import type { Caller, Input } from "../../contract/service.ts";
 import { selectionOf } from "../miners/row-cache.ts";
 import type { Access } from "../users/access.ts";

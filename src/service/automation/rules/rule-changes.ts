@@ -1,4 +1,4 @@
-import type { RuleChange } from "../../../contract/rules.ts";
+import type { RuleChange } from "../../../contract/events.ts";
 import type { RuleEngine } from "./engine.ts";
 import type { LiveRule } from "./live-rule.ts";
 import type { MaintenanceWindows } from "./maintenance.ts";

@@ -7,19 +7,18 @@ import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field, mistakeOf } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
 import { NumberInput, TextInput, TimeInput, WordsInput } from "../../parts/schema-form/controls.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "./fresh.ts";
 import { Owner } from "./parts.tsx";
 import { labelOf, readNames, ruleWords } from "./words.ts";
 
 /** The maintenance windows, a new one, and the end of one. */
 export function Maintenance() {
   const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
-  useFresh(list.reload);
+  useReloadOn(["rule"], list.reload);
   const [adds, setAdds] = useState(false);
   const [ends, setEnds] = useState<MaintenanceWindow | null>(null);
   return (
