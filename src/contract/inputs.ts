@@ -223,6 +223,10 @@ export const NotificationListQuery = z.object({
 export const AllNotificationsQuery = z.object({
   action: parameter(z.enum(["ack_all", "clear_all"]), "the action", "ack_all"),
 });
+export const NotificationsBody = z.strictObject({
+  action: z.enum(["ack", "clear"]),
+  ids: z.array(z.int().min(1)).min(1).max(20_000).describe("ids of notifications; those that are gone are ignored"),
+});
 export const NotificationQuery = z.object({ action: parameter(z.enum(["ack", "clear"]), "the action", "ack") });
 
 /** Schemes of pool URLs; any other could make a rig or the service connect where it should not. */

@@ -26,6 +26,7 @@ import {
   MoneyQuery,
   NotificationListQuery,
   NotificationQuery,
+  NotificationsBody,
   PoolActionQuery,
   PoolBody,
   PoolGroupBody,
@@ -243,6 +244,12 @@ export const operations = {
     summary: "Acknowledges or removes all notifications",
     query: AllNotificationsQuery,
     reply: ActionReply,
+  }),
+  notificationsAction: post("/api/notifications/actions", operators, {
+    summary: "Acknowledges or removes some notifications",
+    body: NotificationsBody,
+    reply: ActionReply,
+    extension,
   }),
   notificationAction: post("/api/notifications/:id", operators, {
     summary: "Acknowledges or removes one notification",

@@ -134,6 +134,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     deleteBenchmark: parts.benchmarks.deleteBenchmark,
     listNotifications: ofNotifications.listNotifications,
     allNotificationsAction: clearing(ofNotifications.allNotificationsAction),
+    notificationsAction: clearing(ofNotifications.notificationsAction),
     notificationAction: clearing(ofNotifications.notificationAction),
     ...channelOperations({
       ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },

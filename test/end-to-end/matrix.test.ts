@@ -263,6 +263,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listMiningSoftware: "/api/miningsoftware",
   listAlgorithms: "/api/algorithms",
   listNotifications: "/api/notifications",
+  notificationsAction: { path: "/api/notifications/actions", body: { action: "ack", ids: [77] } },
   allNotificationsAction: "/api/notifications?action=ack_all",
   notificationAction: "/api/notifications/1?action=ack",
   listManagedTemplates: "/api/managedtemplates",
@@ -388,6 +389,7 @@ saveManagedMiner       401  401   200  403  403  200  403  403  404
 listMiningSoftware     401  401   200  200  200  200  200  200  404
 listAlgorithms         401  401   200  200  200  200  200  200  404
 listNotifications      401  401   200  200  200  200  200  200  404  both
+notificationsAction    401  401   200  403  200  200  200  403  404
 allNotificationsAction 401  401   200  403  200  200  200  403  404
 notificationAction     401  401   200  403  404  200  404  403  404
 listManagedTemplates   401  401   200  200  200  200  200  200  404

@@ -98,6 +98,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   listMiningSoftware: {},
   listAlgorithms: {},
   listNotifications: {},
+  notificationsAction: { action: "ack", ids: [77] },
   allNotificationsAction: { action: "ack_all" },
   notificationAction: { id: 1, action: "ack" },
   listManagedTemplates: {},

@@ -42,6 +42,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   listMiningSoftware: ["/api/miningsoftware", {}],
   listAlgorithms: ["/api/algorithms", {}],
   listNotifications: ["/api/notifications", {}],
+  notificationsAction: ["/api/notifications/actions", { action: "ack", ids: [1, 2] }, '{"action":"ack","ids":[1,2]}'],
   allNotificationsAction: ["/api/notifications?action=ack_all", { action: "ack_all" }],
   notificationAction: ["/api/notifications/6?action=clear", { id: 6, action: "clear" }],
   listManagedTemplates: ["/api/managedtemplates", {}],

@@ -9,7 +9,7 @@ import type { FarmNotices } from "./notices.ts";
 
 type NotificationOperations = Pick<
   MiningService,
-  "listNotifications" | "allNotificationsAction" | "notificationAction"
+  "listNotifications" | "allNotificationsAction" | "notificationsAction" | "notificationAction"
 >;
 
 export const presentNotification =
@@ -67,6 +67,14 @@ export function notificationOperations(
       const [change, verb] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
       await change(access.all ? "all" : visible(access).map(({ id }) => id));
       return done(`All notifications ${verb}`);
+    },
+    notificationsAction: async ({ ids, action }, caller) => {
+      const access = accessBook.of(caller);
+      const wanted = new Set(ids);
+      const known = visible(access).flatMap(({ id }) => (wanted.has(id) ? [id] : []));
+      await act[action](known);
+      const count = `${known.length.toLocaleString("en-US")} notification${known.length === 1 ? "" : "s"}`;
+      return done(`${count} ${action === "ack" ? "acknowledged" : "removed"}`);
     },
     notificationAction: async ({ id, action }, caller) => {
       const notification = notifications.list().find((each) => each.id === id);

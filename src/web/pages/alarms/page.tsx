@@ -14,8 +14,9 @@ import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import "./alarms.css";
 import { FilterBar } from "./filter-bar.tsx";
+import { handle } from "./handle.ts";
 import { type Filters, filtered, filtersIn, grouped, queryOf } from "./list.ts";
-import { GroupEntry } from "./notification.tsx";
+import { ConfirmClear, GroupEntry } from "./notification.tsx";
 
 /** Groups that are rendered at first, and more on demand. */
 const shownAtOnce = 60;
@@ -34,7 +35,7 @@ export default function Alarms() {
   const found = useMemo(() => filtered(all, filters), [all, address]);
   const groups = useMemo(() => grouped(found), [found]);
   const open = useMemo(() => all.filter(({ closedUtc }) => closedUtc === null), [all]);
-  const unseen = all.filter(({ isAcknowledged, isWarning }) => !isAcknowledged && isWarning).length;
+  const unseen = useMemo(() => found.filter(({ isAcknowledged }) => !isAcknowledged), [found]);
   const sources = useMemo(() => [...new Set(all.map(({ source }) => source))].sort(byName), [all]);
   const hasRules = may("listRules") && all.some(({ ruleId }) => ruleId !== null && ruleId !== undefined);
   const rules = useLoaded(
@@ -45,10 +46,12 @@ export default function Alarms() {
   const change = (next: Partial<Filters>) => route(link(`alarms${queryOf({ ...filters, ...next })}`), true);
   const mayChange = may("allNotificationsAction");
 
-  const acknowledgeAll = async () => {
+  const isFiltered = queryOf({ ...filters, state: "open" }) !== "" || !["open", "all"].includes(filters.state);
+  const acknowledge = async () => {
     try {
-      await call("allNotificationsAction", { action: "ack_all" });
-      say(t.alarms.allAcknowledged);
+      if (isFiltered) await handle("ack", unseen);
+      else await call("allNotificationsAction", { action: "ack_all" });
+      say(isFiltered ? counted(unseen.length, t.alarms.didAcknowledge) : t.alarms.allAcknowledged);
     } catch (error) {
       sayProblem(error);
     }
@@ -61,11 +64,17 @@ export default function Alarms() {
       actions={
         mayChange && all.length > 0 ? (
           <>
-            <button type="button" class="button" disabled={unseen === 0} onClick={acknowledgeAll}>
-              <Icon name="check" /> {t.alarms.acknowledgeAll}
+            <button type="button" class="button" disabled={unseen.length === 0} onClick={acknowledge}>
+              <Icon name="check" />{" "}
+              {isFiltered ? t.alarms.acknowledgeThese(number(unseen.length)) : t.alarms.acknowledgeAll}
             </button>
-            <button type="button" class="button" onClick={() => setAsks(true)}>
-              <Icon name="trash" /> {t.alarms.clearAll}
+            <button
+              type="button"
+              class="button"
+              disabled={isFiltered && found.length === 0}
+              onClick={() => setAsks(true)}
+            >
+              <Icon name="trash" /> {isFiltered ? t.alarms.clearThese(number(found.length)) : t.alarms.clearAll}
             </button>
           </>
         ) : null
@@ -89,7 +98,8 @@ export default function Alarms() {
           {t.alarms.more(number(groups.length - limit))}
         </button>
       ) : null}
-      {asks ? (
+      {asks && isFiltered ? <ConfirmClear notifications={found} onClose={() => setAsks(false)} /> : null}
+      {asks && !isFiltered ? (
         <Confirm
           title={t.alarms.clearAll}
           text={counted(all.length, t.alarms.clearAllText)}
