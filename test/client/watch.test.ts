@@ -198,6 +198,7 @@ describe("a server without events is compared with how it was", () => {
 
   test("notifications that were acknowledged or cleared meanwhile are sent by their ids", async () => {
     const { service, watch, twin, pass } = await twinWatched();
+    await service.listNotifications({}, caller);
     twin.miners.find(({ online }) => online)?.switchOff();
     pass(120);
     const { data } = await watch.until(isType("notification"), "the notification of the lost miner");
