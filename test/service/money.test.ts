@@ -349,7 +349,7 @@ describe("the price of electricity", () => {
       config: { pools, rates: { btc: 90_000 }, electricity: { price: 0.1, zones, timeZone: "UTC" } },
     });
     const id = await bench.add(bench.rig(0).address);
-    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-8 }, caller);
+    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-11 }, caller);
     const fields = ["cost", "profit", "revenue"] as const;
     const list = (since?: string) => bench.service.listMinerRows({ view: "list", fields: [...fields], since }, caller);
     const before = await list();
@@ -368,7 +368,7 @@ describe("the price of electricity", () => {
     expect(changed?.profit).toBeCloseTo((row?.revenue ?? Number.NaN) - (changed?.cost ?? Number.NaN), 2);
     expect((await list(before.version)).miners).toMatchObject([{ id, cost: changed?.cost, profit: changed?.profit }]);
     const coinAt = (await list()).version;
-    await bench.service.saveCoin({ shortName: "BTC", profit: 1e-7 }, caller);
+    await bench.service.saveCoin({ shortName: "BTC", profit: 1e-10 }, caller);
     expect((await list(coinAt)).miners[0]?.revenue).toBeCloseTo(2 * (row?.revenue ?? Number.NaN), 2);
     stop.abort();
   });

@@ -101,6 +101,7 @@ describe("alarms in the dashboard", () => {
       (await dashboard.service.listNotifications({}, caller)).notificationList.map(({ minerName }) => minerName);
     expect((await left()).sort()).toEqual([hostile, "Cellar"].sort());
     await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Open", exact: true }).click();
     await page.getByRole("button", { name: "Clear all" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Clear all" }).click();
     await page.getByRole("heading", { name: "No open alarms" }).waitFor();
