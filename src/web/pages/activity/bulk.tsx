@@ -80,7 +80,7 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
           <tr key={job.id}>
             <th scope="row">
               <a href={hrefOf(job.id)} aria-current={String(job.id) === chosen ? "true" : undefined}>
-                {actionText({ action: job.action, parameters: {} })}
+                {actionText(job)}
               </a>
               {job.dryRun ? <small> {t.activity.dryRun}</small> : null}
             </th>
@@ -130,7 +130,7 @@ function Results({ id }: { id: number }) {
           <Card
             title={
               <>
-                {actionText({ action: job.action, parameters: {} })} <small>{dateTime(job.time)}</small>
+                {actionText(job)} <small>{dateTime(job.time)}</small>
               </>
             }
             actions={

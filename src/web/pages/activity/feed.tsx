@@ -131,8 +131,17 @@ const When = ({ time }: { time: string }) => (
   </td>
 );
 
+/** Actions of a run that the service lists at most. */
+const listedActions = 200;
+
+/** How many rigs a run acted on, as far as its actions say so. */
+function rigsText(actions: OwnedRun["actions"]): string {
+  const acted = new Set(actions.flatMap(({ minerId }) => minerId ?? []));
+  return acted.size === 0 || actions.length >= listedActions ? t.activity.farm : counted(acted.size, t.activity.rigsOf);
+}
+
 function RunRow({ run }: { run: OwnedRun }) {
-  const { id, time, kind, ownerId, name, minerId, outcome, message, heldBy } = run;
+  const { id, time, kind, ownerId, name, minerId, outcome, message, heldBy, actions } = run;
   const row = minerId === null ? undefined : rigs.value.byId.get(minerId);
   const path = kind === "rule" ? "rules" : "rules/schedules";
   return (
@@ -140,7 +149,7 @@ function RunRow({ run }: { run: OwnedRun }) {
       <When time={time} />
       <th scope="row" class="command-rig">
         {minerId === null ? (
-          t.activity.farm
+          rigsText(actions)
         ) : row === undefined ? (
           `#${minerId}`
         ) : (
@@ -178,7 +187,7 @@ function JobRow({ job, query }: { job: BulkJob; query: PageQuery }) {
             job: String(job.id),
           })}
         >
-          {t.commands.cause.bulk}: <bdi>{actionText({ action: job.action, parameters: {} })}</bdi>
+          {t.commands.cause.bulk}: <bdi>{actionText(job)}</bdi>
         </a>
         {job.dryRun ? <small> {t.activity.dryRun}</small> : null}
       </td>

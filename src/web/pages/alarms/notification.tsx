@@ -36,7 +36,7 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
         <p class="alarm-head">
           <SeverityMark severity={group.severity} />
           <strong dir="auto">{first.title ?? ruleNames?.get(first.ruleId ?? 0) ?? first.message}</strong>
-          <span class="tag">{counted(notifications.length, t.alarms.rigs)}</span>
+          <span class="tag">{sizeText(notifications)}</span>
         </p>
         <p class="alarm-facts">
           <Times first={began} last={first.lastUtc} count={count} closed={first.closedUtc} />
@@ -59,6 +59,12 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
       </details>
     </li>
   );
+}
+
+/** Several may concern one rig. */
+function sizeText(notifications: readonly Notification[]): string {
+  const rigCount = new Set(notifications.map(({ minerId, minerName }) => minerId ?? minerName)).size;
+  return counted(rigCount, t.alarms.rigs);
 }
 
 const toneOf = ({ closedUtc, severity, isAcknowledged }: Notification): string =>

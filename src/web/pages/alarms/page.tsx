@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
+import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -60,7 +61,7 @@ export default function Alarms() {
   return (
     <Page
       title={t.alarms.title}
-      lead={open.length === 0 ? t.alarms.noneOpen : counted(open.length, t.shell.alarms)}
+      lead={leadOf(open)}
       actions={
         mayChange && all.length > 0 ? (
           <>
@@ -114,6 +115,15 @@ export default function Alarms() {
       ) : null}
     </Page>
   );
+}
+
+/** How many are open, as the header counts them, and how many of these nobody has acknowledged. */
+function leadOf(open: readonly Notification[]): string {
+  if (open.length === 0) return t.alarms.noneOpen;
+  const warnings = open.filter(({ isWarning }) => isWarning);
+  const unseen = warnings.filter(({ isAcknowledged }) => !isAcknowledged).length;
+  const alarms = counted(warnings.length, t.shell.alarms);
+  return unseen === warnings.length ? alarms : `${alarms} · ${counted(unseen, t.alarms.unacknowledged)}`;
 }
 
 function Nothing({ filters, onReset }: { filters: Filters; onReset: () => void }) {
