@@ -45,17 +45,14 @@ export function useReconnects(): number {
 
 /** ms after an event until what it has changed is read, so that many cause one read. */
 const settleMs = 300;
-/** ms between two reads. */
-const restMs = 1_000;
-
-/** Reads again after events of these types, and when the service answers again after a silence. */
-export function useReloadOn(types: readonly string[], ...reloads: readonly (() => void)[]): void {
+/** Reads again after events of these types, every `restMs` at most, and when the service answers again after a silence. */
+export function useReloadOn(types: readonly string[], reload: () => void, restMs = 1_000): void {
   const reconnects = useReconnects();
   const first = useRef(reconnects);
   useEffect(() => {
     if (reconnects === first.current) return;
     first.current = reconnects;
-    for (const reload of reloads) reload();
+    reload();
   }, [reconnects]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -63,7 +60,7 @@ export function useReloadOn(types: readonly string[], ...reloads: readonly (() =
     const read = () => {
       timer = undefined;
       readAt = performance.now();
-      for (const reload of reloads) reload();
+      reload();
     };
     const stop = onEvent(({ type }) => {
       if (types.includes(type)) timer ??= setTimeout(read, Math.max(settleMs, readAt + restMs - performance.now()));
@@ -72,7 +69,7 @@ export function useReloadOn(types: readonly string[], ...reloads: readonly (() =
       stop();
       clearTimeout(timer);
     };
-  }, [types.join(), ...reloads]);
+  }, [types.join(), reload, restMs]);
 }
 
 /** Shows what was loaded, that it is being loaded, or why it could not be. */

@@ -22,6 +22,8 @@ import { FeedFilters } from "./feed-filters.tsx";
 import { entryFilters, filterFrom, filterNames } from "./filters.ts";
 
 const firstRows = 100;
+/** ms between two reads of the runs: a thousand of them are a megabyte. */
+const runsRestMs = 5_000;
 
 /** Commands, runs of rules and schedules, and actions for many rigs, filtered by what stands in the address. */
 export function Feed() {
@@ -38,7 +40,7 @@ export function Feed() {
     async (signal) => (may("listBulkActions") ? await call("listBulkActions", {}, { signal }) : []),
     [],
   );
-  useReloadOn(["rule"], runs.reload);
+  useReloadOn(["rule"], runs.reload, runsRestMs);
   useReloadOn(["command"], jobs.reload);
   const loaded = useMemo(
     () =>
