@@ -263,7 +263,6 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listMiningSoftware: "/api/miningsoftware",
   listAlgorithms: "/api/algorithms",
   listNotifications: "/api/notifications",
-  notificationsAction: { path: "/api/notifications/actions", body: { action: "ack", ids: [77] } },
   allNotificationsAction: "/api/notifications?action=ack_all",
   notificationAction: "/api/notifications/1?action=ack",
   listManagedTemplates: "/api/managedtemplates",
@@ -319,6 +318,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   changeRule: made("/api/rules", () => service.addRule(newRule(), asService), { name: "newer" }),
   deleteRule: made("/api/rules", () => service.addRule(newRule(), asService)),
   listRuleRuns: made("/api/rules", () => service.addRule(newRule(), asService).then(runsOf)),
+  notificationsAction: { path: "/api/notifications/actions", body: { action: "ack", ids: [77] } },
   listRuns: "/api/runs",
   tryRule: made("/api/rules", () => service.addRule(newRule(), asService).then(({ id }) => ({ id: `${id}/try` }))),
   listSchedules: "/api/schedules",
@@ -389,7 +389,6 @@ saveManagedMiner       401  401   200  403  403  200  403  403  404
 listMiningSoftware     401  401   200  200  200  200  200  200  404
 listAlgorithms         401  401   200  200  200  200  200  200  404
 listNotifications      401  401   200  200  200  200  200  200  404  both
-notificationsAction    401  401   200  403  200  200  200  403  404
 allNotificationsAction 401  401   200  403  200  200  200  403  404
 notificationAction     401  401   200  403  404  200  404  403  404
 listManagedTemplates   401  401   200  200  200  200  200  200  404
@@ -435,6 +434,7 @@ addRule                401  401   201  403  403  201  201  403  404
 changeRule             401  401   200  403  403  200  404  403  404
 deleteRule             401  401   200  403  403  200  404  403  404
 listRuleRuns           401  401   200  404  404  200  404  404  404
+notificationsAction    401  401   200  403  200  200  200  403  404
 listRuns               401  401   200  200  200  200  200  200  404
 tryRule                401  401   200  403  403  200  404  403  404
 listSchedules          401  401   200  200  200  200  200  200  404
