@@ -92,6 +92,8 @@ export class FarmView implements FarmListener {
 
   notification(): void {}
 
+  notificationsHandled(): void {}
+
   get(id: number): Miner | undefined {
     return this.#miners.get(id);
   }

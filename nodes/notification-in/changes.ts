@@ -72,6 +72,25 @@ export function updated(
   return notifications.map((each) => latest.get(each.id) ?? each);
 }
 
+/** Notifications that were acknowledged or cleared together, by id. */
+export interface Handled {
+  readonly what: "acknowledged" | "removed";
+  readonly ids: ReadonlySet<number>;
+}
+
+/** Notifications without those that were cleared, and with what was acknowledged. */
+export const afterHandling = (
+  notifications: readonly Notification[],
+  handled: readonly Handled[],
+): readonly Notification[] =>
+  handled.reduce(
+    (list, { what, ids }) =>
+      what === "removed"
+        ? list.filter(({ id }) => !ids.has(id))
+        : list.map((each) => (ids.has(each.id) ? { ...each, isAcknowledged: true } : each)),
+    notifications,
+  );
+
 const byId = (list: readonly Notification[]): Map<number, Notification> => new Map(list.map((each) => [each.id, each]));
 
 const isGone = (before: Notification, now: ReadonlyMap<number, Notification>): boolean => {

@@ -3,7 +3,7 @@ import type { Work } from "../shared/define-node.ts";
 import type { ConnectedService } from "../shared/farm-connection.ts";
 import { Fault, forNodeRed, toRigbridgeError } from "../shared/faults.ts";
 import { choiceOf } from "../shared/miner-choice.ts";
-import { type Change, changesSince, seenWith, updated } from "./changes.ts";
+import { afterHandling, type Change, changesSince, type Handled, seenWith, updated } from "./changes.ts";
 import { type Filter, minerFilter, textFilter } from "./filters.ts";
 import type { Memory, MemoryFile } from "./memory-file.ts";
 import { MessageSender } from "./messages.ts";
@@ -19,6 +19,7 @@ export class NotificationReporter {
   readonly #matchesText: Filter;
   /** From events since the last poll. */
   #received: readonly Notification[] = [];
+  #handled: readonly Handled[] = [];
   readonly #file: MemoryFile;
   #memory: Memory | null = null;
   /** The last error, which is reported once. */
@@ -39,6 +40,11 @@ export class NotificationReporter {
 
   receive(notification: Notification): void {
     this.#received = [...this.#received, notification].slice(-maxReceived);
+  }
+
+  /** Notifications were acknowledged, or cleared from the list. */
+  handled(what: Handled["what"], ids: readonly number[]): void {
+    this.#handled = [...this.#handled, { what, ids: new Set(ids) }].slice(-maxReceived);
   }
 
   /** Sends the changes since the last poll, or only what is new. Never rejects. */
@@ -64,13 +70,14 @@ export class NotificationReporter {
     // While a field is wrong, nothing is sent; it is sent once the field is corrected.
     const matchesMiner = minerFilter(farm, await choiceOf(config, (field) => value(field, {})));
     const before = this.#memory ?? (await this.#file.read(config.service));
-    const received = this.#received;
-    const list = await read(connected, isWhole ? null : before, received);
+    const [received, handled] = [this.#received, this.#handled];
+    const list = await read(connected, isWhole ? null : before, received, handled);
     if (signal.aborted) return;
     const changes = before === null ? this.#firstChanges(list) : changesSince(before, list, received);
     const wanted = changes.filter((change) => this.#isWanted(change) && matchesMiner(change.notification));
     const sent = this.#sender.send(wanted, farm);
     this.#received = this.#received.filter((each) => !received.includes(each));
+    this.#handled = this.#handled.filter((each) => !handled.includes(each));
     const owed = config.acknowledge ? stillOwed(before?.owed ?? [], sent, list) : [];
     const isNew = before === null || changes.length > 0 || owed.length !== before.owed.length;
     this.#memory = { service: config.service, ...seenWith(before, list, received), owed };
@@ -123,13 +130,14 @@ async function read(
   { service, caller, farm }: ConnectedService,
   before: Memory | null,
   received: readonly Notification[],
+  handled: readonly Handled[],
 ): Promise<Notification[]> {
   // A server that lists commands has all extensions.
   const since = farm.features.has("listCommands") ? before?.lastId : undefined;
   const { notificationList: list } = await service.listNotifications(since === undefined ? {} : { since }, caller);
   if (since === undefined || before === null) return list;
   // An earlier Rigbridge does not know `since`.
-  return [...list.filter(({ id }) => id > since), ...updated(before.notifications, received)];
+  return [...list.filter(({ id }) => id > since), ...afterHandling(updated(before.notifications, received), handled)];
 }
 
 /** The notifications that were sent, are still in the list, and are not acknowledged. */

@@ -39,6 +39,10 @@ function start(work: Work<NotificationInConfig>): Running {
         reporter.receive(notification);
         poller.soon();
       },
+      notificationsHandled: (what, ids) => {
+        reporter.handled(what, ids);
+        poller.soon();
+      },
       // If the lists were read again without `lost`, events may have been missed.
       read: () => poller.soon(),
       phase: ({ kind }) => {

@@ -112,6 +112,7 @@ function run<C extends { readonly service: string }>(
     happened: (event) => attempt(() => member?.happened?.(event)),
     summary: (summary) => attempt(() => member?.summary?.(summary)),
     notification: (notification) => attempt(() => member?.notification?.(notification)),
+    notificationsHandled: (what, ids) => attempt(() => member?.notificationsHandled?.(what, ids)),
     phase: (phase) => {
       const isConnected = phase.kind === "connected";
       if (!isConnected) status.phase(phase);

@@ -205,6 +205,7 @@ export class FarmConnection {
         notify((member) => member.summary?.(summary));
       },
       notification: (notification) => notify((member) => member.notification?.(notification)),
+      notificationsHandled: (what, ids) => notify((member) => member.notificationsHandled?.(what, ids)),
     };
   }
 

@@ -1,5 +1,5 @@
 import { minersIn } from "../contract/miners-in.ts";
-import type { Miner, Summary } from "../contract/resources.ts";
+import type { Miner, Notification, Summary } from "../contract/resources.ts";
 import type { MinerRow } from "../contract/rows.ts";
 import type { Caller, Reply } from "../contract/service.ts";
 import { byId } from "./changes.ts";
@@ -11,8 +11,8 @@ export interface LastLists {
   readonly miners?: ReadonlyMap<number, Miner>;
   /** As rows, by id. */
   readonly rows?: ReadonlyMap<number, MinerRow> | undefined;
-  /** Ids. */
-  readonly notifications?: ReadonlySet<number>;
+  /** By id, whether it is acknowledged. */
+  readonly notifications?: ReadonlyMap<number, boolean>;
   readonly summary?: Summary;
 }
 
@@ -37,7 +37,7 @@ export class LastListsByCaller {
   }
 
   notifications(caller: Caller, { notificationList }: Reply<"listNotifications">): void {
-    this.#put(caller, { notifications: new Set(notificationList.map(({ id }) => id)) });
+    this.#put(caller, { notifications: acknowledgedIn(notificationList) });
   }
 
   summary(caller: Caller, summary: Summary): void {
@@ -52,5 +52,10 @@ export class LastListsByCaller {
     if (this.#lists.size > remembered) this.#lists.delete(this.#lists.keys().next().value ?? "");
   }
 }
+
+/** By id, whether it is acknowledged. */
+export const acknowledgedIn = (
+  list: readonly Pick<Notification, "id" | "isAcknowledged">[],
+): ReadonlyMap<number, boolean> => new Map(list.map(({ id, isAcknowledged }) => [id, isAcknowledged]));
 
 const nameOf = ({ actor, userId }: Caller): string => `${userId ?? ""} ${actor}`;

@@ -4,7 +4,7 @@ import { isAway, RigbridgeError } from "../contract/problems.ts";
 import type { Summary } from "../contract/resources.ts";
 import type { Caller, Input } from "../contract/service.ts";
 import { differences, type Listed, sameButTime } from "./changes.ts";
-import type { LastLists } from "./last-lists.ts";
+import { acknowledgedIn, type LastLists } from "./last-lists.ts";
 import type { Server } from "./server.ts";
 import { answerMs, openEvents } from "./sse.ts";
 import { StreamHealth } from "./stream-health.ts";
@@ -68,7 +68,8 @@ class Watch<T extends Listed> {
   #kind: Server["kind"] | undefined;
   /** The miners as the watcher knows them; undefined if those are the last lists. */
   #miners: Map<number, T> | undefined;
-  #notifications: ReadonlySet<number> | undefined;
+  /** By id, whether it is acknowledged. */
+  #notifications: ReadonlyMap<number, boolean> | undefined;
   #summary: LastLists["summary"];
   /** The list that `#miners` began with. */
   #base: ReadonlyMap<number, T> | undefined;
@@ -224,11 +225,18 @@ class Watch<T extends Listed> {
     const before = lastLists();
     const notifications = this.#notifications ?? before.notifications;
     const shown = this.#summary ?? before.summary;
-    this.#notifications = new Set(notificationList.map(({ id }) => id));
+    const now = acknowledgedIn(notificationList);
+    this.#notifications = now;
     this.#summary = summary;
     yield* this.#changesOf(this.#miners ?? this.#form.last(), list);
     for (const each of notificationList)
       if (notifications?.has(each.id) === false) yield { id: this.#next(), type: "notification", data: each };
+    const known = [...(notifications?.keys() ?? [])];
+    const acknowledged = known.filter((id) => notifications?.get(id) === false && now.get(id) === true);
+    if (acknowledged.length > 0)
+      yield { id: this.#next(), type: "notification-acknowledged", data: { ids: acknowledged } };
+    const gone = known.filter((id) => !now.has(id));
+    if (gone.length > 0) yield { id: this.#next(), type: "notification-removed", data: { ids: gone } };
     if (shown !== undefined && !sameButTime(shown, summary)) yield { id: this.#next(), type: "summary", data: summary };
     this.#reportReached();
   }

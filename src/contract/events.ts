@@ -20,6 +20,21 @@ export const MinerEvent = z.object({
   before: z.number(),
 });
 export type MinerEvent = z.infer<typeof MinerEvent>;
+/** Ids of notifications that were acknowledged or cleared together. */
+export const NotificationIds = z.object({ ids: z.array(z.int()) });
+/** A rule, schedule or maintenance window that has changed; its own operations say the rest. */
+export const RuleChange = z.object({
+  kind: z.enum(["rule", "schedule", "maintenance"]),
+  id: z.int(),
+  key: z.string().describe("key of the rule or schedule, name of the window"),
+  state: z
+    .enum(["idle", "pending", "active", "held", "disabled", "removed"])
+    .describe(
+      "active: it fires for at least one miner, has begun, or covers miners now; held: it fires and is held back everywhere; pending: its conditions hold, but not for long enough; disabled: also if something is wrong with it",
+    ),
+});
+export type RuleChange = z.infer<typeof RuleChange>;
+
 export const ResetData = z.object({});
 
 const others = [
@@ -27,14 +42,19 @@ const others = [
   event("miner-event", MinerEvent),
   event("summary", Summary),
   event("notification", Notification),
+  event("notification-acknowledged", NotificationIds),
+  event("notification-removed", NotificationIds),
   event("command", Command),
+  event("rule", RuleChange),
   event("reset", ResetData),
 ] as const;
 
 /**
  * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
- * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `reset`: missed
- * events are no longer available, or the set of visible miners has changed; read the lists again.
+ * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `notification`: it is
+ * new, has repeated or is over. `rule`: about once a second at most for each rule, schedule and maintenance window that has
+ * changed or done something. `reset`: missed events are no longer available, or the set of visible miners has changed; read
+ * the lists again.
  */
 export const ServiceEvent = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
@@ -45,4 +65,7 @@ export type RowEvent = z.infer<typeof RowEvent>;
 
 export type EventType = ServiceEvent["type"];
 /** Those that subscribers can choose from; `reset` always comes. */
-export const eventTypes = ["miner", "miner-removed", "miner-event", "summary", "notification", "command"] as const;
+export const eventTypes = [
+  ...(["miner", "miner-removed", "miner-event", "summary", "notification"] as const),
+  ...(["notification-acknowledged", "notification-removed", "command", "rule"] as const),
+] as const;

@@ -223,6 +223,10 @@ export const NotificationListQuery = z.object({
 export const AllNotificationsQuery = z.object({
   action: parameter(z.enum(["ack_all", "clear_all"]), "the action", "ack_all"),
 });
+export const NotificationsBody = z.strictObject({
+  action: z.enum(["ack", "clear"]),
+  ids: z.array(z.int().min(1)).min(1).max(20_000).describe("ids of notifications; those that are gone are ignored"),
+});
 export const NotificationQuery = z.object({ action: parameter(z.enum(["ack", "clear"]), "the action", "ack") });
 
 /** Schemes of pool URLs; any other could make a rig or the service connect where it should not. */
@@ -457,6 +461,12 @@ export const CommandsQuery = z.object({
     "a user's name, or a front end: http, mqtt, node-red, homebridge, service",
     "anna",
   ).optional(),
+  since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
+});
+
+export const RunsQuery = z.object({
+  miner: parameter(Id, "only runs that concern this miner", 1).optional(),
+  kind: parameter(z.enum(["rule", "schedule"]), "only what rules, or what schedules did", "rule").optional(),
   since: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds", "2026-01-31T12:00:00Z").optional(),
 });
 

@@ -514,6 +514,11 @@ export const causeKinds = ["rule", "schedule", "manual", "template", "bulk"] as 
 export const CommandCause = z.object({
   kind: z.enum(causeKinds),
   key: text.describe("key of the rule or schedule, name of the template, or the bulk action"),
+  id: int
+    .optional()
+    .describe(
+      "id of the rule, schedule or template, also of one that a bulk action applies; absent if there is none, or of commands of earlier versions",
+    ),
   run: int.describe("id of the run"),
   safety: z.boolean().optional().describe("whether the rule comes before people"),
 });

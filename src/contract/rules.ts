@@ -291,6 +291,10 @@ export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
 export const RuleRun = z.object({
   id,
   time,
+  run: id
+    .nullable()
+    .optional()
+    .describe("the run of its steps, which the cause of each command names; null if it has none"),
   minerId: id.nullable().describe("null if it concerned no single miner"),
   outcome: z.enum(traceOutcomes),
   message: text,
@@ -306,6 +310,16 @@ export const RuleRun = z.object({
 });
 export type RuleRun = z.infer<typeof RuleRun>;
 export const RuleRuns = z.object({ runs: z.array(RuleRun).describe("newest first, at most 1,000") });
+
+/** The same, among the runs of all rules and schedules. */
+export const OwnedRun = RuleRun.extend({
+  kind: z.enum(["rule", "schedule"]),
+  ownerId: id.describe("id of the rule or schedule"),
+  key: text,
+  name: text,
+});
+export type OwnedRun = z.infer<typeof OwnedRun>;
+export const RunList = z.object({ runs: z.array(OwnedRun).describe("newest first, at most 1,000") });
 
 export const TryReply = z.object({
   from: time,

@@ -27,7 +27,10 @@ export interface FarmListener {
   removed(id: number): void;
   happened(event: MinerEvent): void;
   summary(summary: Summary): void;
+  /** A notification is new, has repeated or is over. */
   notification(notification: Notification): void;
+  /** Notifications were acknowledged, or are no longer listed. */
+  notificationsHandled(what: "acknowledged" | "removed", ids: readonly number[]): void;
 }
 
 interface Watching {
@@ -110,6 +113,8 @@ function dispatch(event: ServiceEvent, listener: FarmListener): void {
   else if (event.type === "miner-event") listener.happened(event.data);
   else if (event.type === "summary") listener.summary(event.data);
   else if (event.type === "notification") listener.notification(event.data);
+  else if (event.type === "notification-acknowledged") listener.notificationsHandled("acknowledged", event.data.ids);
+  else if (event.type === "notification-removed") listener.notificationsHandled("removed", event.data.ids);
 }
 
 export async function readLists(service: MiningService, caller: Caller): Promise<FarmLists> {

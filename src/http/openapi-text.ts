@@ -58,7 +58,12 @@ Server-sent events: \`event:\` is the type, \`id:\` counts up, and \`data:\` is 
 - \`miner\`: the miner's current state
 - \`miner-removed\`: \`{id, uid}\`
 - \`miner-event\`: \`{id, uid, event, value, before}\`, where \`event\` is \`best_share\` (a new record) or \`block_found\`
-- \`summary\`, \`notification\`, \`command\`: as in the replies of their own operations
+- \`summary\`, \`command\`: as in the replies of their own operations
+- \`notification\`: the same, when it is new, has repeated or is over
+- \`notification-acknowledged\`, \`notification-removed\`: \`{ids}\` of those that were acknowledged, or cleared from the list;
+  not of old ones that the service drops
+- \`rule\`: \`{kind, id, key, state}\` of a rule, schedule or maintenance window that was added, changed or removed, or that
+  has done something; for each about once a second at most. Read the rest from its own operation
 - \`reset\`: missed events are no longer available, or the set of visible miners has changed; read the lists again
 
 With \`types=\`, only events of these types are sent, and \`reset\`. With \`view=list\`, \`miner\` events carry the miner as a

@@ -55,7 +55,7 @@ export interface Bridge {
 }
 
 const tickMs = 500;
-/** Between two reads of the counts of notifications: no event says that one was acknowledged. */
+/** Between two reads of the counts of notifications: no event says that the service has dropped old ones. */
 const countsIntervalMs = 60_000;
 /** Several reasons to read the counts within this cause one read. */
 const countsDelayMs = 300;
@@ -209,6 +209,7 @@ class RunningBridge implements Bridge {
         happened: (event) => this.#publishing.happened(event),
         summary: (summary) => this.#publishing.summary(summary),
         notification: (notification) => this.#publishing.notification(notification),
+        notificationsHandled: () => this.#publishing.notificationsHandled(),
       },
     );
     this.#tickTimer = setInterval(() => {

@@ -22,7 +22,7 @@ export interface PublishingOptions {
   readonly interval: number;
   /** Epoch ms. */
   readonly now: () => number;
-  /** A notification has come, or one may have been acknowledged. */
+  /** Notifications have come, or were acknowledged or cleared. */
   readonly notified: () => void;
 }
 
@@ -219,6 +219,11 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
           retain: false,
           expiry: expirySeconds,
         });
+  }
+
+  /** The counts change; what happened to the rigs does not. */
+  notificationsHandled(): void {
+    this.#options.notified();
   }
 
   /** Publishes what is due; call it about every half second. */

@@ -93,7 +93,7 @@ export function openAutomation(
   { registry, economics }: Miners,
   { runs, jobNotices }: Pick<Commands, "jobNotices"> & { readonly runs: Runs },
 ) {
-  const { config, store, log, now, accessBook, format, records, notices, hooks, channels } = base;
+  const { config, store, log, now, accessBook, format, records, notices, hooks, channels, events } = base;
   const automation = new Automation({
     ...{ registry, store, accessBook, now, format, log },
     ...{ runs, notices, jobNotices },
@@ -113,6 +113,7 @@ export function openAutomation(
     monotonicNow: options.monotonicNow ?? (() => performance.now()),
     zone: config.display.timeZone,
     rawDays: config.history.raw,
+    changed: (change, makerId) => events.rule(change, makerId),
   });
   let stop = (): void => undefined;
   notices.silence((minerId) => {

@@ -70,6 +70,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
+    seesNotification: (about, access) => registry.seesNotification(about, access),
     current: (minerId) => registry.jsonCache.current(minerId),
     row: rows.changedRow,
     summaryFor: (caller) => calls.getSummary({}, caller),

@@ -68,7 +68,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
   const runByHand: typeof runList = async (input, caller) => {
     registry.entryFor(input.id, accessBook.of(caller));
     const rule = manualRule(input);
-    const run = () => runList(input, caller);
+    const run = (begun?: (runId: number) => void) => runList(input, caller, begun);
     return rule === undefined
       ? run()
       : automation.firing.byHand(rule, inScope(rule, [input.id]), caller, run, (reply) => reply?.message ?? "");
@@ -80,7 +80,11 @@ export function serviceOperations(parts: ServiceParts): Calls {
     if (rule === undefined) return bulk.startBulkAction(body, caller);
     const miners = inScope(rule, minerIds);
     const { all: _, groups: __, ...rest } = body;
-    const start = () => bulk.startBulkAction({ ...rest, miners }, caller);
+    const start = async (begun: (runId: number) => void = () => undefined) => {
+      const started = await bulk.startBulkAction({ ...rest, miners }, caller);
+      begun(started.id);
+      return started;
+    };
     return body.dryRun
       ? start()
       : automation.firing.byHand(
@@ -102,8 +106,8 @@ export function serviceOperations(parts: ServiceParts): Calls {
     };
   const ofNotifications = notificationOperations(
     store,
-    (id, access) => registry.visible(id, access) !== undefined,
-    (key, access) => registry.outages.isVisible(key, access),
+    parts.notices,
+    (about, access) => registry.seesNotification(about, access),
     accessBook,
     format,
   );
@@ -130,6 +134,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     deleteBenchmark: parts.benchmarks.deleteBenchmark,
     listNotifications: ofNotifications.listNotifications,
     allNotificationsAction: clearing(ofNotifications.allNotificationsAction),
+    notificationsAction: clearing(ofNotifications.notificationsAction),
     notificationAction: clearing(ofNotifications.notificationAction),
     ...channelOperations({
       ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },

@@ -134,10 +134,15 @@ export async function openBase({ config, store, log, monotonicNow, now = Date.no
     notifications: store.notifications,
     changed: (notification) => {
       const { minerId, key, count, closed } = notification;
-      events.notification(presented(notification), minerId);
+      events.notification(presented(notification), { minerId, key });
       // A repeat opens nothing, and what has no key is over at once.
       if (minerId !== null && key !== null && (count === 1 || closed !== null)) events.row(minerId);
     },
+    handled: (what, notifications) =>
+      events.notificationsHandled(
+        what,
+        notifications.map(({ id, minerId, key }) => ({ id, minerId, key })),
+      ),
   });
   return {
     config,

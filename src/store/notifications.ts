@@ -23,10 +23,10 @@ export interface NotificationLog {
   raise(notification: NewNotification): StoredNotification | null;
   /** Closes the open one with this key; undefined if there is none. */
   close(key: string): StoredNotification | undefined;
-  /** In one transaction; unknown ids are ignored. */
-  acknowledge(ids: readonly number[] | "all"): Promise<void>;
-  /** In one transaction; unknown ids are ignored. */
-  clear(ids: readonly number[] | "all"): Promise<void>;
+  /** In one transaction; unknown ids are ignored. Returns those that were not acknowledged yet. */
+  acknowledge(ids: readonly number[] | "all"): Promise<readonly StoredNotification[]>;
+  /** In one transaction; unknown ids are ignored. Returns those that were removed. */
+  clear(ids: readonly number[] | "all"): Promise<readonly StoredNotification[]>;
   /** Writes unwritten rows. Throws store.full. */
   flush(): void;
 }
@@ -116,6 +116,9 @@ export const openNotifications = async (
     return added;
   };
 
+  const known = (ids: readonly number[] | "all"): StoredNotification[] =>
+    ids === "all" ? [...all.values()] : [...new Set(ids)].flatMap((id) => all.get(id) ?? []);
+
   const openOne = (key: string): StoredNotification | undefined => {
     const id = openIds.get(key);
     return id === undefined ? undefined : all.get(id);
@@ -158,22 +161,21 @@ export const openNotifications = async (
       const update = tables.updateTable("notification").set({ is_acknowledged: 1 });
       flush();
       sqlite.write((run) => run(ids === "all" ? update : update.where(isOneOf("id", ids))));
-      for (const id of ids === "all" ? [...all.keys()] : ids) {
-        const each = all.get(id);
-        if (each !== undefined) all.set(id, { ...each, isAcknowledged: true });
-      }
+      const changed = known(ids).filter(({ isAcknowledged }) => !isAcknowledged);
+      for (const each of changed) all.set(each.id, { ...each, isAcknowledged: true });
       newestFirst = null;
+      return changed;
     },
 
     clear: async (ids) => {
       const removal = tables.deleteFrom("notification");
       sqlite.free((run) => run(ids === "all" ? removal : removal.where(isOneOf("id", ids))));
-      for (const id of ids === "all" ? [...all.keys()] : ids) {
-        const each = all.get(id);
-        if (each === undefined) continue;
+      const removed = known(ids);
+      for (const each of removed) {
         if (each.key !== null && each.closed === null && each.severity !== "info") cleared.add(each.key);
         remove(each);
       }
+      return removed;
     },
 
     flush,

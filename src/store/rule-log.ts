@@ -31,6 +31,14 @@ export interface StoredTrace {
   readonly value: string;
 }
 
+/** Null: any. */
+export interface TraceFilter {
+  readonly kind: StoredTrace["kind"] | null;
+  readonly minerId: number | null;
+  readonly since: number;
+  readonly limit: number;
+}
+
 type StateKey = Pick<StoredRuleState, "kind" | "ownerId" | "minerId">;
 
 export interface RuleLog {
@@ -40,6 +48,8 @@ export interface RuleLog {
   save(states: readonly StoredRuleState[], gone: readonly StateKey[], traces: readonly StoredTrace[]): boolean;
   /** Newest first. */
   traces(kind: StoredTrace["kind"], ownerId: number, limit: number): StoredTrace[];
+  /** Of all rules and schedules, newest first; `since`: epoch ms. */
+  recentTraces(filter: TraceFilter): StoredTrace[];
   /** The id of the newest trace ever. */
   readonly lastTraceId: number;
   /** Removes the states of a rule or schedule, and its traces. */
@@ -61,6 +71,10 @@ export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLo
     removeState: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ? and miner_id = ?"),
     saveTrace: sqlite.prepare("insert or replace into rule_trace values (?, ?, ?, ?, ?, ?)"),
     traces: sqlite.prepare("select * from rule_trace where kind = ? and owner_id = ? order by id desc limit ?"),
+    recent: sqlite.prepare(
+      `select * from rule_trace where time >= :since and (:kind is null or kind = :kind)
+        and (:miner is null or miner_id = :miner) order by id desc limit :limit`,
+    ),
     last: sqlite.prepare("select max(id) as last from rule_trace"),
     prune: sqlite.prepare(
       `delete from rule_trace where id in
@@ -102,6 +116,8 @@ export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLo
         }),
       ),
     traces: (kind, ownerId, limit) => sqlite.read(() => statements.traces.all(kind, ownerId, limit).map(traceIn)),
+    recentTraces: ({ kind, minerId, since, limit }) =>
+      sqlite.read(() => statements.recent.all({ kind, miner: minerId, since, limit }).map(traceIn)),
     get lastTraceId() {
       return last;
     },

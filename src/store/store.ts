@@ -65,7 +65,7 @@ export { type Sample, type TakeSample, takeSample } from "./packed-samples.ts";
 export type { PowerMemories, PowerMemory } from "./power-memories.ts";
 export type * from "./resources.ts";
 export type { Layout, RigMemories, RigMemory } from "./rig-memories.ts";
-export type { RuleLog, StoredRuleState, StoredTrace } from "./rule-log.ts";
+export type { RuleLog, StoredRuleState, StoredTrace, TraceFilter } from "./rule-log.ts";
 export {
   type NewRun,
   noCommand,

@@ -87,6 +87,11 @@ function markChanged(): void {
   flushSoon();
 }
 
+function markNotes(): void {
+  notesChanged = true;
+  flushSoon();
+}
+
 function flushSoon(): void {
   if (flushTimer === undefined) flushTimer = setTimeout(flush, flushMs);
 }
@@ -125,11 +130,6 @@ function keepNotifications(list: readonly Notification[]): void {
   notifications.value = list;
 }
 
-/** Reads the notifications again, after they were acknowledged or cleared. */
-export async function reloadNotifications(): Promise<void> {
-  keepNotifications((await call("listNotifications", {})).notificationList);
-}
-
 function receive(type: string, data: unknown): void {
   // The shapes are those of the service's own contract.
   if (type === "miner") {
@@ -143,8 +143,16 @@ function receive(type: string, data: unknown): void {
   else if (type === "notification") {
     const notification = data as Notification;
     notes.set(notification.id, notification);
-    notesChanged = true;
-    flushSoon();
+    markNotes();
+  } else if (type === "notification-acknowledged") {
+    for (const id of (data as { ids: readonly number[] }).ids) {
+      const note = notes.get(id);
+      if (note !== undefined) notes.set(id, { ...note, isAcknowledged: true });
+    }
+    markNotes();
+  } else if (type === "notification-removed") {
+    for (const id of (data as { ids: readonly number[] }).ids) notes.delete(id);
+    markNotes();
   }
   for (const listener of listeners) listener({ type, data });
 }

@@ -27,6 +27,7 @@ function watched(url: string, poll = 1) {
     happened: () => undefined,
     summary: () => undefined,
     notification: () => undefined,
+    notificationsHandled: () => undefined,
   };
   const note = (_: unknown, text?: string) => void logged.push(text ?? String(_));
   const log = { info: note, warn: note };

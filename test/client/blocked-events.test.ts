@@ -37,6 +37,7 @@ async function watchedThrough(blocking: Blocking) {
       happened: () => undefined,
       summary: () => undefined,
       notification: () => undefined,
+      notificationsHandled: () => undefined,
     },
   );
   ends.push(async () => {

@@ -196,6 +196,19 @@ describe("a server without events is compared with how it was", () => {
     );
   });
 
+  test("notifications that were acknowledged or cleared meanwhile are sent by their ids", async () => {
+    const { service, watch, twin, pass } = await twinWatched();
+    await service.listNotifications({}, caller);
+    twin.miners.find(({ online }) => online)?.switchOff();
+    pass(120);
+    const { data } = await watch.until(isType("notification"), "the notification of the lost miner");
+    await service.notificationAction({ id: data.id, action: "ack" }, caller);
+    const acknowledged = await watch.until(isType("notification-acknowledged"), "its acknowledgement");
+    expect(acknowledged.data.ids).toEqual([data.id]);
+    await service.notificationAction({ id: data.id, action: "clear" }, caller);
+    expect((await watch.until(isType("notification-removed"), "its removal")).data.ids).toEqual([data.id]);
+  });
+
   test("a resuming watcher gets a reset, since earlier events are not kept", async () => {
     const { twin } = await twinWatched();
     expect(await watched(twin.url, 77).watch.next()).toMatchObject({ type: "reset" });

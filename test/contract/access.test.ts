@@ -13,8 +13,8 @@ const open: Readonly<Record<Privilege, string>> = {
     listManagedTemplates getSummary getUser listGroups listCommands listBulkActions getBulkAction watchEvents getHistory
     listMinerRows watchMinerRows
     getMoney getPrices getMarket listBenchmarks getManagedMinerSwitching getSummaryHistory getVersion listRooms
-    listRules listRuleRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
-  control: `minerAction minerPoolAction allNotificationsAction notificationAction pollMiner cancelCommand
+    listRules listRuleRuns listRuns listSchedules upcomingSchedules listScheduleRuns listMaintenance`,
+  control: `minerAction minerPoolAction allNotificationsAction notificationsAction notificationAction pollMiner cancelCommand
     startBulkAction cancelBulkAction changeRoom`,
   administrator: `getMinerSettings addMiner changeMiner deleteMiner listUsers saveManagedTemplate deleteManagedTemplate addRule changeRule
     deleteRule tryRule addSchedule changeSchedule deleteSchedule addMaintenance deleteMaintenance`,

@@ -318,6 +318,8 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   changeRule: made("/api/rules", () => service.addRule(newRule(), asService), { name: "newer" }),
   deleteRule: made("/api/rules", () => service.addRule(newRule(), asService)),
   listRuleRuns: made("/api/rules", () => service.addRule(newRule(), asService).then(runsOf)),
+  notificationsAction: { path: "/api/notifications/actions", body: { action: "ack", ids: [77] } },
+  listRuns: "/api/runs",
   tryRule: made("/api/rules", () => service.addRule(newRule(), asService).then(({ id }) => ({ id: `${id}/try` }))),
   listSchedules: "/api/schedules",
   addSchedule: () => ({ path: "/api/schedules", body: newSchedule() }),
@@ -432,6 +434,8 @@ addRule                401  401   201  403  403  201  201  403  404
 changeRule             401  401   200  403  403  200  404  403  404
 deleteRule             401  401   200  403  403  200  404  403  404
 listRuleRuns           401  401   200  404  404  200  404  404  404
+notificationsAction    401  401   200  403  200  200  200  403  404
+listRuns               401  401   200  200  200  200  200  200  404
 tryRule                401  401   200  403  403  200  404  403  404
 listSchedules          401  401   200  200  200  200  200  200  404
 addSchedule            401  401   201  403  403  201  201  403  404

@@ -115,6 +115,7 @@ async function serveEvents(limits: Partial<HttpLimits> = {}, eventing: Partial<E
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: () => true,
+    seesNotification: () => true,
     current: (id) => told.get(id),
     row: () => undefined,
     summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no summary here")),

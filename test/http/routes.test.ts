@@ -42,6 +42,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   listMiningSoftware: ["/api/miningsoftware", {}],
   listAlgorithms: ["/api/algorithms", {}],
   listNotifications: ["/api/notifications", {}],
+  notificationsAction: ["/api/notifications/actions", { action: "ack", ids: [1, 2] }, '{"action":"ack","ids":[1,2]}'],
   allNotificationsAction: ["/api/notifications?action=ack_all", { action: "ack_all" }],
   notificationAction: ["/api/notifications/6?action=clear", { id: 6, action: "clear" }],
   listManagedTemplates: ["/api/managedtemplates", {}],
@@ -113,6 +114,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   changeRule: ["/api/rules/r", { id: "r", enabled: false }, '{"enabled":false}'],
   deleteRule: ["/api/rules/3", { id: "3" }],
   listRuleRuns: ["/api/rules/r/runs", { id: "r" }],
+  listRuns: ["/api/runs?miner=7&kind=rule&since=1769860800000", { miner: 7, kind: "rule", since: 1769860800000 }],
   tryRule: ["/api/rules/r/try?from=2026-01-31T12:00:00Z", { id: "r", from: 1769860800000 }],
   listSchedules: ["/api/schedules", {}],
   addSchedule: [

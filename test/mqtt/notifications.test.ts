@@ -45,6 +45,27 @@ test("a trouble is one event when it comes and one when it is over, whatever rep
   expect(listening.received.filter(isEvent).map((each) => json(each).event_type)).toEqual(["warning", "closed"]);
 });
 
+test("an acknowledged or cleared notification changes the counts at once, and is no event", async () => {
+  const { bench, listening } = await open();
+  const counts = (count: number, unacknowledged: number) =>
+    listening.until(
+      (heard) =>
+        heard.topic === "rigbridge/notifications" &&
+        json(heard).count === count &&
+        json(heard).unacknowledged === unacknowledged,
+    );
+  bench.service.setWarning?.("Disk", "The disk is full");
+  await listening.until(isEvent);
+  await counts(1, 1);
+  const caller = { actor: "somebody else" };
+  await bench.service.allNotificationsAction({ action: "ack_all" }, caller);
+  await counts(1, 0);
+  bench.service.setWarning?.("Disk", "The disk is still full");
+  await bench.service.allNotificationsAction({ action: "clear_all" }, caller);
+  await counts(0, 0);
+  expect(listening.received.filter(isEvent).map((each) => json(each).event_type)).toEqual(["warning"]);
+});
+
 test("each manual rule is a button of the farm in Home Assistant, and pressing it runs the rule", async () => {
   const { bench, listening } = await open({ rules: [{ name: "Nap" }] });
   await bench.add(bench.rig(0).address);

@@ -201,6 +201,20 @@ describe("notification in", () => {
     expect(asked.mock.calls.map(([input]) => input)).toContainEqual({ since: oldest?.id });
   });
 
+  test("reports an acknowledgement and a removal without waiting for the next poll, and no new alarm", async () => {
+    const opened = await elsewhere();
+    const bench = await openLooked(opened, { all: { interval: 3600 } });
+    opened.switchOff("Rig B");
+    opened.switchOff("Rig C");
+    await until(() => bench.reported("all").length === 2, "the notifications about both rigs");
+    await opened.service.allNotificationsAction({ action: "ack_all" }, others);
+    await until(() => bench.reported("all").length === 4, "the messages about both acknowledgements");
+    await opened.service.allNotificationsAction({ action: "clear_all" }, others);
+    await until(() => bench.reported("all").length === 6, "the messages about both removals");
+    const events = bench.recorded("all out").messages.map((msg) => Reflect.get(msg, "event"));
+    expect(events).toEqual(["new", "new", "changed", "changed", "closed", "closed"]);
+  });
+
   test("starts anew with a broken file, and removes the file of a deleted node", async () => {
     const opened = await elsewhere();
     const file = join(opened.userDir, "rigbridge", "all in.notifications.json");

@@ -103,6 +103,7 @@ async function openFarm(limits: Partial<EventLimits> = {}): Promise<Farm> {
     view: {
       accessOf: (caller) => accessBook.of(caller),
       sees: (id, access) => access.seesGroup(groups.get(id) ?? -1),
+      seesNotification: ({ minerId }, access) => minerId !== null && access.seesGroup(groups.get(minerId) ?? -1),
       current: (id) => miners.get(id),
       row: () => undefined,
       summaryFor: async (caller) => {
@@ -195,6 +196,7 @@ function short(event: AnyEvent): string {
   const { type, data } = event;
   if (type === "miner") return `miner ${data.id}${"step" in data ? `:${data.step}` : ""}`;
   if (type === "miner-removed") return `miner-removed ${data.id} ${data.uid}`;
+  if ("ids" in data) return `${type} ${data.ids}`;
   return "id" in data ? `${type} ${data.id}` : type;
 }
 
@@ -216,7 +218,7 @@ describe("a subscriber", () => {
     farm.tell(1, 1);
     const seen = await listen(farm);
     farm.tell(1, 2);
-    farm.events.notification(notification(7), 1);
+    farm.events.notification(notification(7), { minerId: 1, key: null });
     farm.events.command(command(9, 1));
     farm.events.minerRemoved({ id: 2, uid: null, groupId: 0 });
     await until(() => seen.events.length === 4, "all four events to arrive");
@@ -526,8 +528,8 @@ describe("a user", () => {
     farm.tell(1, 1);
     farm.tell(2, 1);
     farm.events.command(command(4, 2));
-    farm.events.notification(notification(5), 1);
-    farm.events.notification(notification(6), null);
+    farm.events.notification(notification(5), { minerId: 1, key: null });
+    farm.events.notification(notification(6), { minerId: null, key: null });
     await until(() => a.events.length === 2, "Anna to hear of her miner");
     farm.move(1, south);
     await until(() => b.events.length === 3, "Bert to hear of the miner that came");
@@ -536,6 +538,31 @@ describe("a user", () => {
     expect(a.short).toEqual(["miner 1:1", "notification 5", "miner-removed 1 uid-1"]);
     expect(b.short).toEqual(["miner 2:1", "command 4", "miner 1:0", "miner-removed 1 uid-1"]);
     expect(all.short.slice(-2)).toEqual(["miner 1:0", "miner-removed 1 uid-1"]);
+  });
+
+  test("is told which of their notifications were handled, and all together in one event", async () => {
+    const farm = await openFarm();
+    const { id: north } = await farm.store.groups.add({ name: "north", parentId: 0 });
+    farm.groups.set(1, north).set(2, 0);
+    const [anna, bert] = [await farm.user("anna", [north]), await farm.user("bert", [])];
+    const [all, a, b] = [
+      await listen(farm),
+      await listen(farm, { actor: "x", userId: anna }),
+      await listen(farm, { actor: "x", userId: bert }),
+    ];
+    const some = [1, 2, null].map((minerId, index) => ({ id: 5 + index, minerId, key: null }));
+    farm.events.notificationsHandled("acknowledged", some);
+    farm.events.notificationsHandled("removed", some);
+    farm.events.notificationsHandled("removed", []);
+    farm.events.rule({ kind: "rule", id: 3, key: "hot", state: "active" }, anna);
+    farm.events.rule({ kind: "schedule", id: 4, key: "night", state: "idle" }, null);
+    await until(() => all.events.length === 4 && a.events.length === 3, "both to hear of it");
+    expect(all.short).toEqual([
+      ...["notification-acknowledged 5,6,7", "notification-removed 5,6,7"],
+      ...["rule 3", "rule 4"],
+    ]);
+    expect(a.short).toEqual(["notification-acknowledged 5", "notification-removed 5", "rule 3"]);
+    expect(b.short).toEqual([]);
   });
 
   test("gets reset when their groups change, or the tree of groups, also while disconnected", async () => {
@@ -683,6 +710,7 @@ describe("the summary", () => {
     const view: EventView = {
       accessOf: (caller) => accessBook.of(caller),
       sees: () => true,
+      seesNotification: () => true,
       current: () => undefined,
       row: () => undefined,
       summaryFor: async () => Promise.reject(new RigbridgeError("internal", "no figures")),

@@ -13,7 +13,13 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-const all: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
+const all: Access = {
+  privilege: "administrator",
+  all: true,
+  userId: null,
+  seesGroup: () => true,
+  seesPool: () => true,
+};
 const viewer: Access = { ...all, privilege: "view" };
 
 const figures: MinerFigures = {

@@ -347,6 +347,45 @@ describe("the price of electricity", () => {
     expect((await bench.miner(0)).money.electricityPrice).toBe(1);
   });
 
+  test("changes a row's cost and profit although no rig was read, in the list and for subscribers", async () => {
+    const zones = [{ from: "13:00", to: "14:00", price: 1 }];
+    onTestFinished(closeBenches);
+    const turns: (() => Promise<void>)[] = [];
+    const clock = stoppedClock(at("2026-11-22T12:58:00Z"));
+    const bench = await openBench({
+      rigs: [bitaxe],
+      clock: clock.now,
+      repeat: (work) => {
+        turns.push(work);
+        return () => undefined;
+      },
+      config: { pools, rates: { btc: 90_000 }, electricity: { price: 0.1, zones, timeZone: "UTC" } },
+    });
+    const id = await bench.add(bench.rig(0).address);
+    await bench.service.saveCoin({ shortName: "BTC", profit: 5e-11 }, caller);
+    const fields = ["cost", "profit", "revenue"] as const;
+    const list = (since?: string) => bench.service.listMinerRows({ view: "list", fields: [...fields], since }, caller);
+    const before = await list();
+    const [row] = before.miners;
+    const stop = new AbortController();
+    const events = bench.service
+      .watchMinerRows({ view: "list", fields: [...fields], after: before.version }, caller, stop.signal)
+      [Symbol.asyncIterator]();
+    const next = events.next();
+    clock.pass(180);
+    for (const turn of turns) await turn();
+    const { value } = await next;
+    expect(value).toMatchObject({ type: "miner", data: { id, revenue: row?.revenue } });
+    const changed = value?.type === "miner" ? value.data : null;
+    expect(changed?.cost).toBeCloseTo(10 * (row?.cost ?? Number.NaN), 2);
+    expect(changed?.profit).toBeCloseTo((row?.revenue ?? Number.NaN) - (changed?.cost ?? Number.NaN), 2);
+    expect((await list(before.version)).miners).toMatchObject([{ id, cost: changed?.cost, profit: changed?.profit }]);
+    const coinAt = (await list()).version;
+    await bench.service.saveCoin({ shortName: "BTC", profit: 1e-10 }, caller);
+    expect((await list(coinAt)).miners[0]?.revenue).toBeCloseTo(2 * (row?.revenue ?? Number.NaN), 2);
+    stop.abort();
+  });
+
   test("from a source in another currency needs a rate", async () => {
     const rows = [{ start: "2026-11-22T00:00:00Z", end: "2026-11-23T00:00:00Z", value: 0.2 }];
     const source = await openDouble({ "/prices": rows });

@@ -44,7 +44,7 @@ describe("a run", () => {
     const commands = await bench.store.commands.list();
     expect(commands).toHaveLength(4);
     for (const { actor, cause } of commands)
-      expect([actor, cause]).toEqual(["rule:too-hot", { kind: "rule", key: "too-hot", run: record.id }]);
+      expect([actor, cause]).toEqual(["rule:too-hot", { kind: "rule", key: "too-hot", id: 1, run: record.id }]);
     const [first] = record.miners[0]?.steps ?? [];
     expect(commands.some(({ id }) => id === first?.commandId)).toBe(true);
   });

@@ -363,11 +363,17 @@ describe("notifications", () => {
       [4, 3],
     ]);
     await one(1, "ack");
+    const some = { action: "ack" as const, ids: [1, 2, 3, 4, 999] };
+    // She sees none of the others.
+    expect((await bench.service.notificationsAction(some, anna)).message).toBe("1 notification acknowledged");
+    expect(await counts(caller)).toEqual([4, 3]);
     await bench.service.allNotificationsAction({ action: "clear_all" }, anna);
     expect([await counts(anna), await counts(caller)]).toEqual([
       [0, 0],
       [3, 3],
     ]);
+    expect((await bench.service.notificationsAction(some, caller)).message).toBe("3 notifications acknowledged");
+    expect(await counts(caller)).toEqual([3, 0]);
   });
 });
 

@@ -13,7 +13,11 @@ let dashboard: Dashboard;
 
 beforeAll(async () => {
   dashboard = await startDashboard({
-    config: { http: { key } },
+    config: {
+      http: { key },
+      electricity: { price: 0.2 },
+      templates: [{ name: "Summer", do: [{ set: "fan", value: 60 }] }],
+    },
     rigs: ["Desk", "Shelf", hostile].map((name) => ({ name, rig: { kind: "axeos", warm: true } })),
   });
   const { service } = dashboard;
@@ -81,9 +85,73 @@ test("a bulk action shows each rig's result, and its commands lead to it", async
   await close();
 });
 
+test("what a rule, a schedule and a template did leads to it, to the very run, and is filtered", async () => {
+  const { service } = dashboard;
+  const scope = { miners: ["Shelf"] };
+  const { id: rule } = await service.addRule(
+    {
+      ...{ key: "cool", name: `Cool ${hostile}`, scope, guard: false },
+      when: { all: [{ reading: "temperature", above: 1 }] },
+      do: [{ set: "fan", value: 71 }],
+    },
+    anna,
+  );
+  const { id: schedule } = await service.addSchedule(
+    { key: "cheap", name: "Cheap hours", scope, price: { above: 0.1 }, do: [{ set: "fan", value: 72 }] },
+    anna,
+  );
+  await service.minerAction({ id: shelf, action: "apply_template", template_id: 1 }, anna);
+  const sent = async () => (await service.listCommands({ miner: shelf }, anna)).commandList;
+  await until(async () => {
+    const causes = (await sent()).flatMap(({ cause, state }) => (state === "done" ? [cause?.kind] : []));
+    return ["rule", "schedule", "template"].every((kind) => causes.some((each) => each === kind));
+  }, "the commands of all three to be done");
+
+  const { page, close } = await visit(`activity?miner=${shelf}&what=command`);
+  await page.getByRole("link", { name: "cool", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: /^Cool/ }).waitFor();
+  const run = page.locator('[aria-current="true"]').filter({ hasText: "Shelf" });
+  await run
+    .getByRole("cell", { name: /confirmed|done/i })
+    .first()
+    .waitFor();
+  expect(page.url()).toContain(`/rules/${rule}?run=`);
+  await page.goBack();
+  await page.getByRole("link", { name: "cheap", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Cheap hours" }).waitFor();
+  await page.locator('.run[aria-current="true"]').getByRole("link", { name: "Shelf" }).waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name: "Summer", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Summer" }).waitFor();
+  expect(page.url()).toContain("/rules/templates/1");
+
+  await page.goto(`${dashboard.url}/activity?what=run`);
+  await has(page, 2);
+  await page.getByLabel("Rule or schedule").selectOption("Cheap hours");
+  await page.waitForURL(/owner=schedule/);
+  await has(page, 1);
+  expect(decodeURIComponent(page.url()).replace("+", " ")).toContain(`owner=schedule ${schedule}`);
+  await page.getByRole("link", { name: "Cheap hours" }).click();
+  await page.locator('.run[aria-current="true"]').waitFor();
+  expect(page.url()).toContain(`/rules/schedules/${schedule}?trace=`);
+
+  // The feed has the command of the rule as well, and what a rule does next appears by itself.
+  await page.goto(`${dashboard.url}/activity?owner=rule+${rule}`);
+  await has(page, 2);
+  await service.changeRule({ id: "cool", when: { all: [{ reading: "temperature", above: 2 }] } }, anna);
+  await has(page, 4);
+  await page.getByLabel("Result").selectOption("Failed or unknown");
+  await page.getByText("Nothing fits these filters").waitFor();
+  await page.goto(`${dashboard.url}/rules/${rule}?run=999999`);
+  await page.getByText("This run is no longer listed.").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await close();
+});
+
 test("both sections are accessible in light and dark, and fit 320 px, with a hostile name", async () => {
   const { page, close } = await visit("activity", { width: 320 });
-  for (const path of ["activity", "activity?tab=bulk&job=1", "activity?actor=nobody"]) {
+  const [job] = await dashboard.service.listBulkActions({}, anna);
+  for (const path of ["activity", "activity?what=run", `activity?tab=bulk&job=${job?.id}`, "activity?actor=nobody"]) {
     await page.goto(`${dashboard.url}/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await until(async () => (await page.getByText("Loading…").count()) === 0, "everything to be loaded");

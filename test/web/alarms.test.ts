@@ -58,6 +58,21 @@ describe("alarms in the dashboard", () => {
     await close();
   });
 
+  testInBrowser("that one page acknowledges or clears are so on every other page", async () => {
+    const [one, other] = [await dashboard.visit("alarms"), await dashboard.visit("alarms")];
+    dashboard.service.setWarning?.("The disk is nearly full", "12 MB are left.");
+    for (const { page } of [one, other]) await page.getByText("12 MB are left.").waitFor();
+    await one.page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+    await other.page.getByText("acknowledged", { exact: true }).waitFor();
+    await other.page.getByRole("link", { name: "0 open alarms" }).waitFor();
+    await other.page.getByRole("button", { name: "Clear", exact: true }).click();
+    await one.page.getByRole("heading", { name: "No open alarms" }).waitFor();
+    await one.page.getByRole("button", { name: "All", exact: true }).click();
+    await one.page.getByText("No alarm fits these filters").waitFor();
+    dashboard.service.setWarning?.("The disk is nearly full", null);
+    for (const { close } of [one, other]) await close();
+  });
+
   testInBrowser("of many rigs are one group; filters stand in the address; hostile names stay text", async () => {
     const { page, close } = await dashboard.visit("alarms", { width: 375 });
     for (const index of [1, 2, 3]) await goneAway(index);
@@ -74,6 +89,19 @@ describe("alarms in the dashboard", () => {
     await page.getByRole("searchbox").fill("");
     await page.getByRole("button", { name: "Acknowledge 3" }).click();
     await page.getByText("3 alarms acknowledged").waitFor();
+    await page.getByRole("button", { name: "Not acknowledged" }).click();
+    await page.getByText("No alarm fits these filters").waitFor();
+    await page.getByRole("button", { name: "All", exact: true }).click();
+    // Filtered, the buttons above concern what is listed.
+    await page.getByRole("searchbox").fill("shed");
+    await page.getByRole("main").getByRole("button", { name: "Clear 1" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear 1" }).click();
+    await page.getByText("No alarm fits these filters").waitFor();
+    const left = async () =>
+      (await dashboard.service.listNotifications({}, caller)).notificationList.map(({ minerName }) => minerName);
+    expect((await left()).sort()).toEqual([hostile, "Cellar"].sort());
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Open", exact: true }).click();
     await page.getByRole("button", { name: "Clear all" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Clear all" }).click();
     await page.getByRole("heading", { name: "No open alarms" }).waitFor();

@@ -34,6 +34,17 @@ describe("the list of alarms", () => {
     expect(titles).toEqual(["fresh", "old", "seen", "info", "closed"]);
   });
 
+  test("is open, not acknowledged, over, or everything", () => {
+    const open = alarm({ title: "open" });
+    const seen = alarm({ title: "seen", isAcknowledged: true });
+    const over = alarm({ title: "over", closedUtc: "2026-01-02T00:00:00.000Z" });
+    const titles = (state: string) => filtered([open, seen, over], filtersIn({ state })).map(({ title }) => title);
+    expect(titles("open")).toEqual(["open", "seen"]);
+    expect(titles("unseen")).toEqual(["open"]);
+    expect(titles("closed")).toEqual(["over"]);
+    expect(titles("all")).toEqual(["open", "seen", "over"]);
+  });
+
   test("groups three and more of a kind, and those of one rule whatever they say", () => {
     const offline = [1, 2, 3].map((minerId) =>
       alarm({ minerId, count: 2, timeUtc: `2026-01-01T0${minerId}:00:00.000Z` }),

@@ -97,6 +97,7 @@ export const both = (one: Access, other: Access): Access =>
     : {
         privilege: one.privilege,
         all: one.all && other.all,
+        userId: one.userId,
         seesGroup: (id) => one.seesGroup(id) && other.seesGroup(id),
         seesPool: (id) => one.seesPool(id) && other.seesPool(id),
       };

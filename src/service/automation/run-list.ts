@@ -23,10 +23,14 @@ interface RunListOptions {
   readonly runner: StepRunner;
 }
 
-/** Runs the steps of a template or a manual rule on one miner; undefined for other actions. */
+/** Runs the steps of a template or a manual rule on one miner; undefined for other actions. `begins` gets the id of the run. */
 export const listRunner =
   ({ store, registry, accessBook, runs, runner }: RunListOptions) =>
-  async ({ id, ...action }: Input<"minerAction">, caller: Caller): Promise<ActionReply | undefined> => {
+  async (
+    { id, ...action }: Input<"minerAction">,
+    caller: Caller,
+    begins: (runId: number) => void = () => undefined,
+  ): Promise<ActionReply | undefined> => {
     const { facts } = registry.entryFor(id, accessBook.of(caller));
     const list = listOf(action, store);
     if (list === null) return undefined;
@@ -40,6 +44,7 @@ export const listRunner =
       steps: list.steps,
     });
     if (begun === "seen") throw new RigbridgeError("internal", "This run was begun before");
+    begins(begun.id);
     const stop = new AbortController();
     const timeout = sleep(requestMs, null, { signal: stop.signal, ref: false }).catch(() => null);
     try {

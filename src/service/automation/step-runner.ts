@@ -279,8 +279,10 @@ async function switched({ plug }: Entry["rig"], on: boolean, signal: AbortSignal
   }
 }
 
-const commandCause = ({ id, cause: { kind, key, safety } }: StepRun) => ({
+const commandCause = ({ id, cause: { kind, key, id: ownerId, safety } }: StepRun) => ({
   ...{ kind, key, run: id },
+  // A bulk action of no template or rule has 0.
+  ...(ownerId === 0 ? {} : { id: ownerId }),
   ...(safety === true ? { safety } : {}),
 });
 

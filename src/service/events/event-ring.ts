@@ -82,10 +82,19 @@ export class SharedEvent implements EncodedEvent {
 
 const parsed = (json: Buffer) => JSON.parse(json.toString());
 
+/** What a notification is about, which decides who sees it. */
+export interface NotificationSubject {
+  readonly minerId: number | null;
+  readonly key: string | null;
+}
+
+export type ListedNotification = NotificationSubject & { readonly id: number };
+
 /** The miners as they are now. */
 export interface MinerView {
   /** Whether a miner is visible with this access. */
   readonly sees: SeesMiner;
+  readonly seesNotification: (about: NotificationSubject, access: Access) => boolean;
   /** Undefined for a miner that was removed. */
   current(minerId: number): CurrentMiner | undefined;
   /**
@@ -95,7 +104,7 @@ export interface MinerView {
   row(minerId: number, event: number, watch: RowWatch): CurrentRow | undefined;
 }
 
-export type SeesMiner = (minerId: number, access: Access) => boolean;
+type SeesMiner = (minerId: number, access: Access) => boolean;
 
 /** What the ring holds under an id. */
 export interface RingEntry {
@@ -106,15 +115,43 @@ export interface RingEntry {
 /** An event that says for ever what it said. */
 export class FixedEntry implements RingEntry {
   readonly #event: SharedEvent;
-  readonly #isVisible: (access: Access, sees: SeesMiner) => boolean;
+  readonly #isVisible: (access: Access, view: MinerView) => boolean;
 
-  constructor(event: ServiceEvent, isVisible: (access: Access, sees: SeesMiner) => boolean) {
+  constructor(event: ServiceEvent, isVisible: (access: Access, view: MinerView) => boolean) {
     this.#event = SharedEvent.of(event);
     this.#isVisible = isVisible;
   }
 
-  eventFor(access: Access, { sees }: MinerView): SharedEvent | undefined {
-    return this.#isVisible(access, sees) ? this.#event : undefined;
+  eventFor(access: Access, view: MinerView): SharedEvent | undefined {
+    return this.#isVisible(access, view) ? this.#event : undefined;
+  }
+}
+
+type IdsEvent = Extract<ServiceEvent, { readonly type: "notification-acknowledged" | "notification-removed" }>;
+
+/** Notifications that were acknowledged or cleared together: one event, with the ids that an access sees. */
+export class NotificationsEntry implements RingEntry {
+  readonly #id: number;
+  readonly #type: IdsEvent["type"];
+  readonly #all: readonly ListedNotification[];
+  #whole: SharedEvent | null = null;
+
+  constructor(id: number, type: IdsEvent["type"], all: readonly ListedNotification[]) {
+    this.#id = id;
+    this.#type = type;
+    this.#all = all;
+  }
+
+  eventFor(access: Access, { seesNotification }: MinerView): SharedEvent | undefined {
+    const visible = access.all ? this.#all : this.#all.filter((each) => seesNotification(each, access));
+    if (visible.length === 0) return undefined;
+    if (visible.length < this.#all.length) return this.#with(visible);
+    this.#whole ??= this.#with(visible);
+    return this.#whole;
+  }
+
+  #with(some: readonly ListedNotification[]): SharedEvent {
+    return SharedEvent.of({ id: this.#id, type: this.#type, data: { ids: some.map(({ id }) => id) } });
   }
 }
 

@@ -1,9 +1,19 @@
-import type { MinerEvent, RowEvent, ServiceEvent } from "../../contract/events.ts";
+import type { MinerEvent, RowEvent, RuleChange, ServiceEvent } from "../../contract/events.ts";
 import type { Command, Miner, Notification } from "../../contract/resources.ts";
 import type { Caller, Input } from "../../contract/service.ts";
 import { selectionOf } from "../miners/row-cache.ts";
 import type { Access } from "../users/access.ts";
-import { type AnyEvent, EventRing, FixedEntry, RowEntry, SharedEvent } from "./event-ring.ts";
+import {
+  type AnyEvent,
+  EventRing,
+  FixedEntry,
+  type ListedNotification,
+  type MinerView,
+  type NotificationSubject,
+  NotificationsEntry,
+  RowEntry,
+  SharedEvent,
+} from "./event-ring.ts";
 import { RowMarks } from "./row-marks.ts";
 import { type EventView, Subscriber, type SubscriberLimits } from "./subscriber.ts";
 
@@ -114,7 +124,7 @@ export class Events {
   }
 
   minerEvent(data: MinerEvent): void {
-    this.#add((id) => ({ id, type: "miner-event", data }), data.id);
+    this.#add((id) => ({ id, type: "miner-event", data }), ofMiner(data.id));
   }
 
   /** Something that only its row shows may have changed: its open notifications. */
@@ -126,14 +136,32 @@ export class Events {
     this.changed();
   }
 
-  /** One without a miner is for callers with access to all miners. */
-  notification(data: Notification, minerId: number | null): void {
-    this.#add((id) => ({ id, type: "notification", data }), minerId);
+  /** It is new, has repeated or is over. */
+  notification(data: Notification, about: NotificationSubject): void {
+    this.#add(
+      (id) => ({ id, type: "notification", data }),
+      (access, view) => view.seesNotification(about, access),
+    );
+  }
+
+  /** Notifications were acknowledged, or cleared from the list: one event, however many they are. */
+  notificationsHandled(what: "acknowledged" | "removed", some: readonly ListedNotification[]): void {
+    if (some.length === 0) return;
+    this.#ring.push((id) => new NotificationsEntry(id, `notification-${what}`, some));
+    this.changed();
   }
 
   /** One about a room without a miner is for callers with access to all miners. */
   command(data: Command): void {
-    this.#add((id) => ({ id, type: "command", data }), data.minerId === 0 ? null : data.minerId);
+    this.#add((id) => ({ id, type: "command", data }), data.minerId === 0 ? () => false : ofMiner(data.minerId));
+  }
+
+  /** `makerId`: the user who has made it, and who sees it without access to everything. */
+  rule(data: RuleChange, makerId: number | null): void {
+    this.#add(
+      (id) => ({ id, type: "rule", data }),
+      ({ userId }) => makerId !== null && makerId === userId,
+    );
   }
 
   /** More has changed than single events can say: every subscriber reads the lists again. */
@@ -224,11 +252,9 @@ export class Events {
     }
   }
 
-  /** For callers who see the miner when they take the event. */
-  #add(event: (id: number) => ServiceEvent, minerId: number | null): void {
-    this.#ring.push(
-      (id) => new FixedEntry(event(id), (access, sees) => access.all || (minerId !== null && sees(minerId, access))),
-    );
+  /** For callers with access to everything, and for those who see it when they take the event. */
+  #add(event: (id: number) => ServiceEvent, isVisible: (access: Access, view: MinerView) => boolean): void {
+    this.#ring.push((id) => new FixedEntry(event(id), (access, view) => access.all || isVisible(access, view)));
     this.changed();
   }
 
@@ -273,6 +299,11 @@ export class Events {
     }
   };
 }
+
+const ofMiner =
+  (minerId: number) =>
+  (access: Access, { sees }: MinerView): boolean =>
+    sees(minerId, access);
 
 type EventsInput = Input<"watchEvents"> | Input<"watchMinerRows">;
 

@@ -20,7 +20,7 @@ import type { PoolReading } from "../../link/driver.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { DeclaredProgram, HostPrograms, ProgramHosts } from "../../link/programs/host-program.ts";
-import { allMiners, type Store, type Stored, type StoredMiner } from "../../store/index.ts";
+import { allMiners, type Store, type Stored, type StoredMiner, type StoredNotification } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
@@ -288,6 +288,11 @@ export class MinerRegistry {
     const entry = this.visible(id, access);
     if (entry === undefined) throw notFound("miner", id);
     return entry;
+  }
+
+  /** Users see the notifications of their miners, and of the sites and groups of these. */
+  seesNotification({ minerId, key }: Pick<StoredNotification, "minerId" | "key">, access: Access): boolean {
+    return minerId === null ? this.outages.isVisible(key, access) : this.visible(minerId, access) !== undefined;
   }
 
   /** Every miner that this access sees. */

@@ -52,6 +52,8 @@ export interface NoticesContext {
   readonly notifications: NotificationLog;
   /** A notification is new, has repeated or was closed. */
   changed(notification: StoredNotification): void;
+  /** Notifications were acknowledged, or cleared from the list. */
+  handled(what: "acknowledged" | "removed", notifications: readonly StoredNotification[]): void;
 }
 
 const rank = (severity: Severity): number => severities.indexOf(severity);
@@ -129,6 +131,18 @@ export class FarmNotices implements Notices {
       if (id === minerId && key !== null && closed === null) this.close(key, message);
   }
 
+  /** In one transaction; unknown ids are ignored. */
+  async acknowledge(ids: readonly number[] | "all"): Promise<void> {
+    const { notifications, handled } = this.#context;
+    handled("acknowledged", await notifications.acknowledge(ids));
+  }
+
+  /** The same: they are removed from the list. */
+  async clear(ids: readonly number[] | "all"): Promise<void> {
+    const { notifications, handled } = this.#context;
+    handled("removed", await notifications.clear(ids));
+  }
+
   /** As `setWarning` of the service. */
   setWarning(title: string, message: string | null): void {
     const key = `system:${title}`;
@@ -139,9 +153,9 @@ export class FarmNotices implements Notices {
     const open = this.#context.notifications.open(key);
     this.close(key, "It is over");
     if (open === undefined) return;
-    this.#context.notifications
-      .acknowledge([open.id])
-      .catch((error: unknown) => this.#context.log.error({ err: error }, "a notification could not be acknowledged"));
+    this.acknowledge([open.id]).catch((error: unknown) =>
+      this.#context.log.error({ err: error }, "a notification could not be acknowledged"),
+    );
   }
 
   #guarded(work: () => void): void {

@@ -5,10 +5,11 @@ import type { Store, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
+import type { FarmNotices } from "./notices.ts";
 
 type NotificationOperations = Pick<
   MiningService,
-  "listNotifications" | "allNotificationsAction" | "notificationAction"
+  "listNotifications" | "allNotificationsAction" | "notificationsAction" | "notificationAction"
 >;
 
 export const presentNotification =
@@ -37,18 +38,18 @@ const iso = (time: number): string => new Date(time).toISOString();
  */
 export function notificationOperations(
   { notifications }: Store,
-  seesMiner: (minerId: number, access: Access) => boolean,
-  seesPlace: (key: string | null, access: Access) => boolean,
+  notices: Pick<FarmNotices, "acknowledge" | "clear">,
+  seesNotification: (about: Pick<StoredNotification, "minerId" | "key">, access: Access) => boolean,
   accessBook: AccessBook,
   format: Format,
 ): NotificationOperations {
   const presented = presentNotification(format);
   const act = {
-    ack: notifications.acknowledge.bind(notifications),
-    clear: notifications.clear.bind(notifications),
+    ack: (ids: readonly number[] | "all") => notices.acknowledge(ids),
+    clear: (ids: readonly number[] | "all") => notices.clear(ids),
   };
-  const isVisible = (access: Access, { minerId, key }: StoredNotification): boolean =>
-    access.all || (minerId === null ? seesPlace(key, access) : seesMiner(minerId, access));
+  const isVisible = (access: Access, notification: StoredNotification): boolean =>
+    access.all || seesNotification(notification, access);
   const visible = (access: Access): readonly StoredNotification[] =>
     access.all ? notifications.list() : notifications.list().filter((each) => isVisible(access, each));
 
@@ -66,6 +67,14 @@ export function notificationOperations(
       const [change, verb] = action === "ack_all" ? [act.ack, "acknowledged"] : [act.clear, "removed"];
       await change(access.all ? "all" : visible(access).map(({ id }) => id));
       return done(`All notifications ${verb}`);
+    },
+    notificationsAction: async ({ ids, action }, caller) => {
+      const access = accessBook.of(caller);
+      const wanted = new Set(ids);
+      const known = visible(access).flatMap(({ id }) => (wanted.has(id) ? [id] : []));
+      await act[action](known);
+      const count = `${known.length.toLocaleString("en-US")} notification${known.length === 1 ? "" : "s"}`;
+      return done(`${count} ${action === "ack" ? "acknowledged" : "removed"}`);
     },
     notificationAction: async ({ id, action }, caller) => {
       const notification = notifications.list().find((each) => each.id === id);

@@ -11,6 +11,8 @@ export interface Access {
   readonly privilege: Privilege;
   /** Sees all miners and all pools, and what belongs to the service as a whole. */
   readonly all: boolean;
+  /** null: of no single user. */
+  readonly userId: number | null;
   /** 0 = the miners in no group. */
   seesGroup(groupId: number): boolean;
   seesPool(poolId: number): boolean;
@@ -25,7 +27,13 @@ export const mayCall = ({ privilege, all }: Access, name: OperationName): boolea
   return atLeast(privilege, needed.privilege) && (all || needed.scope === "visible");
 };
 
-const everything: Access = { privilege: "administrator", all: true, seesGroup: () => true, seesPool: () => true };
+const everything: Access = {
+  privilege: "administrator",
+  all: true,
+  userId: null,
+  seesGroup: () => true,
+  seesPool: () => true,
+};
 
 const atLeast = (privilege: Privilege, needed: Privilege): boolean =>
   privileges.indexOf(privilege) >= privileges.indexOf(needed);
@@ -88,12 +96,13 @@ export class AccessBook {
     if (needed.scope === "all") needsAll(access);
   }
 
-  #accessOf({ privilege, groups, pools }: Stored<StoredUser>): Access {
+  #accessOf({ id, privilege, groups, pools }: Stored<StoredUser>): Access {
     const seen = groups === null ? null : withInnerGroups(groups, enabled(this.#store.groups));
     const seenPools = pools === null ? null : new Set(pools);
     return {
       privilege,
       all: seen === null && seenPools === null,
+      userId: id,
       seesGroup: (groupId) => seen === null || seen.has(groupId),
       seesPool: (poolId) => seenPools === null || seenPools.has(poolId),
     };

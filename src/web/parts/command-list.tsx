@@ -18,10 +18,61 @@ interface CommandListProps {
   /** Without the column of the rig, on a rig's own page. */
   readonly ofOneRig?: boolean;
   /** Addresses of a filter by a rig or an actor. */
-  readonly hrefOf?: (filter: { readonly miner: string } | { readonly actor: string }) => string;
+  readonly hrefOf?: ((filter: { readonly miner: string } | { readonly actor: string }) => string) | undefined;
 }
 
 const firstRows = 100;
+
+/** One command in a table of them. */
+export function CommandRow({
+  command,
+  ofOneRig = false,
+  hrefOf,
+}: Omit<CommandListProps, "commands"> & { readonly command: Command }) {
+  return (
+    <tr>
+      <td class="command-when">
+        <span title={dateTime(command.time)}>
+          <Age time={command.time} />
+        </span>
+      </td>
+      {ofOneRig ? null : (
+        <th scope="row" class="command-rig">
+          <Linked className="clamped" href={command.minerId === 0 ? undefined : link(`rigs/${command.minerId}`)}>
+            <bdi>{command.minerName}</bdi>
+          </Linked>
+        </th>
+      )}
+      <td class="command-action">
+        <bdi>{actionText(command)}</bdi>
+      </td>
+      <td class="command-who">
+        {isOfItself(command) ? null : (
+          <Linked href={hrefOf?.({ actor: command.actor })}>
+            <bdi>{actorText(command.actor)}</bdi>
+          </Linked>
+        )}
+        <Cause cause={command.cause} />
+      </td>
+      <td class="command-result">
+        <CommandStateMark state={command.state} />
+        {command.message === "" ? null : <small dir="auto">{command.message}</small>}
+        <Cancel command={command} />
+      </td>
+    </tr>
+  );
+}
+
+/** Whether nobody sent it: its cause says which rule or schedule did. */
+const isOfItself = ({ cause }: Command): boolean => cause?.kind === "rule" || cause?.kind === "schedule";
+
+/** A user's name, or that of a front end as people know it; "mqtt for anna" is "MQTT for anna". */
+export function actorText(actor: string): string {
+  const [, frontEnd = "", rest = ""] =
+    /^(http|mqtt|node-red|homebridge|service|command line)( for .*)?$/.exec(actor) ?? [];
+  const name = Object.entries(t.commands.actors).find(([each]) => each === frontEnd)?.[1];
+  return name === undefined ? actor : name + rest;
+}
 
 /** Commands: when, who, what, why, and what came back in the rig's own words. */
 export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListProps) {
@@ -49,37 +100,7 @@ export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListP
           </thead>
           <tbody>
             {commands.slice(0, rows).map((command) => (
-              <tr key={command.id}>
-                <td class="command-when">
-                  <span title={dateTime(command.time)}>
-                    <Age time={command.time} />
-                  </span>
-                </td>
-                {ofOneRig ? null : (
-                  <th scope="row" class="command-rig">
-                    <Linked
-                      className="clamped"
-                      href={command.minerId === 0 ? undefined : link(`rigs/${command.minerId}`)}
-                    >
-                      <bdi>{command.minerName}</bdi>
-                    </Linked>
-                  </th>
-                )}
-                <td class="command-action">
-                  <bdi>{actionText(command)}</bdi>
-                </td>
-                <td class="command-who">
-                  <Linked href={hrefOf?.({ actor: command.actor })}>
-                    <bdi>{command.actor}</bdi>
-                  </Linked>
-                  <Cause cause={command.cause} />
-                </td>
-                <td class="command-result">
-                  <CommandStateMark state={command.state} />
-                  {command.message === "" ? null : <small dir="auto">{command.message}</small>}
-                  <Cancel command={command} />
-                </td>
-              </tr>
+              <CommandRow key={command.id} command={command} ofOneRig={ofOneRig} hrefOf={hrefOf} />
             ))}
           </tbody>
         </table>
@@ -111,22 +132,22 @@ const Linked = ({ href, className, children }: LinkedProps) =>
     </a>
   );
 
-/** The page on which a cause is found; none for those without one. */
-const pageOfCause = { rule: "rules", schedule: "rules", manual: "rules", template: null, bulk: "activity" } as const;
+/** Where a cause is found, with what it did then. */
+function hrefOfCause({ kind, key, id, run }: NonNullable<Command["cause"]>): string | undefined {
+  if (kind === "bulk") return may("listBulkActions") ? link(`activity?tab=bulk&job=${run}`) : undefined;
+  if (kind === "template")
+    return may("listManagedTemplates") && id !== undefined ? link(`rules/templates/${id}`) : undefined;
+  const which = id ?? encodeURIComponent(key);
+  if (kind === "schedule") return may("listSchedules") ? link(`rules/schedules/${which}?run=${run}`) : undefined;
+  return may("listRules") ? link(`rules/${which}?run=${run}`) : undefined;
+}
 
 function Cause({ cause }: { cause: Command["cause"] }) {
   if (cause === null || cause === undefined) return null;
-  const page = pageOfCause[cause.kind];
-  const href =
-    page === null
-      ? undefined
-      : page === "activity"
-        ? link(`activity?tab=bulk&job=${cause.run}`)
-        : link(`${page}?key=${encodeURIComponent(cause.key)}`);
   return (
     <small>
       {t.commands.cause[cause.kind]}{" "}
-      <Linked href={href}>
+      <Linked href={hrefOfCause(cause)}>
         <bdi>{cause.key}</bdi>
       </Linked>
     </small>

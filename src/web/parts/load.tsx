@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../language.ts";
-import { connection } from "../live.ts";
+import { connection, onEvent } from "../live.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { problemText } from "./messages.tsx";
 
@@ -41,6 +41,35 @@ export function useReconnects(): number {
   const last = useRef(since);
   if (live) last.current = since;
   return last.current;
+}
+
+/** ms after an event until what it has changed is read, so that many cause one read. */
+const settleMs = 300;
+/** Reads again after events of these types, every `restMs` at most, and when the service answers again after a silence. */
+export function useReloadOn(types: readonly string[], reload: () => void, restMs = 1_000): void {
+  const reconnects = useReconnects();
+  const first = useRef(reconnects);
+  useEffect(() => {
+    if (reconnects === first.current) return;
+    first.current = reconnects;
+    reload();
+  }, [reconnects]);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let readAt = Number.NEGATIVE_INFINITY;
+    const read = () => {
+      timer = undefined;
+      readAt = performance.now();
+      reload();
+    };
+    const stop = onEvent(({ type }) => {
+      if (types.includes(type)) timer ??= setTimeout(read, Math.max(settleMs, readAt + restMs - performance.now()));
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [types.join(), reload, restMs]);
 }
 
 /** Shows what was loaded, that it is being loaded, or why it could not be. */

@@ -156,6 +156,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
           takeSample(each.time, each.hashrate, Number.NaN, Number.NaN, Number.NaN);
     },
     zone: options.zone ?? "UTC",
+    changed: () => undefined,
     rawDays: 2,
     format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
     log: pino({ level: "silent" }),

@@ -195,6 +195,76 @@ describe("a rule on a virtual rig", () => {
     return { bench, runs, ids, pass, turn: () => turn() };
   }
 
+  test("is an event when it changes, fires, is held, clears and goes, once a second at most; so are schedules and windows", async () => {
+    const { bench, pass, turn } = await farmWith(
+      [{ key: "warm", when: { all: [{ reading: "temperature", above: 20 }] }, guard: false, do: restart }],
+      2,
+    );
+    const { service } = bench;
+    const ended = new AbortController();
+    const heard: string[] = [];
+    const listening = (async () => {
+      for await (const event of service.watchEvents({ types: ["rule"] }, caller, ended.signal))
+        if (event.type === "rule") heard.push(`${event.data.kind} ${event.data.key} ${event.data.state}`);
+    })();
+    const heardSo = (count: number) => until(() => heard.length >= count, `${count} events, not ${heard.join()}`);
+    await pass(30);
+    await heardSo(1);
+    // Two miners, one event.
+    expect(heard.splice(0)).toEqual(["rule warm active"]);
+    await turn();
+    await turn();
+    const { id } = await service.addMaintenance({ name: "work", until: "2100-01-01T00:00:00Z" }, caller);
+    await service.addRule(
+      { key: "hot", when: { all: [{ reading: "temperature", above: 20 }] }, guard: false, do: restart },
+      caller,
+    );
+    await turn();
+    await heardSo(3);
+    expect(heard.splice(0)).toEqual(["maintenance work active", "rule hot idle", "rule hot held"]);
+    await service.changeRule({ id: "hot", enabled: false }, caller);
+    await service.deleteRule({ id: "hot" }, caller);
+    await service.deleteMaintenance({ id }, caller);
+    await service.addSchedule({ key: "night", cron: "0 3 * * *", do: restart }, caller);
+    await heardSo(4);
+    expect(heard).toEqual(["rule hot disabled", "rule hot removed", "maintenance work removed", "schedule night idle"]);
+    ended.abort();
+    await listening;
+  });
+
+  test("and schedules list what they did together, for those who see them", async () => {
+    const { bench, ids, pass } = await farmWith(
+      [
+        {
+          key: "warm",
+          name: "Too warm",
+          when: { all: [{ reading: "temperature", above: 20 }] },
+          guard: false,
+          do: restart,
+        },
+      ],
+      2,
+    );
+    const { service } = bench;
+    await service.addSchedule({ key: "soon", cron: "* * * * *", do: restart }, caller);
+    await pass(90);
+    const { runs } = await service.listRuns({}, caller);
+    expect(runs.filter(({ kind }) => kind === "rule")).toMatchObject(
+      ids
+        .toReversed()
+        .map((minerId) => ({ minerId, key: "warm", name: "Too warm", outcome: "done", run: expect.any(Number) })),
+    );
+    expect(runs).toContainEqual(expect.objectContaining({ kind: "schedule", key: "soon", minerId: null }));
+    expect(runs.map(({ id }) => id)).toEqual(runs.map(({ id }) => id).toSorted((a, b) => b - a));
+    const [first = 0] = ids;
+    expect((await service.listRuns({ miner: first }, caller)).runs.map(({ minerId }) => minerId)).toEqual([first]);
+    const schedules = (await service.listRuns({ kind: "schedule" }, caller)).runs;
+    expect(new Set(schedules.map(({ kind }) => kind))).toEqual(new Set(["schedule"]));
+    expect((await service.listRuns({ since: Date.parse("2100-01-01") }, caller)).runs).toEqual([]);
+    const { id: userId } = await service.saveUser({ id: 0, name: "anna", privilege: "view", groups: [] }, caller);
+    expect((await service.listRuns({}, { actor: "anna", userId })).runs).toEqual([]);
+  });
+
   test("says what it did last and when its next time comes", async () => {
     const { bench, pass } = await farmWith([
       { key: "warm", when: { all: [{ reading: "temperature", above: 1 }] }, guard: false, do: restart },

@@ -1,7 +1,8 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { noticeKeys } from "../../../src/service/miners/miner-notices.ts";
 import type { Entry } from "../../../src/service/miners/miner-registry.ts";
 import { Outages } from "../../../src/service/miners/outages.ts";
+import { until } from "../../until.ts";
 import { entryOf } from "../automation/rule-bench.ts";
 import { caller, closeBenches, openBench } from "../bench.ts";
 import { openDouble } from "./doubles.ts";
@@ -180,6 +181,19 @@ test("a group whose rigs lose their power is one notification for users who see 
     ["Group Barn offline"],
     [],
   ]);
+  const { notificationList } = await service.listNotifications({}, caller);
+  const outage = notificationList.find(({ title }) => title === "Group Barn offline")?.id ?? 0;
+  const ended = new AbortController();
+  onTestFinished(() => ended.abort());
+  const events: string[][] = users.map(() => []);
+  for (const [index, { id }] of users.entries())
+    void (async () => {
+      const types = ["notification", "notification-acknowledged"] as const;
+      for await (const event of service.watchEvents({ types: [...types] }, { ...caller, userId: id }, ended.signal))
+        if ("ids" in event.data ? event.data.ids.includes(outage) : "id" in event.data && event.data.id === outage)
+          events[index]?.push(event.type);
+    })();
+  await service.allNotificationsAction({ action: "ack_all" }, caller);
   await pass(30);
   expect(heard.map(({ body }) => JSON.parse(body).title)).toEqual(["Group Barn offline"]);
   for (const index of inBarn.keys()) await bench.rig(index).powerOn();
@@ -187,6 +201,8 @@ test("a group whose rigs lose their power is one notification for users who see 
   await pass(10);
   await pollAll();
   expect(await titles()).toEqual([]);
+  await until(() => events[0]?.length === 2, "the user who sees Barn to hear of its end");
+  expect(events).toEqual([["notification-acknowledged", "notification"], []]);
   await pass(30);
   expect(heard.map(({ body }) => JSON.parse(body).title)).toEqual(["Group Barn offline", "Group Barn offline – over"]);
 });

@@ -19,7 +19,12 @@ export function openOutboxRun(channels: readonly Record<string, unknown>[], stor
   const now = () => clock.now;
   const lines: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => lines.push(line) });
-  const notices = new FarmNotices({ log, notifications: store.notifications, changed: () => undefined });
+  const notices = new FarmNotices({
+    log,
+    notifications: store.notifications,
+    changed: () => undefined,
+    handled: () => undefined,
+  });
   notices.useMiners((id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666 }));
   const outbox = new Outbox({
     ...{ rows: store.outbox, format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }), now, log },

@@ -36,6 +36,8 @@ export interface RuleEngineOptions {
   readonly medians: MedianBook;
   readonly rates: RateBook;
   readonly traces: Traces;
+  /** Called when the state of a rule changes at a miner. */
+  readonly touch: (rule: LiveRule) => void;
   /** Epoch ms, and ms of a clock that never jumps. */
   readonly now: () => number;
   readonly monotonicNow: () => number;
@@ -62,9 +64,9 @@ export class RuleEngine {
   #farmAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RuleEngineOptions) {
-    const { registry, store, accessBook, medians, rates, traces } = options;
+    const { registry, store, accessBook, medians, rates, traces, touch } = options;
     this.#options = options;
-    this.#unwritten = new UnwrittenStates(store, traces);
+    this.#unwritten = new UnwrittenStates(store, traces, touch);
     this.#members = new RuleMembers({
       ...{ registry, store, accessBook },
       monotonicNow: () => this.now.monotonic,

@@ -112,14 +112,14 @@ export class Firing implements FiringActs {
   }
 
   /**
-   * A user runs it for these miners, whatever its conditions; `run` does so, and `resultOf` is its result in words. Throws
+   * A user runs it for these miners, whatever its conditions; `run` does so and says under which id, and `resultOf` is its result in words. Throws
    * `not.possible` if its guard or its limits hold it back.
    */
   async byHand<T>(
     rule: LiveRule,
     minerIds: readonly number[],
     { actor }: Caller,
-    run: () => Promise<T>,
+    run: (begun: (runId: number) => void) => Promise<T>,
     resultOf: (reply: T) => string,
   ): Promise<T> {
     const { engine, traces } = this.#options;
@@ -137,7 +137,7 @@ export class Firing implements FiringActs {
     const [only = 0] = minerIds.length === 1 ? minerIds : [];
     const trace = traces.add("rule", rule.id, only, { outcome: "running", message: `run by ${actor}` });
     try {
-      const reply = await run();
+      const reply = await run((runId) => traces.begun(trace, runId));
       traces.end(trace, { outcome: "done", message: `run by ${actor}: ${resultOf(reply)}` });
       return reply;
     } catch (error) {
@@ -293,6 +293,7 @@ export class Firing implements FiringActs {
         if (record === "seen")
           traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
         else {
+          traces.begun(trace, record.id);
           const end = endOf(await runs.ended(record.id));
           traces.end(trace, why === "cleared" && end.outcome === "done" ? { ...end, outcome: "cleared" } : end);
         }

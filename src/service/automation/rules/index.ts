@@ -18,6 +18,7 @@ import { Firing } from "./firing.ts";
 import { MedianBook, RateBook } from "./history-books.ts";
 import type { LiveRule } from "./live-rule.ts";
 import { MaintenanceWindows } from "./maintenance.ts";
+import { type ReportRuleChange, RuleChanges } from "./rule-changes.ts";
 import { Schedules } from "./schedules.ts";
 import { RuleSurroundings, type RuleValues } from "./surroundings.ts";
 import { Traces } from "./traces.ts";
@@ -40,6 +41,8 @@ export interface RulesOptions {
   /** Days for which every sample is kept. */
   readonly rawDays: number;
   readonly format: Format;
+  /** Called about once a second for each rule, schedule and window that has changed or done something. */
+  readonly changed: ReportRuleChange;
   readonly log: Logger;
 }
 
@@ -53,6 +56,7 @@ export class Automation {
   readonly dryRuns: DryRuns;
   readonly #options: RulesOptions;
   readonly #around: RuleSurroundings;
+  readonly #changes: RuleChanges;
   /** Stops watching readings; null without rules, which need no readings. */
   #unwatch: (() => void) | null = null;
   #isStarted = false;
@@ -79,12 +83,14 @@ export class Automation {
         this.#safely(() => this.engine.reconsider((each) => "topic" in each && each.topic === topic)),
       names: expressionNames(naming),
     });
-    this.traces = new Traces(store, now);
+    const touch = (kind: "rule" | "schedule", id: number): void => this.#changes.touch(kind, id);
+    this.traces = new Traces(store, now, touch);
     this.maintenance = new MaintenanceWindows(store, now);
     this.engine = new RuleEngine({
       ...{ registry, store, accessBook, medians, rates, now, monotonicNow, log },
       around: this.#around,
       traces: this.traces,
+      touch: ({ id }) => touch("rule", id),
     });
     const texts = textsOf(naming);
     this.firing = new Firing({
@@ -117,6 +123,7 @@ export class Automation {
           severity: "warning",
         }),
     });
+    this.#changes = new RuleChanges(this, options.changed);
     this.dryRuns = new DryRuns({
       each: (minerId, from, to, take) => options.each(minerId, from, to, take),
       names: expressionNames(naming),
@@ -130,6 +137,7 @@ export class Automation {
   start(): void {
     this.engine.load();
     this.schedules.load();
+    this.#changes.report();
     this.#isStarted = true;
     this.#watchIfNeeded();
   }
@@ -147,6 +155,7 @@ export class Automation {
   turn(): void {
     this.#safely(() => this.engine.turn());
     this.#safely(() => this.schedules.turn());
+    this.#safely(() => this.#changes.report());
   }
 
   /** A failure is logged and ends nothing. */
@@ -162,6 +171,7 @@ export class Automation {
   reload(): void {
     this.engine.reload();
     this.schedules.reload();
+    this.#changes.report();
     this.#watchIfNeeded();
   }
 

@@ -20,7 +20,7 @@ import { type ScheduleOperations, scheduleOperations } from "./schedule-operatio
 
 type RuleOperations = Pick<
   MiningService,
-  "listRules" | "addRule" | "changeRule" | "deleteRule" | "listRuleRuns" | "tryRule"
+  "listRules" | "addRule" | "changeRule" | "deleteRule" | "listRuleRuns" | "listRuns" | "tryRule"
 >;
 
 const dayMs = 86_400_000;
@@ -127,6 +127,22 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     listRuleRuns: async ({ id }, caller) => ({
       runs: traces.list("rule", found(store.rules, id, "rule", caller).id, sees(caller)),
     }),
+    listRuns: async ({ miner = null, kind = null, since = 0 }, caller) => {
+      const isSeen = sees(caller);
+      const owners = new Map(
+        [
+          ...enabled(store.rules).map((row) => ["rule", row] as const),
+          ...enabled(store.schedules).map((row) => ["schedule", row] as const),
+        ]
+          .filter(([, row]) => isVisible(row, caller))
+          .map(([of, row]) => [`${of} ${row.id}`, { key: keyOf(row), name: row.name }]),
+      );
+      const runs = traces.recent({ minerId: miner, kind, since }).flatMap((run) => {
+        const owner = owners.get(`${run.kind} ${run.ownerId}`);
+        return owner === undefined || (run.minerId !== null && !isSeen(run.minerId)) ? [] : [{ ...run, ...owner }];
+      });
+      return { runs };
+    },
     tryRule: async ({ id, from, to = now() }, caller) => {
       const row = found(store.rules, id, "rule", caller);
       const begins = from ?? to - dayMs;

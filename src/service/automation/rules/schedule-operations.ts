@@ -152,6 +152,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
         makerId: caller.userId ?? null,
         definition: { ...settings },
       });
+      automation.reload();
       const made = maintenance.all.find(({ row }) => row.id === id);
       if (made === undefined) throw notFound("maintenance window", id);
       return presentWindow(made, access);
@@ -159,6 +160,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     deleteMaintenance: async ({ id }, caller) => {
       const row = own(store.maintenance, String(id), "maintenance window", caller);
       await store.maintenance.remove(row.id);
+      automation.reload();
       return done(`Maintenance window ${row.name} removed`);
     },
   };

@@ -217,7 +217,10 @@ export class Schedules {
       .then(async (record) => {
         if (record === "seen")
           traces.end(trace, { outcome: "seen", message: "it was begun before the service restarted" });
-        else traces.end(trace, endOf(await runs.ended(record.id)));
+        else {
+          traces.begun(trace, record.id);
+          traces.end(trace, endOf(await runs.ended(record.id)));
+        }
       })
       .catch((error: unknown) => {
         const why = error instanceof RigbridgeError ? error.message : "it could not be begun";

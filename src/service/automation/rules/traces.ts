@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type RuleInfo, RuleRun } from "../../../contract/rules.ts";
-import type { Store, StoredTrace } from "../../../store/index.ts";
+import type { Store, StoredTrace, TraceFilter } from "../../../store/index.ts";
 import type { RunRecord } from "../run-types.ts";
 import { stepText } from "./compile.ts";
 
@@ -25,14 +25,17 @@ interface Kept {
 export class Traces {
   readonly #store: Store;
   readonly #now: () => number;
+  readonly #touch: (kind: TraceKind, ownerId: number) => void;
   readonly #unwritten = new Map<number, Kept>();
   /** Traces of runs that have not ended, which are written again. */
   readonly #open = new Map<number, Kept>();
   #last: number;
 
-  constructor(store: Store, now: () => number) {
+  /** `touch` is called when a trace begins or ends. */
+  constructor(store: Store, now: () => number, touch: (kind: TraceKind, ownerId: number) => void) {
     this.#store = store;
     this.#now = now;
+    this.#touch = touch;
     this.#last = store.ruleLog.lastTraceId;
   }
 
@@ -48,7 +51,17 @@ export class Traces {
     const kept = { id: this.#last, time: this.#now(), kind, ownerId, minerId, trace: whole };
     if (this.#unwritten.size < unwrittenLimit) this.#unwritten.set(kept.id, kept);
     if (trace.outcome === "running") this.#open.set(kept.id, kept);
+    this.#touch(kind, ownerId);
     return kept.id;
+  }
+
+  /** Its steps are run under this id. */
+  begun(id: number, run: number): void {
+    const kept = this.#open.get(id);
+    if (kept === undefined) return;
+    const known = { ...kept, trace: { ...kept.trace, run } };
+    this.#open.set(id, known);
+    this.#unwritten.set(id, known);
   }
 
   /** The end of a run. */
@@ -57,6 +70,7 @@ export class Traces {
     if (kept === undefined) return;
     this.#open.delete(id);
     this.#unwritten.set(id, { ...kept, trace: { ...kept.trace, ...changed } });
+    this.#touch(kept.kind, kept.ownerId);
   }
 
   /** The rows to write; they are kept until `written` is called. */
@@ -81,29 +95,42 @@ export class Traces {
   /** The newest ones that the caller sees, newest first. */
   list(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean, limit = listLimit): RuleRun[] {
     const fresh = [...this.#unwritten.values()].filter((each) => each.kind === kind && each.ownerId === ownerId);
+    const stored = this.#store.ruleLog.traces(kind, ownerId, limit);
+    return this.#newest(fresh, stored, limit).filter(({ minerId }) => minerId === null || sees(minerId));
+  }
+
+  /** Of all rules and schedules, newest first. */
+  recent(filter: Omit<TraceFilter, "limit">): (RuleRun & { readonly kind: TraceKind; readonly ownerId: number })[] {
+    const { kind, minerId, since } = filter;
+    const fresh = [...this.#unwritten.values()].filter(
+      (each) =>
+        each.time >= since && (kind === null || each.kind === kind) && (minerId === null || each.minerId === minerId),
+    );
+    return this.#newest(fresh, this.#store.ruleLog.recentTraces({ ...filter, limit: listLimit }), listLimit);
+  }
+
+  #newest(fresh: readonly Kept[], written: readonly StoredTrace[], limit: number) {
     const ids = new Set(fresh.map(({ id }) => id));
-    const stored = this.#store.ruleLog.traces(kind, ownerId, limit).filter(({ id }) => !ids.has(id));
     return [
-      ...fresh.map((kept) => runOf(kept, kept.trace)),
-      ...stored.flatMap((row) => {
-        const value = traceIn(row.value);
+      ...fresh.map((kept) => ownedRun(kept, kept.trace)),
+      ...written.flatMap((row) => {
+        const value = ids.has(row.id) ? null : traceIn(row.value);
         if (value === null) return [];
         // Of an earlier run of the service.
         const isLost = value.outcome === "running" && !this.#open.has(row.id);
-        return [runOf(row, isLost ? { ...value, outcome: "unknown", message: interrupted } : value)];
+        return [ownedRun(row, isLost ? { ...value, outcome: "unknown", message: interrupted } : value)];
       }),
     ]
       .sort((a, b) => b.id - a.id)
-      .slice(0, limit)
-      .filter(({ minerId }) => minerId === null || sees(minerId));
+      .slice(0, limit);
   }
 }
 
 const interrupted = "the service stopped before its end was known; the commands say what was done";
 
-const runOf = ({ id, time, minerId }: Omit<Kept, "trace" | "kind" | "ownerId">, trace: Trace): RuleRun => ({
+const ownedRun = ({ id, time, minerId, kind, ownerId }: Omit<Kept, "trace">, trace: Trace) => ({
   ...trace,
-  id,
+  ...{ id, kind, ownerId },
   time: new Date(time).toISOString(),
   minerId: minerId === 0 ? null : minerId,
 });

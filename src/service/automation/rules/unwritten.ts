@@ -10,22 +10,31 @@ const rewriteMs = 60_000;
 export class UnwrittenStates {
   readonly #store: Store;
   readonly #traces: Traces;
+  readonly #touch: (rule: LiveRule) => void;
   readonly #changed = new Map<LiveRule, Set<number>>();
   readonly #gone = new Map<LiveRule, Set<number>>();
   #rewrittenAt = 0;
 
-  constructor(store: Store, traces: Traces) {
+  /** `touch` is called when a state changes. */
+  constructor(store: Store, traces: Traces, touch: (rule: LiveRule) => void) {
     this.#store = store;
     this.#traces = traces;
+    this.#touch = touch;
   }
 
   changed(rule: LiveRule, minerId: number): void {
+    this.#touch(rule);
+    this.#add(rule, minerId);
+  }
+
+  #add(rule: LiveRule, minerId: number): void {
     setOf(this.#changed, rule).add(minerId);
     this.#gone.get(rule)?.delete(minerId);
   }
 
   /** The state is over, and nothing of it is kept. */
   gone(rule: LiveRule, minerId: number): void {
+    this.#touch(rule);
     this.#changed.get(rule)?.delete(minerId);
     setOf(this.#gone, rule).add(minerId);
   }
@@ -42,7 +51,7 @@ export class UnwrittenStates {
       this.#rewrittenAt = now.monotonic;
       for (const rule of rules)
         for (const [minerId, { at, phase }] of rule.cells)
-          if (at !== null && (phase === "pending" || phase === "clearing")) this.changed(rule, minerId);
+          if (at !== null && (phase === "pending" || phase === "clearing")) this.#add(rule, minerId);
     }
     const states = [...this.#changed].flatMap(([rule, ids]) =>
       [...ids].flatMap((minerId) => {

@@ -9,7 +9,7 @@ export const alarms: typeof source = {
   reset: "Filter zurücksetzen",
   found: { one: "# Alarm", other: "# Alarme" },
   state: "Zustand",
-  states: { open: "Offen", closed: "Verlauf", all: "Alle" },
+  states: { open: "Offen", unseen: "Nicht bestätigt", closed: "Verlauf", all: "Alle" },
   severity: "Schweregrad",
   anySeverity: "Jeder Schweregrad",
   source: "Quelle",
@@ -43,4 +43,10 @@ export const alarms: typeof source = {
   didClear: { one: "Alarm gelöscht", other: "# Alarme gelöscht" },
   allAcknowledged: "Alle Alarme bestätigt",
   allCleared: "Alle Alarme gelöscht",
+  clearSomeText: {
+    one: "Entfernt den einen Alarm der Liste, auch wenn er offen ist. Er kommt nur wieder, wenn er nach seinem Ende erneut auftritt.",
+    other:
+      "Entfernt die # Alarme der Liste, auch offene. Diese kommen nur wieder, wenn sie nach ihrem Ende erneut auftreten.",
+  },
+  unacknowledged: { one: "# nicht bestätigt", other: "# nicht bestätigt" },
 };

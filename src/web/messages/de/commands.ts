@@ -51,4 +51,12 @@ export const commands: typeof source = {
     enable: "Pool aktivieren",
     prioritize: "Pool vorziehen",
   },
+  actors: {
+    http: "HTTP-API",
+    mqtt: "MQTT",
+    "node-red": "Node-RED",
+    homebridge: "Homebridge",
+    service: "Rigbridge",
+    "command line": "Kommandozeile",
+  },
 };

@@ -358,4 +358,5 @@ export const rules: typeof source = {
     on: "an",
     cycle: "aus, dann an",
   },
+  runGone: "Dieser Lauf steht nicht mehr in der Liste.",
 };

@@ -8,7 +8,7 @@ export const alarms = {
   reset: "Reset the filters",
   found: { one: "# alarm", other: "# alarms" },
   state: "State",
-  states: { open: "Open", closed: "History", all: "All" },
+  states: { open: "Open", unseen: "Not acknowledged", closed: "History", all: "All" },
   severity: "Severity",
   anySeverity: "Every severity",
   source: "Source",
@@ -41,4 +41,10 @@ export const alarms = {
   didClear: { one: "Alarm cleared", other: "# alarms cleared" },
   allAcknowledged: "All alarms acknowledged",
   allCleared: "All alarms cleared",
+  clearSomeText: {
+    one: "Removes the one alarm that is listed, also if it is open. It comes back only when it occurs again after it was over.",
+    other:
+      "Removes the # alarms that are listed, also open ones. These come back only when they occur again after they were over.",
+  },
+  unacknowledged: { one: "# not acknowledged", other: "# not acknowledged" },
 };

@@ -49,4 +49,12 @@ export const commands = {
     enable: "Enable a pool",
     prioritize: "Prioritize a pool",
   },
+  actors: {
+    http: "HTTP API",
+    mqtt: "MQTT",
+    "node-red": "Node-RED",
+    homebridge: "Homebridge",
+    service: "Rigbridge",
+    "command line": "command line",
+  },
 };

@@ -357,4 +357,5 @@ export const rules = {
     on: "on",
     cycle: "off, then on",
   },
+  runGone: "This run is no longer listed.",
 };

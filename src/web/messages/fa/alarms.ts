@@ -9,7 +9,7 @@ export const alarms: typeof source = {
   reset: "بازنشانی پالایه‌ها",
   found: { one: "# هشدار", other: "# هشدار" },
   state: "حالت",
-  states: { open: "باز", closed: "تاریخچه", all: "همه" },
+  states: { open: "باز", unseen: "تأییدنشده", closed: "تاریخچه", all: "همه" },
   severity: "شدت",
   anySeverity: "هر شدتی",
   source: "منبع",
@@ -42,4 +42,9 @@ export const alarms: typeof source = {
   didClear: { one: "هشدار پاک شد", other: "# هشدار پاک شد" },
   allAcknowledged: "همهٔ هشدارها تأیید شدند",
   allCleared: "همهٔ هشدارها پاک شدند",
+  clearSomeText: {
+    one: "تنها هشدار فهرست را حذف می‌کند، حتی اگر باز باشد. تنها وقتی برمی‌گردد که پس از پایان دوباره رخ دهد.",
+    other: "# هشدار فهرست را حذف می‌کند، حتی بازها را. آن‌ها تنها وقتی برمی‌گردند که پس از پایان دوباره رخ دهند.",
+  },
+  unacknowledged: { one: "# تأییدنشده", other: "# تأییدنشده" },
 };

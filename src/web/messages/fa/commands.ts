@@ -51,4 +51,12 @@ export const commands: typeof source = {
     enable: "فعال کردن استخر",
     prioritize: "اولویت دادن به استخر",
   },
+  actors: {
+    http: "API",
+    mqtt: "MQTT",
+    "node-red": "Node-RED",
+    homebridge: "Homebridge",
+    service: "Rigbridge",
+    "command line": "خط فرمان",
+  },
 };

@@ -357,4 +357,5 @@ export const rules: typeof source = {
     on: "روشن",
     cycle: "خاموش، سپس روشن",
   },
+  runGone: "این اجرا دیگر در فهرست نیست.",
 };

@@ -9,7 +9,7 @@ export const alarms: typeof source = {
   reset: "Återställ filtren",
   found: { one: "# larm", other: "# larm" },
   state: "Läge",
-  states: { open: "Öppna", closed: "Historik", all: "Alla" },
+  states: { open: "Öppna", unseen: "Inte kvitterade", closed: "Historik", all: "Alla" },
   severity: "Allvarlighetsgrad",
   anySeverity: "Alla allvarlighetsgrader",
   source: "Källa",
@@ -43,4 +43,10 @@ export const alarms: typeof source = {
   didClear: { one: "Larmet rensat", other: "# larm rensade" },
   allAcknowledged: "Alla larm kvitterade",
   allCleared: "Alla larm rensade",
+  clearSomeText: {
+    one: "Tar bort det enda larmet i listan, även om det är öppet. Det kommer tillbaka bara om det inträffar igen efter att det har upphört.",
+    other:
+      "Tar bort de # larmen i listan, även öppna. De kommer tillbaka bara om de inträffar igen efter att de har upphört.",
+  },
+  unacknowledged: { one: "# inte kvitterat", other: "# inte kvitterade" },
 };

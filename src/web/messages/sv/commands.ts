@@ -51,4 +51,12 @@ export const commands: typeof source = {
     enable: "Aktivera en pool",
     prioritize: "Prioritera en pool",
   },
+  actors: {
+    http: "HTTP-API",
+    mqtt: "MQTT",
+    "node-red": "Node-RED",
+    homebridge: "Homebridge",
+    service: "Rigbridge",
+    "command line": "kommandoraden",
+  },
 };

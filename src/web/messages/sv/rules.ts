@@ -358,4 +358,5 @@ export const rules: typeof source = {
     on: "på",
     cycle: "av, sedan på",
   },
+  runGone: "Den här körningen finns inte längre i listan.",
 };

@@ -1,12 +1,12 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { BulkAction, BulkJob } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { dateTime, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { onEvent, rigs } from "../../live.ts";
+import { rigs } from "../../live.ts";
 import { actionText } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -15,33 +15,12 @@ import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 
-/** ms between two reads while commands come in. */
-const restMs = 1_000;
-
-/** Reads again while commands come in. */
-function useReloadOnCommands(reload: () => void): void {
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = onEvent(({ type }) => {
-      if (type !== "command") return;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        reload();
-      }, restMs);
-    });
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
-  }, [reload]);
-}
-
 /** Actions for many rigs, with the results of the one that the address names. */
 export function BulkActions() {
   const query = usePageQuery();
   const job = query.get("job");
-  const loaded = useLoaded((signal) => call("listBulkActions", {}, { signal }), [useReconnects()]);
-  useReloadOnCommands(loaded.reload);
+  const loaded = useLoaded((signal) => call("listBulkActions", {}, { signal }), []);
+  useReloadOn(["command"], loaded.reload);
   return (
     <>
       {/^\d{1,10}$/.test(job) && may("getBulkAction") ? <Results key={job} id={Number(job)} /> : null}
@@ -71,7 +50,7 @@ const stateTones: Readonly<Record<string, string>> = {
   unknown: "warning",
 };
 
-const StateMark = ({ state }: { state: BulkJob["state"] | BulkAction["results"][number]["state"] }) => (
+export const JobState = ({ state }: { state: BulkJob["state"] | BulkAction["results"][number]["state"] }) => (
   <span class={`status ${stateTones[state] ?? "off"}`}>
     <span class="dot" aria-hidden="true" />
     {t.activity.state[state]}
@@ -101,7 +80,7 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
           <tr key={job.id}>
             <th scope="row">
               <a href={hrefOf(job.id)} aria-current={String(job.id) === chosen ? "true" : undefined}>
-                {actionText({ action: job.action, parameters: {} })}
+                {actionText(job)}
               </a>
               {job.dryRun ? <small> {t.activity.dryRun}</small> : null}
             </th>
@@ -113,7 +92,7 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
             </td>
             <td class="number">{number(job.total)}</td>
             <td>
-              <StateMark state={job.state} />
+              <JobState state={job.state} />
             </td>
           </tr>
         ))}
@@ -128,10 +107,10 @@ const order: readonly string[] = ["failed", "unknown", "queued", "sent", "cancel
 
 /** The results of one action, for each rig. */
 function Results({ id }: { id: number }) {
-  const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id, useReconnects()]);
+  const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id]);
   const [rows, setRows] = useState(pageRows);
   const [busy, setBusy] = useState(false);
-  useReloadOnCommands(loaded.reload);
+  useReloadOn(["command"], loaded.reload);
   const cancel = () => {
     setBusy(true);
     call("cancelBulkAction", { id })
@@ -151,7 +130,7 @@ function Results({ id }: { id: number }) {
           <Card
             title={
               <>
-                {actionText({ action: job.action, parameters: {} })} <small>{dateTime(job.time)}</small>
+                {actionText(job)} <small>{dateTime(job.time)}</small>
               </>
             }
             actions={
@@ -163,7 +142,7 @@ function Results({ id }: { id: number }) {
             }
           >
             <p role="status" class="row">
-              <StateMark state={job.state} />
+              <JobState state={job.state} />
               {t.activity.counts(number(job.done), number(job.failed), number(job.unknown), number(job.total))}
             </p>
             <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />
@@ -185,7 +164,7 @@ function Results({ id }: { id: number }) {
                         </a>
                       </th>
                       <td>
-                        <StateMark state={state} />
+                        <JobState state={state} />
                       </td>
                       <td dir="auto">{message}</td>
                     </tr>

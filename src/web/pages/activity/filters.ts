@@ -1,4 +1,5 @@
 import type { CommandFilter } from "../../commands.ts";
+import { type EntryFilters, kinds, results } from "./entries.ts";
 
 const hourMs = 3_600_000;
 
@@ -18,6 +19,19 @@ export function filterFrom(get: (name: string) => string, now: number): CommandF
     ...(from === undefined ? {} : { since: from }),
   };
 }
+
+/** The fields of the address that filter. */
+export const filterNames = ["what", "miner", "actor", "owner", "result", "since"] as const;
+
+/** What the page itself filters; the service has answered for the rig and the period. */
+export const entryFilters = (get: (name: string) => string, { miner, actor, since }: CommandFilter): EntryFilters => ({
+  kind: kinds.find((each) => each === get("what")) ?? null,
+  miner: miner ?? null,
+  actor: actor ?? "",
+  owner: get("owner"),
+  result: results.find((each) => each === get("result")) ?? null,
+  since: since ?? 0,
+});
 
 interface Named {
   readonly id: number;

@@ -4,22 +4,23 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import "./activity.css";
-import { Audit } from "./audit.tsx";
 import { BulkActions } from "./bulk.tsx";
+import { Feed } from "./feed.tsx";
+import { filterNames } from "./filters.ts";
 
-/** What was sent to rigs, by whom and why, and what came back. */
+/** What was done, by whom and why, and with which result. */
 export default function ActivityPage() {
   const query = usePageQuery();
   const tabs = [
-    { key: "", label: t.activity.commands },
+    { key: "", label: t.activity.everything },
     ...(may("listBulkActions") ? [{ key: "bulk", label: t.activity.bulk }] : []),
   ];
   const chosen = tabs.find(({ key }) => key === query.get("tab"))?.key ?? "";
-  const none = { miner: "", actor: "", since: "", job: "" };
+  const none = { ...Object.fromEntries(filterNames.map((name) => [name, ""])), job: "" };
   return (
     <Page title={t.activity.title}>
       <Tabs name={t.activity.sections} tabs={tabs} chosen={chosen} hrefOf={(tab) => query.hrefWith({ ...none, tab })} />
-      {chosen === "" ? <Audit /> : <BulkActions />}
+      {chosen === "" ? <Feed /> : <BulkActions />}
     </Page>
   );
 }

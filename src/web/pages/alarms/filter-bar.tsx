@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -16,9 +16,12 @@ interface FilterBarProps {
 export function FilterBar({ filters, sources, onChange }: FilterBarProps) {
   const [typed, setTyped] = useState(filters.text);
   useEffect(() => setTyped(filters.text), [filters.text]);
+  // The latest: another filter may be chosen while the text settles.
+  const change = useRef(onChange);
+  change.current = onChange;
   useEffect(() => {
     if (typed === filters.text) return undefined;
-    const timer = setTimeout(() => onChange({ text: typed }), settleMs);
+    const timer = setTimeout(() => change.current({ text: typed }), settleMs);
     return () => clearTimeout(timer);
   }, [typed]);
   return (

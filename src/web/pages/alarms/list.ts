@@ -1,6 +1,6 @@
 import type { Notification, Severity } from "../../../contract/resources.ts";
 
-export const states = ["open", "closed", "all"] as const;
+export const states = ["open", "unseen", "closed", "all"] as const;
 export type State = (typeof states)[number];
 const severityRank: Record<Severity, number> = { critical: 0, warning: 1, info: 2 };
 export const severities = ["critical", "warning", "info"] as const satisfies readonly Severity[];
@@ -39,11 +39,18 @@ export function queryOf({ state, severity, source, rig, text }: Filters): string
   return query.size === 0 ? "" : `?${query}`;
 }
 
+/** Unseen: open, and nobody has acknowledged it. */
+function isIn(state: State, { closedUtc, isAcknowledged }: Notification): boolean {
+  if (state === "all") return true;
+  if (state === "closed") return closedUtc !== null;
+  return closedUtc === null && (state === "open" || !isAcknowledged);
+}
+
 export function filtered(all: readonly Notification[], filters: Filters): Notification[] {
   const text = filters.text.trim().toLowerCase();
   return all.filter(
     (each) =>
-      (filters.state === "all" || (each.closedUtc === null) === (filters.state === "open")) &&
+      isIn(filters.state, each) &&
       (filters.severity === null || each.severity === filters.severity) &&
       (filters.source === null || each.source === filters.source) &&
       (filters.rig === null || each.minerId === filters.rig) &&

@@ -1,20 +1,19 @@
 import { useState } from "preact/hooks";
 import type { Notification } from "../../../contract/resources.ts";
-import { call } from "../../api.ts";
 import { counted, dateTime, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { reloadNotifications, rigs } from "../../live.ts";
+import { rigs } from "../../live.ts";
+import { Confirm } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { handle } from "./handle.ts";
 import { type Group, spanOf } from "./list.ts";
 
 /** Members of a group that are rendered. */
 const mostMembers = 200;
-/** Requests at a time, for a group. */
-const parallel = 6;
 
 /** Of the rules that this user sees; undefined while they are read. */
 type RuleNames = ReadonlyMap<number, string> | undefined;
@@ -37,7 +36,7 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
         <p class="alarm-head">
           <SeverityMark severity={group.severity} />
           <strong dir="auto">{first.title ?? ruleNames?.get(first.ruleId ?? 0) ?? first.message}</strong>
-          <span class="tag">{counted(notifications.length, t.alarms.rigs)}</span>
+          <span class="tag">{sizeText(notifications)}</span>
         </p>
         <p class="alarm-facts">
           <Times first={began} last={first.lastUtc} count={count} closed={first.closedUtc} />
@@ -60,6 +59,12 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
       </details>
     </li>
   );
+}
+
+/** Several may concern one rig. */
+function sizeText(notifications: readonly Notification[]): string {
+  const rigCount = new Set(notifications.map(({ minerId, minerName }) => minerId ?? minerName)).size;
+  return counted(rigCount, t.alarms.rigs);
 }
 
 const toneOf = ({ closedUtc, severity, isAcknowledged }: Notification): string =>
@@ -159,28 +164,48 @@ function Source({ notification, ruleNames }: { notification: Notification; ruleN
   );
 }
 
+/** Asks before these are cleared. */
+export function ConfirmClear({
+  notifications,
+  onClose,
+}: {
+  notifications: readonly Notification[];
+  onClose: () => void;
+}) {
+  // Those of the moment in which it was asked: others may come meanwhile.
+  const [asked] = useState(notifications);
+  return (
+    <Confirm
+      title={t.alarms.clearThese(number(asked.length))}
+      text={counted(asked.length, t.alarms.clearSomeText)}
+      verb={t.alarms.clearThese(number(asked.length))}
+      dangerous
+      onConfirm={async () => {
+        await handle("clear", asked);
+        say(counted(asked.length, t.alarms.didClear));
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
 /** Acknowledges or removes these. */
 function Actions({ notifications }: { notifications: readonly Notification[] }) {
   const [busy, setBusy] = useState(false);
+  const [asks, setAsks] = useState(false);
   if (!may("notificationAction")) return null;
   const unseen = notifications.filter(({ isAcknowledged }) => !isAcknowledged);
+  const isMany = notifications.length > 1;
   const act = async (action: "ack" | "clear", some: readonly Notification[]) => {
     setBusy(true);
-    const queue = [...some];
-    const work = async () => {
-      for (let next = queue.pop(); next !== undefined; next = queue.pop())
-        await call("notificationAction", { id: next.id, action });
-    };
     try {
-      await Promise.all(Array.from({ length: parallel }, work));
+      await handle(action, some);
       say(counted(some.length, action === "ack" ? t.alarms.didAcknowledge : t.alarms.didClear));
     } catch (error) {
       sayProblem(error);
     }
-    await reloadNotifications().catch(sayProblem);
     setBusy(false);
   };
-  const isMany = notifications.length > 1;
   return (
     <div class="alarm-actions">
       {unseen.length === 0 ? null : (
@@ -193,10 +218,11 @@ function Actions({ notifications }: { notifications: readonly Notification[] }) 
         class="button small quiet"
         disabled={busy}
         title={t.alarms.clearHint}
-        onClick={() => act("clear", notifications)}
+        onClick={() => (isMany ? setAsks(true) : act("clear", notifications))}
       >
         <Icon name="trash" /> {isMany ? t.alarms.clearThese(number(notifications.length)) : t.alarms.clear}
       </button>
+      {asks ? <ConfirmClear notifications={notifications} onClose={() => setAsks(false)} /> : null}
     </div>
   );
 }

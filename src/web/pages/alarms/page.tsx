@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
+import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications, reloadNotifications, rigs } from "../../live.ts";
+import { notifications, rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -14,8 +15,9 @@ import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import "./alarms.css";
 import { FilterBar } from "./filter-bar.tsx";
+import { handle } from "./handle.ts";
 import { type Filters, filtered, filtersIn, grouped, queryOf } from "./list.ts";
-import { GroupEntry } from "./notification.tsx";
+import { ConfirmClear, GroupEntry } from "./notification.tsx";
 
 /** Groups that are rendered at first, and more on demand. */
 const shownAtOnce = 60;
@@ -28,15 +30,13 @@ export default function Alarms() {
   const address = queryOf(filters);
   const [limit, setLimit] = useState(shownAtOnce);
   const [asks, setAsks] = useState(false);
-  // Other people acknowledge and clear, too.
-  useEffect(() => void reloadNotifications().catch(sayProblem), []);
   useEffect(() => setLimit(shownAtOnce), [address]);
 
   const all = notifications.value;
   const found = useMemo(() => filtered(all, filters), [all, address]);
   const groups = useMemo(() => grouped(found), [found]);
   const open = useMemo(() => all.filter(({ closedUtc }) => closedUtc === null), [all]);
-  const unseen = all.filter(({ isAcknowledged, isWarning }) => !isAcknowledged && isWarning).length;
+  const unseen = useMemo(() => found.filter(({ isAcknowledged }) => !isAcknowledged), [found]);
   const sources = useMemo(() => [...new Set(all.map(({ source }) => source))].sort(byName), [all]);
   const hasRules = may("listRules") && all.some(({ ruleId }) => ruleId !== null && ruleId !== undefined);
   const rules = useLoaded(
@@ -47,11 +47,12 @@ export default function Alarms() {
   const change = (next: Partial<Filters>) => route(link(`alarms${queryOf({ ...filters, ...next })}`), true);
   const mayChange = may("allNotificationsAction");
 
-  const acknowledgeAll = async () => {
+  const isFiltered = queryOf({ ...filters, state: "open" }) !== "" || !["open", "all"].includes(filters.state);
+  const acknowledge = async () => {
     try {
-      await call("allNotificationsAction", { action: "ack_all" });
-      await reloadNotifications();
-      say(t.alarms.allAcknowledged);
+      if (isFiltered) await handle("ack", unseen);
+      else await call("allNotificationsAction", { action: "ack_all" });
+      say(isFiltered ? counted(unseen.length, t.alarms.didAcknowledge) : t.alarms.allAcknowledged);
     } catch (error) {
       sayProblem(error);
     }
@@ -60,15 +61,21 @@ export default function Alarms() {
   return (
     <Page
       title={t.alarms.title}
-      lead={open.length === 0 ? t.alarms.noneOpen : counted(open.length, t.shell.alarms)}
+      lead={leadOf(open)}
       actions={
         mayChange && all.length > 0 ? (
           <>
-            <button type="button" class="button" disabled={unseen === 0} onClick={acknowledgeAll}>
-              <Icon name="check" /> {t.alarms.acknowledgeAll}
+            <button type="button" class="button" disabled={unseen.length === 0} onClick={acknowledge}>
+              <Icon name="check" />{" "}
+              {isFiltered ? t.alarms.acknowledgeThese(number(unseen.length)) : t.alarms.acknowledgeAll}
             </button>
-            <button type="button" class="button" onClick={() => setAsks(true)}>
-              <Icon name="trash" /> {t.alarms.clearAll}
+            <button
+              type="button"
+              class="button"
+              disabled={isFiltered && found.length === 0}
+              onClick={() => setAsks(true)}
+            >
+              <Icon name="trash" /> {isFiltered ? t.alarms.clearThese(number(found.length)) : t.alarms.clearAll}
             </button>
           </>
         ) : null
@@ -92,7 +99,8 @@ export default function Alarms() {
           {t.alarms.more(number(groups.length - limit))}
         </button>
       ) : null}
-      {asks ? (
+      {asks && isFiltered ? <ConfirmClear notifications={found} onClose={() => setAsks(false)} /> : null}
+      {asks && !isFiltered ? (
         <Confirm
           title={t.alarms.clearAll}
           text={counted(all.length, t.alarms.clearAllText)}
@@ -100,7 +108,6 @@ export default function Alarms() {
           dangerous
           onConfirm={async () => {
             await call("allNotificationsAction", { action: "clear_all" });
-            await reloadNotifications();
             say(t.alarms.allCleared);
           }}
           onClose={() => setAsks(false)}
@@ -108,6 +115,15 @@ export default function Alarms() {
       ) : null}
     </Page>
   );
+}
+
+/** How many are open, as the header counts them, and how many of these nobody has acknowledged. */
+function leadOf(open: readonly Notification[]): string {
+  if (open.length === 0) return t.alarms.noneOpen;
+  const warnings = open.filter(({ isWarning }) => isWarning);
+  const unseen = warnings.filter(({ isAcknowledged }) => !isAcknowledged).length;
+  const alarms = counted(warnings.length, t.shell.alarms);
+  return unseen === warnings.length ? alarms : `${alarms} · ${counted(unseen, t.alarms.unacknowledged)}`;
 }
 
 function Nothing({ filters, onReset }: { filters: Filters; onReset: () => void }) {

@@ -3,7 +3,7 @@ import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications, reloadNotifications } from "../../live.ts";
+import { notifications } from "../../live.ts";
 import { sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
@@ -38,7 +38,6 @@ function Entry({ notification }: { notification: Notification }) {
     setBusy(true);
     try {
       await call("notificationAction", { id, action: "ack" });
-      await reloadNotifications();
     } catch (error) {
       sayProblem(error);
     }

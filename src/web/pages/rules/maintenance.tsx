@@ -7,12 +7,11 @@ import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { NumberInput, TextInput, TimeInput, WordsInput } from "../../parts/schema-form/controls.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "./fresh.ts";
 import { Owner } from "./parts.tsx";
 import { labelOf, readNames, ruleWords } from "./words.ts";
 
@@ -25,7 +24,7 @@ interface MaintenanceProps {
 /** The maintenance windows, a new one, and the end of one. */
 export function Maintenance({ adds, onAdded }: MaintenanceProps) {
   const list = useLoaded((signal) => call("listMaintenance", {}, { signal }), []);
-  useFresh(list.reload);
+  useReloadOn(["rule"], list.reload);
   const [ends, setEnds] = useState<MaintenanceWindow | null>(null);
   return (
     <>

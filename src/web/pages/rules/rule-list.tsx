@@ -5,12 +5,11 @@ import { counted, dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { conditionTexts, stepTexts } from "./definition.ts";
-import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { shortWords } from "./words.ts";
@@ -18,7 +17,7 @@ import { shortWords } from "./words.ts";
 /** All rules with what they do now, and the ready-made ones to start from. */
 export function RuleList() {
   const list = useLoaded((signal) => call("listRules", {}, { signal }), []);
-  useFresh(list.reload);
+  useReloadOn(["rule"], list.reload);
   const [running, setRunning] = useState<RuleInfo | null>(null);
   return (
     <Loading from={list}>

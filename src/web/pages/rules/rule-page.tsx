@@ -7,13 +7,12 @@ import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RuleEditor } from "./rule-editor.tsx";
 import { RuleState } from "./rule-list.tsx";
@@ -30,7 +29,7 @@ export default function RulePage() {
   const id = params.id ?? "";
   // Read anew for each id, since a rule that was just added is not in the list of before.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listRules", {}, { signal })) }), [id]);
-  useFresh(list.reload);
+  useReloadOn(["rule"], list.reload);
   return (
     <Loading from={list}>
       {({ of, rules, readyMade }) => {
@@ -174,6 +173,6 @@ function Rule({
 
 function RuleRuns({ id }: { id: number }) {
   const runs = useLoaded((signal) => call("listRuleRuns", { id: String(id) }, { signal }), [id]);
-  useFresh(runs.reload);
+  useReloadOn(["rule"], runs.reload);
   return <Loading from={runs}>{(reply) => <Runs runs={reply.runs} />}</Loading>;
 }

@@ -1,4 +1,5 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
 import type { RuleRun } from "../../../contract/rules.ts";
 import { dateTime, number, unknown } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -13,11 +14,16 @@ const shownAtOnce = 50;
 
 /** What a rule or schedule did, and what held it back, newest first. */
 export function Runs({ runs }: { runs: readonly RuleRun[] }) {
+  const { query } = useRoute();
   const [outcome, setOutcome] = useState("");
   const [limit, setLimit] = useState(shownAtOnce);
   if (runs.length === 0) return <EmptyState icon="clock" title={t.rules.noRuns} text={t.rules.noRunsText} />;
   const present = [...new Set(runs.map((run) => run.outcome))];
   const found = outcome === "" ? runs : runs.filter((run) => run.outcome === outcome);
+  const wanted = query.run !== undefined || query.trace !== undefined;
+  const chosen = runs.findIndex(
+    ({ id, run }) => String(id) === query.trace || (run != null && String(run) === query.run),
+  );
   return (
     <>
       {present.length < 2 ? null : (
@@ -33,9 +39,10 @@ export function Runs({ runs }: { runs: readonly RuleRun[] }) {
           </select>
         </label>
       )}
+      {wanted && chosen === -1 ? <p class="hint">{t.rules.runGone}</p> : null}
       <ol class="runs">
-        {found.slice(0, limit).map((run) => (
-          <Run key={run.id} run={run} />
+        {found.slice(0, Math.max(limit, outcome === "" ? chosen + 1 : 0)).map((run) => (
+          <Run key={run.id} run={run} chosen={run === runs[chosen]} />
         ))}
       </ol>
       {found.length > limit ? (
@@ -60,9 +67,14 @@ export function RigName({ id }: { id: number | null }) {
   );
 }
 
-function Run({ run: { time, minerId, outcome, message, heldBy, conditions, actions } }: { run: RuleRun }) {
+function Run({ run, chosen }: { run: RuleRun; chosen: boolean }) {
+  const { time, minerId, outcome, message, heldBy, conditions, actions } = run;
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (chosen) item.current?.scrollIntoView({ block: "center" });
+  }, [chosen]);
   return (
-    <li class="run">
+    <li class={chosen ? "run chosen" : "run"} aria-current={chosen ? "true" : undefined} ref={item}>
       <p class="run-head">
         <time dateTime={time}>{dateTime(time)}</time>
         <RigName id={minerId} />
@@ -70,7 +82,7 @@ function Run({ run: { time, minerId, outcome, message, heldBy, conditions, actio
         <span dir="auto">{heldBy === null ? message : t.rules.heldBy(heldBy)}</span>
       </p>
       {conditions.length + actions.length === 0 ? null : (
-        <details>
+        <details open={chosen}>
           <summary>{t.rules.details}</summary>
           {conditions.length === 0 ? null : (
             <Scroll name={t.rules.condition}>

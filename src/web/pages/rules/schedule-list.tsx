@@ -4,19 +4,18 @@ import { clockTime, dateTime, weekdayTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { stepTexts } from "./definition.ts";
-import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { labelOf, shortWords } from "./words.ts";
 
 /** All schedules, and what they begin in the next days. */
 export function ScheduleList() {
   const list = useLoaded((signal) => call("listSchedules", {}, { signal }), []);
-  useFresh(list.reload);
+  useReloadOn(["rule"], list.reload);
   return (
     <Loading from={list}>
       {(schedules) =>

@@ -6,7 +6,7 @@ import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
@@ -15,7 +15,6 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { type Definition, forPeople, patchOf } from "./definition.ts";
-import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { useEditorData } from "./rule-editor.tsx";
 import { Runs } from "./runs.tsx";
@@ -35,7 +34,7 @@ export default function SchedulePage() {
   const id = params.id ?? "";
   // Read anew for each id, since a schedule that was just added is not in the list of before.
   const list = useLoaded(async (signal) => ({ of: id, schedules: await call("listSchedules", {}, { signal }) }), [id]);
-  useFresh(list.reload);
+  useReloadOn(["rule"], list.reload);
   return (
     <Loading from={list}>
       {({ of, schedules }) => {
@@ -155,7 +154,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
 
 function ScheduleRuns({ id }: { id: string }) {
   const runs = useLoaded((signal) => call("listScheduleRuns", { id }, { signal }), [id]);
-  useFresh(runs.reload);
+  useReloadOn(["rule"], runs.reload);
   return <Loading from={runs}>{(reply) => <Runs runs={reply.runs} />}</Loading>;
 }
 

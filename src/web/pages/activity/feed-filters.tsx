@@ -1,44 +1,23 @@
 import { useMemo, useState } from "preact/hooks";
-import { mostCommands, useCommands } from "../../commands.ts";
-import { byName, number } from "../../format.ts";
+import type { OwnedRun } from "../../../contract/rules.ts";
+import { byName } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
-import { CommandList } from "../../parts/command-list.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading } from "../../parts/load.tsx";
-import { Card } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
-import { ages, filterFrom, isAge, rigNamed } from "./filters.ts";
-
-/** All commands, filtered by what stands in the address. */
-export function Audit() {
-  const query = usePageQuery();
-  const [miner, actor, since] = [query.get("miner"), query.get("actor"), query.get("since")];
-  const filter = useMemo(() => filterFrom(query.get, Date.now()), [miner, actor, since]);
-  const loaded = useCommands(filter);
-  return (
-    <Card>
-      <Filters actors={[...new Set(loaded.value?.map((command) => command.actor))].sort(byName)} />
-      <Loading from={loaded}>
-        {(commands) => (
-          <>
-            <CommandList
-              commands={commands}
-              hrefOf={(change) => query.hrefWith({ ...change, tab: "" })}
-              key={`${miner} ${actor} ${since}`}
-            />
-            {commands.length >= mostCommands ? <p class="hint">{t.activity.cut(number(mostCommands))}</p> : null}
-          </>
-        )}
-      </Loading>
-    </Card>
-  );
-}
+import { kinds, results } from "./entries.ts";
+import { ages, filterNames, isAge, rigNamed } from "./filters.ts";
 
 /** Names that a list of suggestions holds at most. */
 const mostNames = 200;
 
-function Filters({ actors }: { actors: readonly string[] }) {
+interface FeedFiltersProps {
+  readonly actors: readonly string[];
+  /** The rules and schedules to choose from are those that have run. */
+  readonly runs: readonly OwnedRun[];
+}
+
+export function FeedFilters({ actors, runs }: FeedFiltersProps) {
   const query = usePageQuery();
   const [problem, setProblem] = useState(false);
   const miner = query.get("miner");
@@ -47,14 +26,23 @@ function Filters({ actors }: { actors: readonly string[] }) {
     () => Array.from(rigs.value.byId.values(), ({ name }) => name).slice(0, mostNames),
     [rigs.value.byId.size],
   );
+  const senders = useMemo(() => [...new Set(actors)].sort(byName).slice(0, mostNames), [actors]);
+  const owners = useMemo(
+    () =>
+      [...new Map(runs.map(({ kind, ownerId, name }) => [`${kind} ${ownerId}`, name]))].sort(([, a], [, b]) =>
+        byName(a, b),
+      ),
+    [runs],
+  );
   const choose = (text: string) => {
     const found = text === "" ? null : rigNamed(text, rigs.value.byId.values());
     setProblem(text !== "" && found === null);
     if (text === "" || found !== null) query.set({ miner: found === null ? "" : String(found.id) });
   };
-  const isFiltered = [miner, query.get("actor"), query.get("since")].some((each) => each !== "");
+  const owner = query.get("owner");
   return (
     <form class="activity-filters" onSubmit={(event) => event.preventDefault()} aria-label={t.activity.filters}>
+      <Choice name="what" label={t.activity.source} choices={kinds.map((kind) => [kind, t.activity.kinds[kind]])} />
       <label class="field">
         <span>{t.activity.rig}</span>
         <input
@@ -73,11 +61,7 @@ function Filters({ actors }: { actors: readonly string[] }) {
           {problem ? t.activity.noRig : ""}
         </span>
       </label>
-      <datalist id="activity-rigs">
-        {names.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <Suggestions id="activity-rigs" names={names} />
       <label class="field">
         <span>{t.activity.who}</span>
         <input
@@ -91,11 +75,19 @@ function Filters({ actors }: { actors: readonly string[] }) {
           onChange={({ currentTarget }) => query.set({ actor: currentTarget.value.trim() })}
         />
       </label>
-      <datalist id="activity-actors">
-        {actors.map((actor) => (
-          <option key={actor} value={actor} />
-        ))}
-      </datalist>
+      <Suggestions id="activity-actors" names={senders} />
+      {owners.length === 0 && owner === "" ? null : (
+        <Choice
+          name="owner"
+          label={t.activity.rule}
+          choices={owners.some(([each]) => each === owner) || owner === "" ? owners : [...owners, [owner, owner]]}
+        />
+      )}
+      <Choice
+        name="result"
+        label={t.activity.result}
+        choices={results.map((result) => [result, t.activity.resultKinds[result]])}
+      />
       <label class="field">
         <span>{t.activity.since}</span>
         <select
@@ -110,11 +102,47 @@ function Filters({ actors }: { actors: readonly string[] }) {
           ))}
         </select>
       </label>
-      {isFiltered ? (
-        <a class="button" href={query.hrefWith({ miner: "", actor: "", since: "" })}>
+      {filterNames.some((name) => query.get(name) !== "") ? (
+        <a class="button" href={query.hrefWith(Object.fromEntries(filterNames.map((name) => [name, ""])))}>
           <Icon name="close" /> {t.activity.clear}
         </a>
       ) : null}
     </form>
+  );
+}
+
+const Suggestions = ({ id, names }: { id: string; names: readonly string[] }) => (
+  <datalist id={id}>
+    {names.map((name) => (
+      <option key={name} value={name} />
+    ))}
+  </datalist>
+);
+
+interface ChoiceProps {
+  /** Of the field in the address. */
+  readonly name: (typeof filterNames)[number];
+  readonly label: string;
+  readonly choices: readonly (readonly [value: string, text: string])[];
+}
+
+function Choice({ name, label, choices }: ChoiceProps) {
+  const query = usePageQuery();
+  const value = query.get(name);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select
+        value={choices.some(([each]) => each === value) ? value : ""}
+        onChange={({ currentTarget }) => query.set({ [name]: currentTarget.value })}
+      >
+        <option value="">{t.activity.all}</option>
+        {choices.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,0 +1,22 @@
+import type { Notification } from "../../../contract/resources.ts";
+import { call } from "../../api.ts";
+import { may } from "../../session.ts";
+
+/** Ids of one request. */
+const mostIds = 20_000;
+/** Requests at a time where a service takes them one by one only. */
+const parallel = 6;
+
+/** Acknowledges these notifications, or clears them from the list. The events of the service show it. */
+export async function handle(action: "ack" | "clear", some: readonly Notification[]): Promise<void> {
+  const ids = some.map(({ id }) => id);
+  if (ids.length > 1 && may("notificationsAction")) {
+    for (let from = 0; from < ids.length; from += mostIds)
+      await call("notificationsAction", { action, ids: ids.slice(from, from + mostIds) });
+    return;
+  }
+  const work = async () => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) await call("notificationAction", { id, action });
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+}
