@@ -6,13 +6,13 @@ import { t } from "../../language.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field, mistakeOf } from "../../parts/field.tsx";
+import { useFresh } from "../../parts/fresh.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
 import { NumberInput, TextInput, TimeInput, WordsInput } from "../../parts/schema-form/controls.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "./fresh.ts";
 import { Owner } from "./parts.tsx";
 import { labelOf, readNames, ruleWords } from "./words.ts";
 

@@ -3,13 +3,13 @@ import { call } from "../../api.ts";
 import { clockTime, dateTime, weekdayTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { useFresh } from "../../parts/fresh.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { stepTexts } from "./definition.ts";
-import { useFresh } from "./fresh.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { labelOf, shortWords } from "./words.ts";
 
