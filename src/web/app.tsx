@@ -1,5 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
-import { LocationProvider, lazy, Route, Router } from "preact-iso";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { Problem } from "./api.ts";
 import { t } from "./language.ts";
 import { startLive } from "./live.ts";
@@ -42,16 +42,34 @@ export function App() {
   return (
     <LocationProvider>
       <Shell>
-        <Router>
-          {routes
-            .filter(({ needs }) => may(needs))
-            .map(({ path, component }) => (
-              <Route key={path} path={link(path)} component={component} />
-            ))}
-          <Route default component={NotFound} />
-        </Router>
+        <Pages />
       </Shell>
       <Messages />
     </LocationProvider>
+  );
+}
+
+/**
+ * The page of the address. After each change of the address, preact-iso's router keeps the tree that it replaced until it
+ * renders with another `wasPush`; from that tree, every row that has since left a list could be reached, and none of them
+ * would ever be freed. So it renders twice, the second time with nothing to keep.
+ */
+function Pages() {
+  const location = useLocation();
+  const [settled, setSettled] = useState(location.url);
+  useEffect(() => setSettled(location.url), [location.url]);
+  const isNew = settled !== location.url;
+  const value = useMemo(() => ({ ...location, wasPush: isNew }), [location, isNew]);
+  return (
+    <LocationProvider.ctx.Provider value={value}>
+      <Router>
+        {routes
+          .filter(({ needs }) => may(needs))
+          .map(({ path, component }) => (
+            <Route key={path} path={link(path)} component={component} />
+          ))}
+        <Route default component={NotFound} />
+      </Router>
+    </LocationProvider.ctx.Provider>
   );
 }

@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Stale, Status } from "../../parts/status.tsx";
@@ -11,26 +12,33 @@ const cardRem = 20;
 const gapRem = 0.75;
 const mostFigures = 8;
 
-/** The rigs as cards, in as many columns as there is room for. */
-export function RigCards({ rows, keys, tree, selectable }: ListProps) {
-  const place = useRef<HTMLDivElement>(null);
+/** Cards side by side, and px from the top of the page to the first. By itself, so that it keeps no rows of before. */
+function useLanes(place: RefObject<HTMLElement | null>): { readonly lanes: number; readonly margin: number } {
   const [lanes, setLanes] = useState(1);
   const [margin, setMargin] = useState(0);
+  const takeWidth = (width: number) =>
+    setLanes(Math.max(1, Math.floor((width + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
   // Where the list begins depends on what stands above it.
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
-    setLanes(Math.max(1, Math.floor((element.clientWidth + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
+    takeWidth(element.clientWidth);
     setMargin(Math.round(element.getBoundingClientRect().top + scrollY));
   });
   useLayoutEffect(() => {
     const resized = new ResizeObserver(([entry]) => {
-      if (entry !== undefined)
-        setLanes(Math.max(1, Math.floor((entry.contentRect.width + gapRem * rem()) / ((cardRem + gapRem) * rem()))));
+      if (entry !== undefined) takeWidth(entry.contentRect.width);
     });
     if (place.current !== null) resized.observe(place.current);
     return () => resized.disconnect();
   }, []);
+  return { lanes, margin };
+}
+
+/** The rigs as cards, in as many columns as there is room for. */
+export function RigCards({ rows, keys, tree, selectable }: ListProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const { lanes, margin } = useLanes(place);
   const figures = keys.filter((key) => key !== "name" && key !== "status").slice(0, mostFigures);
   // Head, status, figures in two columns, padding.
   const size = (2.75 + 1.75 + 2.6 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();
