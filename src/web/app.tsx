@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { Problem } from "./api.ts";
 import { t } from "./language.ts";
@@ -52,17 +52,29 @@ export function App() {
 /**
  * The page of the address. After each change of the address, preact-iso's router keeps the tree that it replaced until it
  * renders with another `wasPush`; from that tree, every row that has since left a list could be reached, and none of them
- * would ever be freed. So it renders twice, the second time with nothing to keep.
+ * would ever be freed. So it renders twice, the second time with nothing to keep; not before the new page is loaded, since
+ * until then the tree that it keeps is what is shown.
  */
 function Pages() {
   const location = useLocation();
   const [settled, setSettled] = useState(location.url);
-  useEffect(() => setSettled(location.url), [location.url]);
+  const loading = useRef(false);
+  useEffect(() => {
+    if (!loading.current) setSettled(location.url);
+  }, [location.url]);
   const isNew = settled !== location.url;
   const value = useMemo(() => ({ ...location, wasPush: isNew }), [location, isNew]);
   return (
     <LocationProvider.ctx.Provider value={value}>
-      <Router>
+      <Router
+        onLoadStart={() => {
+          loading.current = true;
+        }}
+        onLoadEnd={(url) => {
+          loading.current = false;
+          setSettled(url);
+        }}
+      >
         {routes
           .filter(({ needs }) => may(needs))
           .map(({ path, component }) => (
