@@ -1,4 +1,4 @@
-import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks";
 import { LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { Problem } from "./api.ts";
 import { t } from "./language.ts";
@@ -51,15 +51,29 @@ export function App({ asked }: { asked: Promise<void> }) {
   return (
     <LocationProvider>
       <Shell>
-        <CurrentPage />
+        <Pages />
       </Shell>
       <Messages />
     </LocationProvider>
   );
 }
 
-function CurrentPage() {
-  const { path } = useLocation();
+/**
+ * The page of the address. After each change of the address, preact-iso's router keeps the tree that it replaced until it
+ * renders with another `wasPush`; from that tree, every row that has since left a list could be reached, and none of them
+ * would ever be freed. So it renders twice, the second time with nothing to keep; not before the new page is loaded, since
+ * until then the tree that it keeps is what is shown.
+ */
+function Pages() {
+  const location = useLocation();
+  const [settled, setSettled] = useState(location.url);
+  const loading = useRef(false);
+  useEffect(() => {
+    if (!loading.current) setSettled(location.url);
+  }, [location.url]);
+  const isNew = settled !== location.url;
+  const value = useMemo(() => ({ ...location, wasPush: isNew }), [location, isNew]);
+  const { path } = location;
   const [failed, setFailed] = useState<{ readonly path: string; readonly error: unknown } | null>(null);
   useErrorBoundary((error) => {
     setFailed({ path, error });
@@ -67,13 +81,23 @@ function CurrentPage() {
   });
   if (failed?.path === path) return <Failed error={failed.error} />;
   return (
-    <Router>
-      {routes
-        .filter(({ needs }) => may(needs))
-        .map(({ path: page, component }) => (
-          <Route key={page} path={link(page)} component={component} />
-        ))}
-      <Route default component={NotFound} />
-    </Router>
+    <LocationProvider.ctx.Provider value={value}>
+      <Router
+        onLoadStart={() => {
+          loading.current = true;
+        }}
+        onLoadEnd={(url) => {
+          loading.current = false;
+          setSettled(url);
+        }}
+      >
+        {routes
+          .filter(({ needs }) => may(needs))
+          .map(({ path: page, component }) => (
+            <Route key={page} path={link(page)} component={component} />
+          ))}
+        <Route default component={NotFound} />
+      </Router>
+    </LocationProvider.ctx.Provider>
   );
 }

@@ -124,13 +124,14 @@ export function duration(seconds: number | null | undefined): string {
 /** How long ago, in the page's language: "5 minutes ago". */
 export function ago(time: string | number, now: number): string {
   const seconds = Math.max(0, Math.round((now - new Date(time).getTime()) / 1000));
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  if (seconds < minute) return format.format(-seconds, "second");
-  if (seconds < hour) return format.format(-Math.floor(seconds / minute), "minute");
+  agoFormat ??= new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  if (seconds < minute) return agoFormat.format(-seconds, "second");
+  if (seconds < hour) return agoFormat.format(-Math.floor(seconds / minute), "minute");
   return seconds < day
-    ? format.format(-Math.floor(seconds / hour), "hour")
-    : format.format(-Math.floor(seconds / day), "day");
+    ? agoFormat.format(-Math.floor(seconds / hour), "hour")
+    : agoFormat.format(-Math.floor(seconds / day), "day");
 }
+let agoFormat: Intl.RelativeTimeFormat | undefined;
 
 const timeFormat = (options: Intl.DateTimeFormatOptions) => {
   let format: Intl.DateTimeFormat | undefined;

@@ -3,7 +3,7 @@ import type { CDPSession, Page } from "playwright-core";
 import { z } from "zod";
 import { chromiumProgram, closeBrowser, newPage } from "../chromium.ts";
 import { Service, startFarm, wait } from "./rigs.ts";
-import { type Measured, measured, median } from "./statistics.ts";
+import { type Measured, measured } from "./statistics.ts";
 import { follow } from "./web.ts";
 
 const eventsPerSecond = 200;
@@ -30,17 +30,18 @@ export async function dashboard(quick: boolean, seconds = quick ? 5 : 600): Prom
     const page = await openList(service.url);
     const { letters, slowest } = await lettersOf(page, quick ? 1 : 3);
     const { longest, frames } = await scrolled(page, quick ? 1_000 : 5_000);
-    const kept = await keptFor(page, service.url, rigs / eventsPerSecond, seconds);
+    const { before, after, ...kept } = await keptFor(page, service.url, rigs, seconds);
+    const counts = `DOM nodes ${before.nodes} and ${after.nodes}, listeners ${before.listeners} and ${after.listeners}`;
     return [
       measured("web.paint.ms", paints, `from the request of the page to the first row of ${rigs}, nothing cached`),
       measured("web.letter.ms", letters, `slowest ${slowest} ms; the browser counts in steps of 8 ms`),
       measured("web.scroll.frame.ms", [longest], `longest of ${frames} frames`),
       measured("web.events.frame.ms", [kept.longest], `median ${kept.frame} ms, in ${kept.seconds} s`),
-      measured("web.memory.mb", [kept.memory], `of the page's process; ${kept.heap.toFixed(1)} MB of it objects`),
+      measured("web.memory.mb", [after.memory], `of the page's process; ${after.heap.toFixed(1)} MB of it objects`),
       measured(
         "web.growth.mb",
-        [kept.growth],
-        `of the objects in ${kept.seconds} s with ${kept.events} events a second`,
+        [after.heap - before.heap],
+        `of the objects in ${kept.seconds} s with ${kept.events} events a second; ${counts}`,
       ),
     ];
   } finally {
@@ -81,6 +82,9 @@ async function firstPaints(url: string, times: number): Promise<number[]> {
   return paints;
 }
 
+/** ms; longer frames count as this long in the middle. */
+const longestFrame = 1_000;
+
 const Durations = z.array(z.number());
 /** ms; entries of less than 16 ms are not reported. */
 const shortestEvent = 16;
@@ -107,19 +111,34 @@ async function lettersOf(page: Page, rounds: number): Promise<{ letters: number[
   return { letters: [...typed, ...quick], slowest: Math.max(shortestEvent, ...typed) };
 }
 
-const watchFrames = `window.frames = []; window.watching = true; (() => {
+/** Counted by their length, which takes the same memory however long it goes on. */
+const watchFrames = `window.frames = { longest: 0, counts: Array(${longestFrame}).fill(0) }; window.watching = true; (() => {
   let last;
   const next = (time) => {
-    if (last !== undefined) window.frames.push(time - last);
+    if (last !== undefined) {
+      const ms = time - last;
+      window.frames.longest = Math.max(window.frames.longest, ms);
+      window.frames.counts[Math.min(${longestFrame - 1}, Math.round(ms))] += 1;
+    }
     last = time;
     if (window.watching) requestAnimationFrame(next);
   };
   requestAnimationFrame(next);
 })()`;
 
-async function framesSince(page: Page): Promise<number[]> {
+const Frames = z.object({ longest: z.number(), counts: z.array(z.int()) });
+
+/** ms of the longest frame and of the middle one, and how many there were. */
+async function framesSince(page: Page): Promise<{ longest: number; middle: number; count: number }> {
   await page.evaluate("window.watching = false");
-  return Durations.parse(await page.evaluate("window.frames"));
+  const { longest, counts } = Frames.parse(await page.evaluate("window.frames"));
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  let upTo = 0;
+  const middle = counts.findIndex((each) => {
+    upTo += each;
+    return upTo * 2 >= count;
+  });
+  return { longest, middle, count };
 }
 
 /** ms between frames while the wheel turns. */
@@ -132,15 +151,13 @@ async function scrolled(page: Page, ms: number): Promise<{ longest: number; fram
     await page.mouse.wheel(0, turn % 20 === 19 ? 40_000 : 240);
     await wait(16);
   }
-  const frames = await framesSince(page);
-  return { longest: Math.max(...frames), frames: frames.length };
+  const { longest, count } = await framesSince(page);
+  return { longest, frames: count };
 }
 
 interface Kept {
-  /** MB of the page's process, and of its objects. */
-  readonly memory: number;
-  readonly heap: number;
-  readonly growth: number;
+  readonly before: Held;
+  readonly after: Held;
   readonly seconds: number;
   readonly events: number;
   /** ms */
@@ -148,39 +165,68 @@ interface Kept {
   readonly longest: number;
 }
 
+/** What the page holds at a moment. */
+interface Held {
+  /** MB of the page's process, and of its reachable objects. */
+  readonly memory: number;
+  readonly heap: number;
+  readonly nodes: number;
+  readonly listeners: number;
+}
+
 /** What the page keeps while events come. */
-async function keptFor(page: Page, url: string, roundSeconds: number, seconds: number): Promise<Kept> {
+async function keptFor(page: Page, url: string, rigs: number, seconds: number): Promise<Kept> {
   const session = await page.context().newCDPSession(page);
-  // Until each row has been replaced once, with what the page keeps of it.
-  await wait(1200 * roundSeconds);
-  const before = await heapOf(session);
-  await page.evaluate(watchFrames);
   let events = 0;
+  const replaced = new Set<string>();
   const ending = new AbortController();
   const following = follow(
     `${url}/api/events?view=list&types=miner`,
-    (text) => (events += text.split("event: miner\n").length - 1),
+    (text) => {
+      events += text.split("event: miner\n").length - 1;
+      for (const [, id = ""] of text.matchAll(/^data: \{"id":(\d+),/gm)) replaced.add(id);
+    },
     ending.signal,
   );
-  await wait(1000 * seconds);
-  ending.abort();
-  await following;
-  const frames = await framesSince(page);
-  const heap = await heapOf(session);
-  return {
-    ...{ heap, growth: heap - before, seconds, memory: await residentOf(page) },
-    ...{ events: Math.round(events / seconds), frame: Math.round(median(frames)), longest: Math.max(...frames) },
-  };
+  try {
+    // Until then the page replaces rows of the list by those of events, which are made otherwise.
+    await allReplaced(replaced, rigs);
+    const before = await heldBy(page, session);
+    events = 0;
+    await page.evaluate(watchFrames);
+    await wait(1000 * seconds);
+    const counted = Math.round(events / seconds);
+    const { longest, middle } = await framesSince(page);
+    return { before, after: await heldBy(page, session), seconds, events: counted, frame: middle, longest };
+  } finally {
+    ending.abort();
+    await following;
+  }
+}
+
+/** s in which each row has changed at least once, however slow the machine is. */
+const longestRound = 300;
+
+async function allReplaced(replaced: ReadonlySet<string>, rigs: number): Promise<void> {
+  const until = performance.now() + 1000 * longestRound;
+  while (replaced.size < rigs) {
+    if (performance.now() > until)
+      throw new Error(`${rigs - replaced.size} of ${rigs} rows did not change in ${longestRound} s`);
+    await wait(1_000);
+  }
+  // What the page shows follows its events within half a second.
+  await wait(1_000);
 }
 
 const megabyte = 1e6;
 
-/** MB of objects that are still reachable. */
-async function heapOf(session: CDPSession): Promise<number> {
+/** After garbage collection: twice, since the first makes finalizers run. */
+async function heldBy(page: Page, session: CDPSession): Promise<Held> {
   await session.send("HeapProfiler.collectGarbage");
   await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");
-  return usedSize / megabyte;
+  const { nodes, jsEventListeners } = await session.send("Memory.getDOMCounters");
+  return { memory: await residentOf(page), heap: usedSize / megabyte, nodes, listeners: jsEventListeners };
 }
 
 const Processes = z.object({ processInfo: z.array(z.object({ type: z.string(), id: z.int() })) });

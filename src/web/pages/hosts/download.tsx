@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { scaled } from "../../format.ts";
 import { t } from "../../language.ts";
+import { useFresh } from "../../parts/fresh.ts";
 import { useLoaded } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { may } from "../../session.ts";
-import { useFresh } from "../rules/fresh.ts";
 
 /** The download of the program: where it stands, and the confirmation of a sum that nobody publishes. */
 export function Download({ id }: { id: number }) {

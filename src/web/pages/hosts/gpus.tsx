@@ -1,10 +1,10 @@
 import { call } from "../../api.ts";
 import { number, percent, power, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
+import { useFresh } from "../../parts/fresh.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
-import { useFresh } from "../rules/fresh.ts";
 
 /** The graphics cards of a host, as its agent last reported them. */
 export function Gpus({ hostId }: { hostId: number }) {

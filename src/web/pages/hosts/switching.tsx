@@ -1,12 +1,12 @@
 import { call } from "../../api.ts";
 import { hashrate, money, power } from "../../format.ts";
 import { t } from "../../language.ts";
+import { useFresh } from "../../parts/fresh.ts";
 import { useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
 import { currency, may } from "../../session.ts";
-import { useFresh } from "../rules/fresh.ts";
 
 /** What a managed miner chooses among, and why it mines what it does. */
 export function SwitchingCard({ id }: { id: number }) {

@@ -91,10 +91,16 @@ function Problems({ miner: { readings, statusInfo } }: { miner: MinerDetail }) {
   );
 }
 
+interface FactsProps {
+  readonly list: readonly (readonly [string, ComponentChildren | null])[];
+  /** A further class. */
+  readonly look?: string;
+}
+
 /** Pairs of a name and a value; those without a value are left out. */
-export function Facts({ list }: { list: readonly (readonly [string, ComponentChildren | null])[] }) {
+export function Facts({ list, look = "" }: FactsProps) {
   return (
-    <dl class="facts">
+    <dl class={`facts ${look}`}>
       {list.map(([name, value]) =>
         value === null ? null : (
           <div key={name}>

@@ -22,7 +22,7 @@ import { NotFound } from "../not-found.tsx";
 import { Devices, hasDevices } from "./devices.tsx";
 import { HistorySection } from "./history.tsx";
 import { Notifications } from "./notifications.tsx";
-import { Overview } from "./overview.tsx";
+import { Facts, Overview } from "./overview.tsx";
 import { ownPage } from "./own-page.ts";
 import { Pools } from "./pools.tsx";
 import "./rig.css";
@@ -203,18 +203,7 @@ function Identity({ miner, groups }: Pick<RigViewProps, "miner" | "groups">) {
       ),
     ],
   ] as const;
-  return (
-    <dl class="facts identity">
-      {facts.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
+  return <Facts list={facts} look="identity" />;
 }
 
 /** What was done with the rig, and what it reported. */

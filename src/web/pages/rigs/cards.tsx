@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Stale, Status } from "../../parts/status.tsx";
@@ -28,9 +29,8 @@ function usePageScroll(search: string): void {
   }, [search]);
 }
 
-/** The rigs as cards, in as many columns as there is room for. */
-export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
-  const place = useRef<HTMLDivElement>(null);
+/** Cards side by side, and px from the top of the page to the first. By itself, so that it keeps no rows of before. */
+function useLanes(place: RefObject<HTMLElement | null>): { readonly lanes: number; readonly margin: number } {
   const [lanes, setLanes] = useState(1);
   const [margin, setMargin] = useState(0);
   // Where the list begins depends on what stands above it.
@@ -47,6 +47,13 @@ export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
     if (place.current !== null) resized.observe(place.current);
     return () => resized.disconnect();
   }, []);
+  return { lanes, margin };
+}
+
+/** The rigs as cards, in as many columns as there is room for. */
+export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const { lanes, margin } = useLanes(place);
   const figures = keys.filter((key) => key !== "name" && key !== "status").slice(0, mostFigures);
   // Head, status, figures in two columns, padding.
   const size = (2.75 + 1.75 + 2.75 * Math.ceil(figures.length / 2) + 1.4 + gapRem) * rem();

@@ -5,13 +5,13 @@ import { counted, dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { useFresh } from "../../parts/fresh.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
 import { Age } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "../rules/fresh.ts";
 import { Entry, FromFile, ListHead } from "./entry.tsx";
 
 /** Where notifications are sent, and whether they arrive. */

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { onEvent } from "../../live.ts";
+import { onEvent } from "../live.ts";
 
 /** ms after an event until what it has changed is read. */
 const settleMs = 1_200;
