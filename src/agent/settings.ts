@@ -73,8 +73,8 @@ export async function readAgentSettings(
   overrides: AgentOverrides,
   env: Environment = process.env,
 ): Promise<ReadySettings> {
-  const written =
-    file === null ? parseAgentSettings("", "", env) : parseAgentSettings(await readText(file), basename(file), env);
+  const text = file === null ? "" : await readText(file);
+  const written = parseAgentSettings(text, file === null ? "" : basename(file), env);
   const token = overrides.token ?? env.RIGBRIDGE_AGENT_TOKEN ?? written.token;
   const given = AgentSettings.partial().safeParse({ ...overrides, token }, { error: sentence });
   if (!given.success) {
@@ -89,7 +89,9 @@ export async function readAgentSettings(
   const insecure = overrides.insecure ?? written.insecure;
   checkService({ service: new URL(service), insecure });
   const { folders, ...allowed } = written.allow;
-  const isExposed = file !== null && written.token !== undefined && (await readableByOthers(file));
+  // Not one from the environment.
+  const holdsToken = written.token !== undefined && text.includes(written.token);
+  const isExposed = file !== null && holdsToken && (await readableByOthers(file));
   return {
     ...{ service: new URL(service), token, folder, insecure },
     ca: ca === undefined ? null : await certificate(ca),

@@ -59,6 +59,8 @@ export function onEvent(listener: Listener): () => void {
 const flushMs = 400;
 /** ms of silence after which the stream counts as broken: the service sends a comment every 15 s. */
 const silenceMs = 40_000;
+/** ms until the stream must have begun: its first line comes at once. */
+const beginMs = 10_000;
 const longestRetryMs = 15_000;
 /** ms after which a page in the background lets its stream go. */
 const hiddenMs = 60_000;
@@ -181,7 +183,8 @@ export async function startLive(): Promise<void> {
       if (session.value === null) return stopLive();
       if (error instanceof ColumnsWanted) continue;
       isBack = true;
-      if (failures > 0 || !(error instanceof Reconnect)) lose(error);
+      // The lists were read, so the service is there.
+      if (!(error instanceof NoEvents) && (failures > 0 || !(error instanceof Reconnect))) lose(error);
       failures += 1;
     }
     await waitForTurn(Math.min(longestRetryMs, 1000 * 2 ** Math.min(failures, 4)));
@@ -205,38 +208,49 @@ function lose(error: unknown): void {
 /** The stream has ended or resets: read the lists again. */
 class Reconnect extends Error {}
 
+/** Something between the page and the service blocks or holds back events: the lists are read again and again instead. */
+class NoEvents extends Error {}
+
 /** A page shows columns that the rows do not have yet: read the list again. */
 class ColumnsWanted extends Error {}
 
 async function follow(signal: AbortSignal): Promise<void> {
   const after = version === null ? "" : `&after=${encodeURIComponent(version)}`;
   const silence = new AbortController();
-  const response = await fetch(new URL(`api/events?view=list&fields=${fieldsAsked()}${after}`, document.baseURI), {
-    headers: { accept: "text/event-stream" },
-    cache: "no-store",
-    signal: AbortSignal.any([signal, silence.signal]),
-  });
-  if (!response.ok || response.body === null) throw new Problem(response.status, "events", response.statusText);
-  let timer = setTimeout(() => silence.abort(), silenceMs);
+  let timer = setTimeout(() => silence.abort(), beginMs);
+  let begun = false;
   const parser = createParser({
     onEvent: ({ event, data }) => {
       if (event === "reset") throw new Reconnect();
       receive(event ?? "", JSON.parse(data));
     },
   });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) throw new Reconnect();
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), silenceMs);
-      parser.feed(value);
-      lastHeard = Date.now();
+    const response = await fetch(new URL(`api/events?view=list&fields=${fieldsAsked()}${after}`, document.baseURI), {
+      headers: { accept: "text/event-stream" },
+      cache: "no-store",
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    if (response.status === 401) throw new Problem(response.status, "events", response.statusText);
+    if (!response.ok || response.body === null) throw new NoEvents();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) throw new Reconnect();
+        begun = true;
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), silenceMs);
+        parser.feed(value);
+        lastHeard = Date.now();
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
     }
+  } catch (error) {
+    throw silence.signal.aborted && !begun ? new NoEvents() : error;
   } finally {
     clearTimeout(timer);
-    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -126,14 +126,16 @@ let firstVersion: string | undefined;
 
 /** What the user should know on every page. */
 function Banners() {
-  const { live, since } = connection.value;
+  const { live, since, problem } = connection.value;
   const who = session.value;
   firstVersion ??= who?.version;
+  // Before the first answer there is nothing to be old, only why there is none.
+  const trouble = rigs.value.loaded ? t.shell.away(ago(since, now.value)) : problem;
   return (
     <>
-      {live || !rigs.value.loaded ? null : (
+      {live || trouble === null ? null : (
         <p class="banner bad" role="status">
-          <Icon name="unplugged" /> <span>{t.shell.away(ago(since, now.value))}</span>
+          <Icon name="unplugged" /> <span>{trouble}</span>
         </p>
       )}
       {who != null && who.version !== firstVersion ? (

@@ -4,7 +4,7 @@ import { startFarm } from "../../src/simulator/farm.ts";
 
 /**
  * A program that is started, watched and ended as XMRig is, and hashes nothing. It takes XMRig's command line and speaks
- * XMRig's API by the simulator. With options of its own, given by the parameters of a miner, it misbehaves.
+ * XMRig's API by the simulator. With options of its own, given by the parameters of a miner, it behaves otherwise.
  */
 const { values } = parseArgs({
   args: process.argv.slice(2),
@@ -27,6 +27,8 @@ const { values } = parseArgs({
     /** Prints so many lines of 100 bytes a second. */
     "double-chatter": { type: "string" },
     "double-mute": { type: "boolean" },
+    /** Has a hash rate at once, not after ten seconds. */
+    "double-warm": { type: "boolean" },
   },
 });
 
@@ -71,7 +73,7 @@ if (port > 0 && values["double-mute"] !== true) {
         kind: "xmrig",
         host: text("http-host") ?? "127.0.0.1",
         port,
-        warm: false,
+        warm: values["double-warm"] === true,
         ...(token === undefined ? {} : { token }),
         pools: all("url").map((url, at) => ({ url, user: all("user")[at] ?? "", password: all("pass")[at] ?? "x" })),
       },

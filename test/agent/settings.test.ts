@@ -106,10 +106,13 @@ test("the token does not go over plain http to a public address", async () => {
   expect((await readAgentSettings(null, { service, token, insecure: true }, {})).insecure).toBe(true);
 });
 
-test("a file with a token that others can read is warned of", async () => {
+test("a file with a token that others can read is warned of, but not one that takes it from the environment", async () => {
   const file = await fileWith(`service: https://rigs.example\ntoken: ${token}\n`);
   expect((await readAgentSettings(file, {}, {})).warnings).toEqual([]);
   await chmod(file, 0o644);
   const { warnings } = await readAgentSettings(file, {}, {});
   expect(warnings).toEqual([expect.stringContaining("run chmod 600 on it")]);
+  const other = await fileWith(`service: https://rigs.example\ntoken: ${"$"}{TOKEN}\n`);
+  await chmod(other, 0o644);
+  expect((await readAgentSettings(other, {}, { TOKEN: token })).warnings).toEqual([]);
 });

@@ -60,7 +60,7 @@ test("the service's own machine runs a program, restarts it, adopts it after kil
   expect(host?.agent).toMatchObject({ connected: true, permissions: { downloads: false, reboot: false } });
   await ask("POST", "/api/managedminers", {
     ...{ hostId: host?.id, softwareType: "XmrigMiner", poolId: 1, algorithm: "randomx" },
-    ...{ softwareAutoDownload: false, softwarePath },
+    ...{ softwareAutoDownload: false, softwarePath, commandLineParams: "--double-warm" },
   });
   await shows("Stopped");
   expect(await processes()).toEqual([]);

@@ -5,6 +5,8 @@ export function reverseProxy(
   port: number,
   prefix: string,
   added: Readonly<Record<string, string>> = {},
+  /** Whether it keeps the client of this path waiting forever. */
+  holds: (path: string) => boolean = () => false,
 ): Promise<{ readonly url: string; close(): void }> {
   const pass = (asked: IncomingMessage, answer: ServerResponse): void => {
     if (!asked.url?.startsWith(prefix)) {
@@ -13,6 +15,7 @@ export function reverseProxy(
     }
     const headers = { ...asked.headers, ...added };
     const path = `/${asked.url.slice(prefix.length)}`;
+    if (holds(path)) return;
     const sent = request({ port, host: "127.0.0.1", method: asked.method, path, headers }, (reply) => {
       answer.writeHead(reply.statusCode ?? 502, reply.headers);
       reply.pipe(answer);

@@ -8,7 +8,7 @@ import { CommandExecutor, type CommandTimeouts } from "../../src/service/command
 import { changePool, type Step, setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { specimens } from "../docs/specimens.ts";
+import { type Specimen, specimens } from "../docs/specimens.ts";
 import { problem, refusal } from "../errors.ts";
 import { openPoller, workers } from "../pollers.ts";
 import { until } from "../until.ts";
@@ -499,30 +499,40 @@ describe("a command that waits for its turn with the rig", () => {
 const restartable = specimens.filter(({ rigs }) => !["Antminer without its login"].includes(rigs));
 
 describe("a restart", () => {
-  test.each(restartable.map((specimen) => [specimen.rigs, specimen] as const))(
-    "of %s is sent when the rig took it, and done when the rig shows it",
-    async (_, { driver, spec, credentials }) => {
-      const bench = await openBench({ rigs: [{ ...spec, warm: true, restartSeconds: 1 }] });
-      const rig = bench.rig(0);
-      const id = await bench.add(rig.address, { driver, ...credentials });
-      const triggers = (await bench.get(id)).controls.filter(
-        ({ kind, restartsMining }) => kind === "trigger" && restartsMining,
-      );
-      for (const { key } of triggers) {
+  // One service for all of them: starting one takes longer than the restarts.
+  test("of every kind of rig is sent when the rig took it, and done when the rig shows it", async () => {
+    const bench = await openBench({
+      rigs: restartable.map(({ spec }) => ({ ...spec, warm: true, restartSeconds: 1 })),
+      // For many at once on a busy machine.
+      config: { poll: { interval: 3600, timeout: 10 } },
+    });
+    const restarts = async ({ rigs }: Specimen, rig: SimulatedRig, id: number, keys: string[]): Promise<void> => {
+      for (const key of keys) {
+        const name = `${key} of ${rigs}`;
         // It has been up for an hour again.
         rig.model.startedAt -= 3_600_000;
         const { startedAt } = rig.model;
         const reply = await bench.act(id, { action: "set", property: key, value: "true" });
-        expect(reply).toMatchObject({ success: true, state: "sent", taken: true });
+        expect(reply, name).toMatchObject({ success: true, state: "sent", taken: true });
         const row = async () => (await bench.commands(id)).find((command) => command.id === reply.commandId);
-        expect(await row()).toMatchObject({ state: "sent", message: reply.message });
-        await until(async () => (await row())?.state !== "sent", `the ${key} to show`);
-        expect(await row()).toMatchObject({ state: "done", message: reply.message });
-        expect(rig.model.startedAt).toBeGreaterThan(startedAt);
-        expect(await bench.get(id)).toMatchObject({ isOffline: false });
+        expect(await row(), name).toMatchObject({ state: "sent", message: reply.message });
+        await until(async () => (await row())?.state !== "sent", `the ${name} to show`);
+        expect(await row(), name).toMatchObject({ state: "done", message: reply.message });
+        expect(rig.model.startedAt, name).toBeGreaterThan(startedAt);
+        expect(await bench.get(id), name).toMatchObject({ isOffline: false });
       }
-    },
-  );
+    };
+    const all: (() => Promise<void>)[] = [];
+    for (const [index, specimen] of restartable.entries()) {
+      const rig = bench.rig(index);
+      const id = await bench.add(rig.address, { driver: specimen.driver, ...specimen.credentials });
+      const { controls } = await bench.get(id);
+      const keys = controls.flatMap((each) => (each.kind === "trigger" && each.restartsMining ? [each.key] : []));
+      if (keys.length > 0) all.push(() => restarts(specimen, rig, id, keys));
+    }
+    expect(all.length).toBeGreaterThan(15);
+    await Promise.all(all.map((run) => run()));
+  });
 
   test("of a rig that never comes back ends unknown; until then it is Starting", async () => {
     const gone: RigSpec = { ...axeos, restartSeconds: 3_600 };

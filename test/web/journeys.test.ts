@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import { startTwin } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { freePort, running } from "../cli/command.ts";
+import { reverseProxy } from "../http/reverse-proxy.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
@@ -114,6 +115,36 @@ describe("journeys", () => {
     await until(() => dashboard.rigs[number]?.model.mining === false, "the rig to stop");
     await close();
   });
+});
+
+test("behind a proxy that holds back events, the page reads again and again instead, and calls nothing away", async () => {
+  let held = 0;
+  const proxy = await reverseProxy(Number(new URL(dashboard.url).port), "/", {}, (path) => {
+    const isHeld = path.startsWith("/api/events");
+    if (isHeld) held += 1;
+    return isHeld;
+  });
+  onTestFinished(() => proxy.close());
+  const { page, close } = await visitOf(proxy.url, "settings");
+  await page.clock.install();
+  const before = held;
+  await page.goto(`${proxy.url}rigs?group=2`);
+  const row = page.getByRole("row", { name: /Rig 22/ }).first();
+  await row.getByText("Mining", { exact: true }).waitFor();
+  await page.evaluate(() => {
+    const note = () => document.querySelector(".shell.away") !== null && Object.assign(window, { wasAway: true });
+    new MutationObserver(note).observe(document.body, { attributes: true, childList: true, subtree: true });
+  });
+  await until(() => held > before, "the page to ask for events");
+  await dashboard.service.minerAction({ id: 1_000_000_022, action: "stop" }, { actor: "test" });
+  const isShown = async () => {
+    await page.clock.fastForward(10_000);
+    return row.getByText("Stopped", { exact: true }).isVisible();
+  };
+  await until(isShown, "the row to show it");
+  expect(await page.evaluate(() => Reflect.get(window, "wasAway"))).not.toBe(true);
+  await dashboard.service.minerAction({ id: 1_000_000_022, action: "start" }, { actor: "test" });
+  await close();
 });
 
 test("on paper there are no menu and buttons, and black on white, from the dark scheme too", async () => {

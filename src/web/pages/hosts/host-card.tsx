@@ -121,7 +121,7 @@ export function HostCard({ host, miners, software, onEdit, onToken, onChanged }:
 }
 
 function Agent({ agent }: { agent: HostAgent | null }) {
-  if (agent === null) return <p class="hint">{t.hosts.noAgent}</p>;
+  if (agent === null) return may("addAgent") ? <p class="hint">{t.hosts.noAgent}</p> : null;
   const { connected, at, version, permissions, report } = agent;
   const facts: readonly (readonly [string, string | null])[] = [
     [t.hosts.version, version],
