@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { dependsOn } from "./test/depends-on.ts";
+import { LongestFirst } from "./test/longest-first.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -29,7 +30,9 @@ const withoutRigs = [
   "test/service/{automation,notifications}/**",
   // Rigs behind an agent are read in the main thread.
   "test/service/hosts/**",
-  "test/service/{best-setting,economics,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
+  // Has worker threads of its own.
+  "test/fleet/workers.test.ts",
+  "test/service/{best-setting,economics,farm-history,group-energy,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
 ];
 
 export default defineConfig({
@@ -43,6 +46,7 @@ export default defineConfig({
   plugins: [dependsOn(root)],
   test: {
     provide: { workers: 0 },
+    sequence: { sequencer: LongestFirst },
     // What --changed cannot trace: settings of everything.
     forceRerunTriggers: ["**/package.json", "**/package-lock.json", "**/tsconfig.json", "**/vitest.config.ts"],
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
