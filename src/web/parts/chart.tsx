@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { dateTime } from "../format.ts";
 import { locale, t } from "../language.ts";
@@ -92,12 +92,7 @@ export function Chart({ title, times, series, height = 220, span, present, title
       {times.length === 0 ? null : (
         <div ref={place} class="chart-picture" aria-hidden="true" dir="ltr" style={{ minBlockSize: `${height}px` }} />
       )}
-      {times.length === 0 ? null : (
-        <details>
-          <summary>{t.chart.table}</summary>
-          <ChartTable times={times} series={series} />
-        </details>
-      )}
+      {times.length === 0 ? null : <TableBehind times={times} series={series} />}
     </figure>
   );
 }
@@ -124,6 +119,17 @@ function summaryOf({ name, values, format }: Series, present: number | null): st
 
 /** Rows of the table: more say nothing to anybody. */
 const mostRows = 200;
+
+/** Its rows are made once somebody opens it: they are most of what a page would have to lay out. */
+function TableBehind(chart: Pick<ChartProps, "times" | "series">) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t.chart.table}</summary>
+      {isOpen ? <ChartTable {...chart} /> : null}
+    </details>
+  );
+}
 
 function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
   const rows = useMemo(() => {
