@@ -34,6 +34,9 @@ interface SliderProps {
 /** ms without a key after which a value that keys have moved counts as chosen. */
 const keysRestMs = 800;
 
+/** Between the parts of a mark's label, which stand one below the other. */
+const between = " · ";
+
 /**
  * A range with a number beside it. It sends nothing while it moves: a pointer commits when it is released, keys when
  * they rest or the focus leaves.
@@ -49,6 +52,9 @@ export function Slider(props: SliderProps) {
   onCommit.current = props.onCommit;
 
   const values = [...marks].sort((one, other) => one.value - other.value);
+  // More than that would stand one upon the other.
+  const areNamed = values.length <= 5;
+  const hasLines = areNamed && values.some((mark) => mark.label.includes(between));
   const shown = draft ?? value;
   const scale = marksOnly ? { min: 0, max: Math.max(0, values.length - 1), step: 1 } : { min, max, step };
   const positionOf = (each: number) =>
@@ -105,14 +111,14 @@ export function Slider(props: SliderProps) {
           onBlur={commit}
         />
         {values.length === 0 ? null : (
-          <ol class="slider-marks" aria-hidden="true">
+          <ol class={`slider-marks ${hasLines ? "lines" : ""}`} aria-hidden="true">
             {values.map((mark) => (
               <li
                 key={mark.value}
                 class={mark.value === shown ? "chosen" : ""}
                 style={{ insetInlineStart: `calc(0.5rem + (100% - 1rem) * ${partOf(mark.value)})` }}
               >
-                {values.length <= 5 ? mark.label : null}
+                {areNamed ? mark.label.split(between).map((line) => <span key={line}>{line}</span>) : null}
               </li>
             ))}
           </ol>

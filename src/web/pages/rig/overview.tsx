@@ -170,8 +170,10 @@ function MoneyCard({ miner: { money: worth, readings, coinInfo } }: { miner: Min
 }
 
 /** What it mines, a second algorithm, a proxy's workers. */
-function WorkCard({ miner: { readings } }: { miner: MinerDetail }) {
-  const { algorithm, dual, proxy, bestShare, foundBlocks, startedAt, mode } = readings;
+function WorkCard({ miner: { readings, coinInfo } }: { miner: MinerDetail }) {
+  const { dual, proxy, bestShare, foundBlocks, startedAt, mode } = readings;
+  // The coin's is written as people write it.
+  const algorithm = coinInfo.algorithm === "" ? readings.algorithm : coinInfo.algorithm;
   return (
     <Card title={t.rig.work}>
       <Facts
