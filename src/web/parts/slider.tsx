@@ -106,13 +106,13 @@ export function Slider(props: SliderProps) {
         />
         {values.length === 0 ? null : (
           <ol class="slider-marks" aria-hidden="true">
-            {values.map((mark) => (
+            {values.map((mark, index) => (
               <li
                 key={mark.value}
                 class={mark.value === shown ? "chosen" : ""}
                 style={{ insetInlineStart: `calc(0.5rem + (100% - 1rem) * ${partOf(mark.value)})` }}
               >
-                {values.length <= 5 ? mark.label : null}
+                {index === 0 || index === values.length - 1 ? mark.label : null}
               </li>
             ))}
           </ol>
