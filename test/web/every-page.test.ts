@@ -115,7 +115,7 @@ const uneven = (page: Page): Promise<string[]> =>
 test("without JavaScript there is only a notice", async () => {
   const page = await newPage(375, 800, { javaScriptEnabled: false });
   await page.goto(dashboard.url);
-  await page.getByText("The dashboard needs JavaScript.").waitFor();
+  await page.locator("noscript p").waitFor();
   expect(await page.getByText("Rigbridge…").isVisible()).toBe(false);
   await page.context().close();
 });
