@@ -58,7 +58,7 @@ export const power = (watts: number | null | undefined, largest?: number): strin
   watts === null || watts === undefined
     ? unknown
     : Math.abs(largest ?? watts) < 10_000
-      ? `${number(watts)} W`
+      ? `${number(watts, largest === undefined ? 0 : 2)} W`
       : scaled(watts, "W", largest);
 
 /** Wh as kWh, less than one as Wh. */

@@ -73,7 +73,8 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
       {
         name: t.status.Mining,
         values: points.map((point) => point[3]),
-        format: (value) => number(value),
+        // Between whole rigs an axis says nothing.
+        format: (value) => (Number.isInteger(value ?? 0) ? number(value) : ""),
         colour: 3,
         shape: "steps",
       },
