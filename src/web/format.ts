@@ -29,12 +29,17 @@ const short = (value: number): string => {
 
 const prefixes = ["", "k", "M", "G", "T", "P", "E", "Z"];
 
-/** Like 3.21 T with its unit: `scaled(3.21e12, "H/s")` is "3.21 TH/s". */
-export function scaled(value: number | null | undefined, unit: string): string {
+/**
+ * Like 3.21 T with its unit: `scaled(3.21e12, "H/s")` is "3.21 TH/s". `largest`, here and below: on an axis, its largest
+ * value, whose unit all others take.
+ */
+export function scaled(value: number | null | undefined, unit: string, largest?: number): string {
   if (value === null || value === undefined) return unknown;
-  const step = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)) / 3);
+  const size = Math.abs(largest ?? value);
+  const step = size === 0 ? 0 : Math.floor(Math.log10(size) / 3);
   const index = Math.max(0, Math.min(prefixes.length - 1, step));
-  return `${short(value / 1000 ** index)} ${prefixes[index] ?? ""}${unit}`;
+  const scaledDown = value / 1000 ** index;
+  return `${largest === undefined ? short(scaledDown) : number(scaledDown, 2)} ${prefixes[index] ?? ""}${unit}`;
 }
 
 /** The unit in which the hash rate of an algorithm is measured. */
@@ -45,26 +50,25 @@ export function hashUnit(algorithm: string | null | undefined): string {
 }
 
 /** H/s, or Sol/s and G/s for algorithms that are measured in those. */
-export const hashrate = (value: number | null | undefined, algorithm?: string | null): string =>
-  scaled(value, hashUnit(algorithm));
+export const hashrate = (value: number | null | undefined, algorithm?: string | null, largest?: number): string =>
+  scaled(value, hashUnit(algorithm), largest);
 
 /** W, from 10 kW on in kW. */
-export const power = (watts: number | null | undefined): string =>
+export const power = (watts: number | null | undefined, largest?: number): string =>
   watts === null || watts === undefined
     ? unknown
-    : Math.abs(watts) < 10_000
-      ? `${number(watts)} W`
-      : scaled(watts, "W");
+    : Math.abs(largest ?? watts) < 10_000
+      ? `${number(watts, largest === undefined ? 0 : 2)} W`
+      : scaled(watts, "W", largest);
 
 /** Wh as kWh, less than one as Wh. */
-export const energy = (wattHours: number | null | undefined): string =>
-  wattHours === null || wattHours === undefined
-    ? unknown
-    : wattHours >= 10_000_000
-      ? scaled(wattHours, "Wh")
-      : wattHours > 0 && wattHours < 1000
-        ? `${number(wattHours)} Wh`
-        : `${number(wattHours / 1000, wattHours < 100_000 ? 1 : 0)} kWh`;
+export function energy(wattHours: number | null | undefined, largest?: number): string {
+  if (wattHours === null || wattHours === undefined) return unknown;
+  const size = largest ?? wattHours;
+  if (size >= 10_000_000) return scaled(wattHours, "Wh", largest);
+  if (size > 0 && size < 1000) return `${number(wattHours)} Wh`;
+  return `${number(wattHours / 1000, largest !== undefined ? 2 : size < 100_000 ? 1 : 0)} kWh`;
+}
 
 /** J/H, in the unit that suits the algorithm: J/TH for SHA-256, J/kH for RandomX. */
 export function efficiency(joulesPerHash: number | null | undefined): string {

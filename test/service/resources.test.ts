@@ -173,7 +173,7 @@ describe("hosts and managed miners", () => {
       softwarePath: "",
       algorithm: "",
       dualAlgorithm: "",
-      note: "It cannot run without softwareType, poolId, algorithm",
+      note: "It cannot run without a mining program, a pool and an algorithm",
       ...{ uid: "garage-example-m1", groupId: 0, running: false, status: null },
       ...{ addedPools: [], gpuSettings: [], idle: null, switching: null },
     });

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeBrowser, newPage, testInBrowser as test } from "../chromium.ts";
 import { reverseProxy } from "../http/reverse-proxy.ts";
 import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
@@ -111,6 +111,14 @@ const uneven = (page: Page): Promise<string[]> =>
     }
     return found;
   });
+
+test("without JavaScript there is only a notice", async () => {
+  const page = await newPage(375, 800, { javaScriptEnabled: false });
+  await page.goto(dashboard.url);
+  await page.locator("noscript p").waitFor();
+  expect(await page.getByText("Rigbridge…").isVisible()).toBe(false);
+  await page.context().close();
+});
 
 describe("every page, with hostile names and hostile rigs,", () => {
   test("is accessible in light and dark, wide and narrow; nothing of the names runs or widens it", async () => {

@@ -41,6 +41,14 @@ test("numbers have three significant digits and the field's units", () => {
   expect(format.money(12.345, null)).toBe("12.35");
 });
 
+test("the values of an axis have one unit", () => {
+  expect([0, 5_000, 12_500].map((value) => format.power(value, 12_500))).toEqual(["0 kW", "5 kW", "12.5 kW"]);
+  expect([0, 4_000, 8_000].map((value) => format.power(value, 8_000))).toEqual(["0 W", "4,000 W", "8,000 W"]);
+  expect([0, 0.5, 1].map((value) => format.power(value, 1))).toEqual(["0 W", "0.5 W", "1 W"]);
+  expect([0, 5e11, 1e12].map((value) => format.hashrate(value, null, 1e12))).toEqual(["0 TH/s", "0.5 TH/s", "1 TH/s"]);
+  expect([0, 500, 1_250].map((value) => format.energy(value, 1_250))).toEqual(["0 kWh", "0.5 kWh", "1.25 kWh"]);
+});
+
 test("times and names", () => {
   const now = Date.parse("2026-11-22T12:00:00Z");
   expect(format.duration(2 * 86_400 + 4 * 3600 + 59)).toBe("2 d 4 h");

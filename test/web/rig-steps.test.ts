@@ -95,6 +95,25 @@ describe("from a rig to the next one", () => {
     await close();
   });
 
+  test("not by keys while they are switched off in the settings", async () => {
+    const { page, close } = await visit("settings?tab=display");
+    await page.getByRole("checkbox", { name: "Keyboard shortcuts" }).uncheck();
+    await page.goto(`${dashboard.url}/rigs/${idOf(5)}`);
+    const next = steps(page).getByRole("link", { name: "Next rig: Rig 6" });
+    await next.waitFor();
+    expect(await next.getAttribute("aria-keyshortcuts")).toBeNull();
+    await page.keyboard.press("j");
+    await next.click();
+    await isOn(page, "Rig 6");
+    await page.goto(`${dashboard.url}/settings?tab=display`);
+    await page.getByRole("checkbox", { name: "Keyboard shortcuts" }).check();
+    await page.goto(`${dashboard.url}/rigs/${idOf(5)}`);
+    await next.waitFor();
+    await page.keyboard.press("j");
+    await isOn(page, "Rig 6");
+    await close();
+  });
+
   test("the link keeps the focus, so that it can be pressed again", async () => {
     const { page, close } = await visit(`rigs/${idOf(1)}`);
     await steps(page).getByRole("link", { name: "Next rig: Rig 2" }).press("Enter");

@@ -58,7 +58,7 @@ export class ProgramDownloads {
   #requestFor({ files }: Program, entry: MiningProgram): DownloadRequest {
     const request = downloadOf(entry, this.#target);
     if (request === null) {
-      const advice = "set softwareAutoDownload to false and softwarePath to its file on the host";
+      const advice = "install it on the host and give its path (softwarePath)";
       throw new RigbridgeError("no.download", `There is no known download of ${entry.name} for this host; ${advice}`);
     }
     const given = files.from === "download" ? files.sha256 : null;

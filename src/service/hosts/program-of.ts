@@ -62,6 +62,8 @@ export interface Lack {
   readonly message: string;
 }
 
+const inWords = new Intl.ListFormat("en-GB");
+
 /** The program of a managed miner, or why it cannot run. */
 export function programOf(
   miner: Stored<StoredManagedMiner>,
@@ -70,20 +72,20 @@ export function programOf(
   const pools = poolsOf(miner, store);
   const { first, second } = algorithmsOf(miner, pools, coins);
   const lacks = [
-    ...(software === undefined ? ["softwareType"] : []),
-    ...(pools.length === 0 ? ["poolId"] : []),
-    ...(first === "" ? ["algorithm"] : []),
+    ...(software === undefined ? ["a mining program"] : []),
+    ...(pools.length === 0 ? ["a pool"] : []),
+    ...(first === "" ? ["an algorithm"] : []),
     ...(!miner.softwareAutoDownload && miner.softwarePath === "" && software?.isDeclared !== true
-      ? ["softwarePath"]
+      ? ["the path of the program on its host"]
       : []),
   ];
   if (software === undefined || lacks.length > 0)
-    return { code: "not.possible", message: `It cannot run without ${lacks.join(", ")}` };
+    return { code: "not.possible", message: `It cannot run without ${inWords.format(lacks)}` };
   const files: ProgramFiles | null = software.isDeclared ? { from: "host" } : filesOf(miner, store, system);
   if (files === null)
     return {
       code: "no.download",
-      message: `There is no known download of ${software.name}; set softwareAutoDownload to false and softwarePath to its file on the host`,
+      message: `There is no known download of ${software.name}; install it on the host and give its path (softwarePath)`,
     };
   const isSecond = (pool: StoredPool): boolean =>
     second !== null && pool.coinAlgorithm !== "" && !takes(pool, first, coins) && takes(pool, second, coins);

@@ -9,7 +9,8 @@ export interface Series {
   readonly name: string;
   /** One value for each time; null is a gap. */
   readonly values: readonly (number | null)[];
-  readonly format: (value: number | null) => string;
+  /** `largest`: on an axis, its largest value, whose unit all others take. */
+  readonly format: (value: number | null, largest?: number) => string;
   /** A colour of the palette, 1 to 4. */
   readonly colour?: 1 | 2 | 3 | 4;
   readonly shape?: "line" | "area" | "steps" | "bars";
@@ -25,6 +26,8 @@ interface ChartProps {
   readonly height?: number;
   /** Epoch ms that the axis spans; default: from the first time to the last one. */
   readonly span?: readonly [from: number, to: number];
+  /** Leaves the place of a second axis free, so that its times stand below those of a chart that has one. */
+  readonly secondAxis?: boolean;
   /** Epoch ms of the present, if times after it are in the chart: a line shows it. */
   readonly present?: number;
   /** What is around it says it already; screen readers read it. */
@@ -35,12 +38,21 @@ interface ChartProps {
  * Curves over time. What the picture shows is said in a sentence as well, and stands in a table behind it, for readers
  * who do not see it.
  */
-export function Chart({ title, times, series, height = 220, span, present, titleHidden = false }: ChartProps) {
+export function Chart({
+  title,
+  times,
+  series,
+  height = 220,
+  span,
+  present,
+  secondAxis = false,
+  titleHidden = false,
+}: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const id = useId();
   const made = useRef<uPlot | undefined>(undefined);
-  const newest = useRef<Drawn>({ times, series, height, span, present });
-  newest.current = { times, series, height, span, present };
+  const newest = useRef<Drawn>({ times, series, height, span, present, secondAxis });
+  newest.current = { times, series, height, span, present, secondAxis };
   // New values go into the picture that is there; other curves need another picture.
   const looks = JSON.stringify([times.length < 2, height, series.map(({ values, ...look }) => look)]);
   useEffect(() => {
@@ -114,7 +126,9 @@ function summaryOf({ name, values, format }: Series, present: number | null): st
     if (value > most) most = value;
   }
   if (present !== null) return t.chart.now(name, format(values[present] ?? null), format(least), format(most));
-  return least === most ? `${name}: ${format(last)}` : t.chart.summary(name, format(last), format(least), format(most));
+  return format(least) === format(most)
+    ? `${name}: ${format(last)}`
+    : t.chart.summary(name, format(last), format(least), format(most));
 }
 
 /** Rows of the table: more say nothing to anybody. */
@@ -168,6 +182,7 @@ function ChartTable({ times, series }: Pick<ChartProps, "times" | "series">) {
 
 interface Drawn extends Pick<ChartProps, "times" | "series"> {
   readonly height: number;
+  readonly secondAxis: boolean;
   readonly span: ChartProps["span"];
   readonly present: ChartProps["present"];
 }
@@ -177,9 +192,11 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
   ...series.map(({ values }) => [...values]),
 ];
 
+const axisPx = 70;
+
 /** The values and their formats may change afterwards, the curves may not. */
 async function draw(element: HTMLElement, newest: { readonly current: Drawn }): Promise<uPlot> {
-  const { times, series, height } = newest.current;
+  const { times, series, height, secondAxis } = newest.current;
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
   // A canvas knows neither custom properties nor light-dark().
   const colour = (name: string) => () => {
@@ -201,6 +218,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
     {
       width: element.clientWidth,
       height,
+      padding: [null, secondAxis ? axisPx : null, null, null],
       // Hours as the language writes them.
       fmtDate: () => (date: Date) => dates.format(date),
       cursor: { drag: { x: false, y: false } },
@@ -230,11 +248,14 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
         ...scales.slice(0, 2).map((scale, index) => ({
           scale,
           side: (index === 0 ? 3 : 1) as 1 | 3,
-          size: 70,
+          size: axisPx,
           stroke: colour("--ink-soft"),
           grid: { show: index === 0, stroke: colour("--line"), width: 1 },
           ticks: { show: false },
-          values: (_: uPlot, splits: number[]) => splits.map((split) => formatOf(scale)(split)),
+          values: (_: uPlot, splits: number[]) => {
+            const largest = Math.max(...splits.map(Math.abs));
+            return splits.map((split) => formatOf(scale)(split, largest));
+          },
         })),
       ],
       series: [

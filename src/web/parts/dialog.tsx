@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { t } from "../language.ts";
 import { Icon } from "./icon.tsx";
 import { problemText } from "./messages.tsx";
@@ -16,6 +16,7 @@ interface DialogProps {
 /** A native modal dialog, open as long as it is rendered. */
 export function Dialog({ title, onClose, children, actions, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
   useEffect(() => {
     const opener = document.activeElement;
     element.current?.showModal();
@@ -25,9 +26,9 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Dial
     };
   }, []);
   return (
-    <dialog ref={element} class={wide ? "dialog wide" : "dialog"} onClose={onClose} aria-labelledby="dialog-title">
+    <dialog ref={element} class={wide ? "dialog wide" : "dialog"} onClose={onClose} aria-labelledby={titleId}>
       <header>
-        <h2 id="dialog-title">
+        <h2 id={titleId}>
           <bdi>{title}</bdi>
         </h2>
         <button type="button" class="button quiet" aria-label={t.shell.close} onClick={() => element.current?.close()}>

@@ -73,12 +73,16 @@ export const Tile = ({
   tone?: "good" | "warning" | "bad";
 }) => (
   <div class={`tile ${tone ?? ""}`}>
-    <dt>{name}</dt>
+    <dt>{withWhole(name)}</dt>
     <dd>
       <span class="tile-value">{value}</span>
       {note === undefined || note === null ? null : <span class="tile-note">{note}</span>}
     </dd>
   </div>
 );
+
+/** No line ends within names like SHA-256. */
+const withWhole = (text: string): ComponentChildren =>
+  text.split(/(\w{1,8}-\d{1,4})/).map((part, index) => (index % 2 === 0 ? part : <span class="whole">{part}</span>));
 
 export const Tiles = ({ children }: { children: ComponentChildren }) => <dl class="tiles">{children}</dl>;

@@ -222,13 +222,13 @@ describe("a managed miner", () => {
       ...(await bench.service.saveManagedMiner({ ...noFields, hostId: 1, poolId: 1 }, caller)),
     };
     expect([groupId, running, addedPools, gpuSettings, idle]).toEqual([0, false, [], [], null]);
-    expect(earlier.note).toContain("softwareType");
+    expect(earlier.note).toContain("a mining program");
     await restart();
     const double = await agent();
     expect(double.programs).toEqual([]);
     await shows(bench, "Stopped");
     expect(await problem(bench.act(1, { action: "start" }))).toMatchObject({
-      message: expect.stringContaining("It cannot run without softwareType"),
+      message: expect.stringContaining("It cannot run without a mining program"),
     });
   });
 });

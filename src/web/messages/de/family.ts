@@ -33,7 +33,7 @@ export const family: typeof source = {
   notWatts: (zero) => `Muss eine Zahl in Watt sein, ${zero} oder mehr.`,
   none: "Noch keine Räume",
   howTo:
-    "Räume stehen in der Konfigurationsdatei: heating für einen Raum, follow für die Sonne, oder eine Gruppe mit room: true. docs/heating.md zeigt, wie.",
+    "Eine Gruppe wird in den Einstellungen unter Gruppen zum Raum. Ein Raum mit Thermostat (heating) und was der Sonne folgt (follow) stehen in der Konfigurationsdatei; docs/heating.md zeigt, wie.",
   ask: "Du siehst keine Räume. Die Person, die diesen Dienst betreibt, kann dir welche freigeben.",
   share: "Höchstens nutzen",
   all: "alles",

@@ -156,6 +156,7 @@ export const rules: typeof source = {
     endTitle: (name) => `${name} beenden?`,
     endText: "Regeln handeln wieder an ihren Rigs, und Alarme werden wieder gesendet.",
   },
+  choices: { all: "Was gelten muss", above: "Vergleich", weekly: "Wann" },
   fields: {
     key: "Schlüssel",
     name: "Name",

@@ -139,7 +139,9 @@ export const settings: Messages["settings"] = {
   },
   words: { none: "nichts", text: "Text", number: "Zahl" },
 
-  onlyHere: "Beides wird nur in diesem Browser gespeichert.",
+  shortcuts: "Tastenkürzel",
+  shortcutsHint: "Auf der Seite eines Rigs öffnet j das nächste Rig und k das vorige.",
+  onlyHere: "All das wird nur in diesem Browser gespeichert.",
   ofService:
     "Beide setzt die Konfiguration des Dienstes. Zeiten auf diesen Seiten stehen in der Zeitzone dieses Browsers.",
   currency: "Währung",
@@ -156,6 +158,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "Sprache",
     theme: "Farben",
+    shortcuts: "Tastenkürzel",
     "rigs.columns": "Spalten der Rigs",
     "rigs.layout": "Rigs als Tabelle oder Karten",
     "rigs.views": "Gespeicherte Ansichten der Rigs",

@@ -31,7 +31,7 @@ export const family = {
   notWatts: (zero: string) => `Must be a number of watts, ${zero} or more.`,
   none: "No rooms yet",
   howTo:
-    "Rooms are declared in the configuration file: heating for a room, follow for the sun, or a group with room: true. docs/heating.md shows how.",
+    "A group becomes a room in the settings, under Groups. A room with a thermostat (heating) and what follows the sun (follow) are declared in the configuration file; docs/heating.md shows how.",
   ask: "You see no rooms. The person who runs this service can give you access to some.",
   share: "Use at most",
   all: "all",

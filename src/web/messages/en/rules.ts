@@ -155,6 +155,7 @@ export const rules = {
     endTitle: (name: string) => `End ${name}?`,
     endText: "Rules act at its rigs again, and alarms are sent again.",
   },
+  choices: { all: "What must be true", above: "Comparison", weekly: "When" },
   fields: {
     key: "Key",
     name: "Name",

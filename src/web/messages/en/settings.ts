@@ -135,7 +135,9 @@ export const settings = {
   },
   words: { none: "none", text: "text", number: "number" },
 
-  onlyHere: "Both are kept in this browser only.",
+  shortcuts: "Keyboard shortcuts",
+  shortcutsHint: "On the page of a rig, j opens the next rig and k the previous one.",
+  onlyHere: "All of this is kept in this browser only.",
   ofService: "The service's configuration sets both. Times on these pages are in this browser's time zone.",
   currency: "Currency",
   timeZone: "Time zone",
@@ -151,6 +153,7 @@ export const settings = {
   stored: {
     language: "Language",
     theme: "Colours",
+    shortcuts: "Keyboard shortcuts",
     "rigs.columns": "Columns of the rigs",
     "rigs.layout": "Rigs as a table or cards",
     "rigs.views": "Saved views of the rigs",

@@ -155,6 +155,7 @@ export const rules: typeof source = {
     endTitle: (name) => `${name} پایان یابد؟`,
     endText: "قانون‌ها دوباره روی ریگ‌هایش عمل می‌کنند و هشدارها دوباره فرستاده می‌شوند.",
   },
+  choices: { all: "چه چیزی باید برقرار باشد", above: "مقایسه", weekly: "زمان" },
   fields: {
     key: "کلید",
     name: "نام",

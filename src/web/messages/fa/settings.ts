@@ -131,7 +131,9 @@ export const settings: Messages["settings"] = {
   },
   words: { none: "هیچ", text: "متن", number: "عدد" },
 
-  onlyHere: "هر دو فقط در این مرورگر نگه داشته می‌شوند.",
+  shortcuts: "میان‌برهای صفحه‌کلید",
+  shortcutsHint: "در صفحهٔ یک ریگ، j ریگ بعدی و k ریگ قبلی را باز می‌کند.",
+  onlyHere: "همهٔ این‌ها فقط در این مرورگر نگه داشته می‌شوند.",
   ofService: "هر دو را پیکربندی سرویس تعیین می‌کند. زمان‌ها در این صفحه‌ها به منطقهٔ زمانی همین مرورگرند.",
   currency: "واحد پول",
   timeZone: "منطقهٔ زمانی",
@@ -147,6 +149,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "زبان",
     theme: "رنگ‌ها",
+    shortcuts: "میان‌برهای صفحه‌کلید",
     "rigs.columns": "ستون‌های ریگ‌ها",
     "rigs.layout": "ریگ‌ها به شکل جدول یا کارت",
     "rigs.views": "نماهای ذخیره‌شدهٔ ریگ‌ها",

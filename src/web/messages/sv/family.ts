@@ -33,7 +33,7 @@ export const family: typeof source = {
   notWatts: (zero) => `Måste vara ett antal watt, ${zero} eller mer.`,
   none: "Inga rum ännu",
   howTo:
-    "Rum anges i konfigurationsfilen: heating för ett rum, follow för solen, eller en grupp med room: true. docs/heating.md visar hur.",
+    "En grupp blir ett rum i inställningarna, under Grupper. Ett rum med termostat (heating) och det som följer solen (follow) anges i konfigurationsfilen; docs/heating.md visar hur.",
   ask: "Du ser inga rum. Personen som driver tjänsten kan ge dig tillgång till några.",
   share: "Använd högst",
   all: "allt",

@@ -156,6 +156,7 @@ export const rules: typeof source = {
     endTitle: (name) => `Avsluta ${name}?`,
     endText: "Regler agerar på dess riggar igen, och larm skickas igen.",
   },
+  choices: { all: "Vad som ska gälla", above: "Jämförelse", weekly: "När" },
   fields: {
     key: "Nyckel",
     name: "Namn",

@@ -139,7 +139,9 @@ export const settings: Messages["settings"] = {
   },
   words: { none: "inget", text: "text", number: "tal" },
 
-  onlyHere: "Båda sparas bara i den här webbläsaren.",
+  shortcuts: "Kortkommandon",
+  shortcutsHint: "På en riggs sida öppnar j nästa rigg och k den föregående.",
+  onlyHere: "Allt detta sparas bara i den här webbläsaren.",
   ofService: "Båda anges i tjänstens konfiguration. Tider på sidorna visas i den här webbläsarens tidszon.",
   currency: "Valuta",
   timeZone: "Tidszon",
@@ -155,6 +157,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "Språk",
     theme: "Färger",
+    shortcuts: "Kortkommandon",
     "rigs.columns": "Riggarnas kolumner",
     "rigs.layout": "Riggar som tabell eller kort",
     "rigs.views": "Sparade vyer av riggarna",

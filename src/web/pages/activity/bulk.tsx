@@ -68,11 +68,13 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
     <table class="bulk-table">
       <thead>
         <tr>
-          {[t.activity.action, t.activity.when, t.activity.who, t.activity.rigs, t.activity.stateName].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
+          <th scope="col">{t.activity.action}</th>
+          <th scope="col">{t.activity.when}</th>
+          <th scope="col">{t.activity.who}</th>
+          <th scope="col" class="number">
+            {t.activity.rigs}
+          </th>
+          <th scope="col">{t.activity.stateName}</th>
         </tr>
       </thead>
       <tbody>
@@ -147,7 +149,7 @@ function Results({ id }: { id: number }) {
             </p>
             <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />
             <Scroll name={t.activity.results}>
-              <table class="bulk-table">
+              <table class="bulk-table bulk-results">
                 <thead>
                   <tr>
                     <th scope="col">{t.activity.rig}</th>

@@ -4,7 +4,7 @@ import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
-import { session } from "../../session.ts";
+import { may, session } from "../../session.ts";
 import { Rooms } from "./rooms.tsx";
 import { useRooms } from "./use-rooms.ts";
 
@@ -21,9 +21,15 @@ export default function Family() {
           title={t.family.none}
           text={session.value?.user.privilege === "administrator" ? t.family.howTo : t.family.ask}
         >
-          <a class="button" href={link("rigs")}>
-            {t.menu.rigs}
-          </a>
+          {may("addGroup") ? (
+            <a class="button" href={link("settings?tab=groups")}>
+              {t.settings.tabs.groups}
+            </a>
+          ) : (
+            <a class="button" href={link("rigs")}>
+              {t.menu.rigs}
+            </a>
+          )}
         </EmptyState>
       ) : (
         <Rooms rooms={rooms} />

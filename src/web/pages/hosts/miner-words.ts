@@ -21,6 +21,7 @@ export function minerWords({ algorithms, pools, software }: Catalogue): FormWord
   return {
     exactlyOne: [],
     label: (key) => lookUp(t.hosts.fields, key) ?? key,
+    choice: () => t.form.choose,
     option: (key, value) =>
       (key === "algorithm"
         ? nameIn(algorithms, value)

@@ -55,7 +55,7 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
   const times = useMemo(() => points.map(([time]) => time), [points]);
   const series = useMemo((): Series[] => {
     const column = (index: 1 | 2 | 3 | 5 | 6 | 7) => points.map((point) => point[index]);
-    const rate = (value: number | null) => hashrate(value, algorithm);
+    const rate = (value: number | null, largest?: number) => hashrate(value, algorithm, largest);
     const amount = (value: number | null) => money(value, currency);
     return figure === "hashrate"
       ? [
@@ -70,7 +70,14 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
   }, [points, figure]);
   const mining = useMemo(
     (): Series[] => [
-      { name: t.status.Mining, values: points.map((point) => point[3]), format: number, colour: 3, shape: "steps" },
+      {
+        name: t.status.Mining,
+        values: points.map((point) => point[3]),
+        // Between whole rigs an axis says nothing.
+        format: (value) => (Number.isInteger(value ?? 0) ? number(value) : ""),
+        colour: 3,
+        shape: "steps",
+      },
     ],
     [points],
   );
@@ -84,7 +91,7 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
         titleHidden
       />
       {figure === "hashrate" && times.length > 0 ? (
-        <Chart title={t.status.Mining} times={times} span={span} series={mining} height={100} titleHidden />
+        <Chart title={t.status.Mining} times={times} span={span} series={mining} height={100} secondAxis titleHidden />
       ) : null}
     </>
   );

@@ -100,7 +100,7 @@ function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
             colour: colours[metric],
             shape: metric === "energy" ? "area" : "line",
             format: {
-              hashrate: (value: number | null) => hashrate(value, algorithm),
+              hashrate: (value: number | null, largest?: number) => hashrate(value, algorithm, largest),
               power,
               temperature: (value: number | null) => temperature(value, 1),
               energy,

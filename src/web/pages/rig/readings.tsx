@@ -10,7 +10,7 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
   const { shares } = readings;
   const rate = (value: number | null) => hashrate(value, readings.algorithm);
   const notes = (value: number | null, ...texts: (string | null)[]) => {
-    const text = texts.filter((each) => each !== null).join(" · ");
+    const text = texts.filter((each) => each !== null).join("\u00a0· ");
     const isOld = readings.stale && value !== null;
     return text === "" && !isOld ? null : (
       <>

@@ -29,7 +29,11 @@ export function Software({ miner }: { miner: MinerDetail }) {
               list={[
                 [
                   t.rig.program,
-                  <bdi>{names.find(({ id }) => id === managed.softwareType)?.name ?? managed.softwareType}</bdi>,
+                  managed.softwareType === "" ? (
+                    "–"
+                  ) : (
+                    <bdi>{names.find(({ id }) => id === managed.softwareType)?.name ?? managed.softwareType}</bdi>
+                  ),
                 ],
                 [t.rig.state, <ProgramState managed={managed} />],
                 [t.rig.algorithm, managed.algorithm === "" ? "–" : <bdi>{managed.algorithm}</bdi>],
@@ -84,7 +88,7 @@ export function Software({ miner }: { miner: MinerDetail }) {
               )}
             </Card>
           )}
-          {may("getManagedMinerCommand") ? <CommandLine id={miner.id} /> : null}
+          {managed.note === null && may("getManagedMinerCommand") ? <CommandLine id={miner.id} /> : null}
         </div>
       )}
     </Loading>

@@ -6,6 +6,7 @@ import { t } from "../../language.ts";
 import { type Row, rigs, wantColumns } from "../../live.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import { link } from "../../route.ts";
+import { shortcuts } from "../../shortcuts.ts";
 import { columns, compareBy } from "../rigs/columns.tsx";
 import { matcher } from "../rigs/filter.ts";
 import { groupTree } from "../rigs/groups.ts";
@@ -38,7 +39,7 @@ export function Steps({ id, groups }: StepsProps) {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isTaken(event)) return;
+      if (!shortcuts.value || isTaken(event)) return;
       // As a click on the link, so that forms with unsaved changes ask first.
       nav.current?.querySelector<HTMLElement>(`[aria-keyshortcuts="${letterOf(event)}"]`)?.click();
     };
@@ -101,11 +102,11 @@ interface StepProps {
 
 /** A link to another rig. At the end of the list it leads nowhere, and keeps the focus. */
 function Step({ letter, icon, name, rig, hrefOf }: StepProps) {
+  const target = rig === null ? name : rig.name;
   const attributes = {
     class: "button quiet small",
     "aria-label": rig === null ? name : `${name}: ${rig.name}`,
-    "aria-keyshortcuts": letter,
-    title: `${rig === null ? name : rig.name} (${letter})`,
+    ...(shortcuts.value ? { "aria-keyshortcuts": letter, title: `${target} (${letter})` } : { title: target }),
   };
   return rig === null ? (
     <a {...attributes} role="link" aria-disabled tabIndex={-1}>

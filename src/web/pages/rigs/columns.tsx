@@ -90,7 +90,10 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
     6.75,
   ),
   performance: reading(performanceOf, (value) => format.percent(value), 7),
-  power: reading(({ power }) => power, format.power),
+  power: reading(
+    ({ power }) => power,
+    (value) => format.power(value),
+  ),
   efficiency: {
     ...reading(({ efficiency }) => efficiency, format.efficiency, 7),
     fields: ["efficiency"],

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -26,10 +27,12 @@ interface FiltersProps {
   readonly listed: number;
   readonly tree: GroupTree;
   readonly onClose: () => void;
+  /** Above the filters. */
+  readonly children: ComponentChildren;
 }
 
 /** All filters, each value with the number of rigs that it would list. */
-export function FiltersDialog({ view, change, all, listed, tree, onClose }: FiltersProps) {
+export function FiltersDialog({ view, change, all, listed, tree, onClose, children }: FiltersProps) {
   return (
     <Dialog
       title={t.rigs.filter}
@@ -49,6 +52,7 @@ export function FiltersDialog({ view, change, all, listed, tree, onClose }: Filt
         </>
       }
     >
+      {children}
       <div class="filters">
         {facetKeys.map((key) => (
           <Facet key={key} name={key} view={view} change={change} all={all} tree={tree} />

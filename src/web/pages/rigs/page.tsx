@@ -77,7 +77,7 @@ export default function Rigs() {
         ) : undefined
       }
     >
-      <ViewsBar view={view} all={listed.all} tree={tree} />
+      {isNarrow.value ? null : <ViewsBar view={view} all={listed.all} tree={tree} />}
       <Toolbar view={view} change={change} layout={layout} listed={listed} tree={tree} />
       <TotalsBar listed={listed} view={view} change={change} />
       <JobList />

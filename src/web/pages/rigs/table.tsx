@@ -98,8 +98,11 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
         if (!selection.value.has(next.id)) toggleSelected(rows, next.id, true);
       }
     } else if (event.key === " " && selectable) toggleSelected(rows, row.id, event.shiftKey);
-    else if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) route(rigAddress(row.id, search));
-    else if (event.key === "a" && (event.ctrlKey || event.metaKey) && selectable) selectAll(rows);
+    else if (event.key === "Enter" && !(event.target instanceof HTMLAnchorElement)) {
+      // A row that is still coming into view would take the focus from the next page.
+      focusing.current = false;
+      route(rigAddress(row.id, search));
+    } else if (event.key === "a" && (event.ctrlKey || event.metaKey) && selectable) selectAll(rows);
     else if (event.key === "Escape" && selectable) clearSelection();
     else return;
     event.preventDefault();

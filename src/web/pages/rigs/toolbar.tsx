@@ -12,6 +12,7 @@ import type { GroupTree } from "./groups.ts";
 import { partText } from "./part-text.ts";
 import type { Listed } from "./use-listed.ts";
 import { allRigs, type Layout, layouts, partsOf, type View, without } from "./view.ts";
+import { ViewsBar } from "./views-bar.tsx";
 
 interface ToolbarProps {
   readonly view: View;
@@ -21,11 +22,11 @@ interface ToolbarProps {
   readonly tree: GroupTree;
 }
 
-/** The search, the filters, and how the list looks. */
+/** The search, the filters, and how the list looks; on a phone the dialog of filters has all but the search. */
 export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
-  const [open, setOpen] = useState<"filters" | "columns" | null>(null);
+  const [open, setOpen] = useState(false);
   const parts = partsOf(view).filter((part) => part !== "text");
-  const close = () => setOpen(null);
+  const looks = <Looks {...{ view, change, layout, listed, tree }} />;
   return (
     <>
       <search class="rigs-toolbar">
@@ -42,46 +43,14 @@ export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
             onInput={({ currentTarget }) => change({ ...view, text: currentTarget.value })}
           />
         </label>
-        <button type="button" class="button" aria-haspopup="dialog" onClick={() => setOpen("filters")}>
+        <button type="button" class="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
           <Icon name="filter" /> {t.rigs.filter}
           {parts.length === 0 ? null : <span class="count">{number(parts.length)}</span>}
         </button>
-        {layout === "cards" ? <SortChoice view={view} change={change} /> : null}
-        <span class="spring" />
-        <button
-          type="button"
-          class="button"
-          aria-haspopup="dialog"
-          aria-label={t.rigs.chooseColumns}
-          title={t.rigs.chooseColumns}
-          onClick={() => setOpen("columns")}
-        >
-          <Icon name="columns" />
-          <span class="wide-only">{t.rigs.chooseColumns}</span>
-        </button>
-        <fieldset class="segments">
-          <legend class="visually-hidden">{t.rigs.layoutLabel}</legend>
-          {layouts.map((each) => (
-            <button
-              key={each}
-              type="button"
-              class="button"
-              aria-pressed={layout === each}
-              aria-label={t.rigs.layout[each]}
-              title={t.rigs.layout[each]}
-              onClick={() => {
-                keepLayout(each);
-                change({ ...view, layout: each });
-              }}
-            >
-              <Icon name={each === "table" ? "rigs" : "cards"} />
-            </button>
-          ))}
-        </fieldset>
-        <CsvMenu rows={listed.rows} tree={tree} />
+        {isNarrow.value ? null : looks}
       </search>
       {parts.length === 0 ? null : (
-        <ul class="chips" aria-label={t.rigs.filter}>
+        <ul class="chips rigs-chips" aria-label={t.rigs.filter}>
           {parts.map((part) => (
             <li key={part} class="chip">
               <bdi>{partText(view, part, tree)}</bdi>
@@ -105,24 +74,73 @@ export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
           </li>
         </ul>
       )}
-      {open === "filters" ? (
+      {open ? (
         <FiltersDialog
           view={view}
           change={change}
           all={listed.all}
           listed={listed.rows.length}
           tree={tree}
-          onClose={close}
-        />
+          onClose={() => setOpen(false)}
+        >
+          {isNarrow.value ? (
+            <>
+              <ViewsBar view={view} all={listed.all} tree={tree} />
+              <div class="rigs-looks">{looks}</div>
+            </>
+          ) : null}
+        </FiltersDialog>
       ) : null}
-      {open === "columns" ? (
+    </>
+  );
+}
+
+/** The order, the columns, table or cards, and the list as a file. */
+function Looks({ view, change, layout, listed, tree }: ToolbarProps) {
+  const [choosing, setChoosing] = useState(false);
+  return (
+    <>
+      {layout === "cards" ? <SortChoice view={view} change={change} /> : null}
+      <span class="spring" />
+      <button
+        type="button"
+        class="button"
+        aria-haspopup="dialog"
+        aria-label={t.rigs.chooseColumns}
+        title={t.rigs.chooseColumns}
+        onClick={() => setChoosing(true)}
+      >
+        <Icon name="columns" />
+        <span class="wide-only">{t.rigs.chooseColumns}</span>
+      </button>
+      <fieldset class="segments">
+        <legend class="visually-hidden">{t.rigs.layoutLabel}</legend>
+        {layouts.map((each) => (
+          <button
+            key={each}
+            type="button"
+            class="button"
+            aria-pressed={layout === each}
+            aria-label={t.rigs.layout[each]}
+            title={t.rigs.layout[each]}
+            onClick={() => {
+              keepLayout(each);
+              change({ ...view, layout: each });
+            }}
+          >
+            <Icon name={each === "table" ? "rigs" : "cards"} />
+          </button>
+        ))}
+      </fieldset>
+      <CsvMenu rows={listed.rows} tree={tree} />
+      {choosing ? (
         <ColumnsDialog
           chosen={view.columns ?? ownColumns.value}
           change={(columns) => {
             keepColumns(columns);
             change({ ...view, columns });
           }}
-          onClose={close}
+          onClose={() => setChoosing(false)}
         />
       ) : null}
     </>
@@ -137,7 +155,7 @@ function SortChoice({ view, change }: Pick<ToolbarProps, "view" | "change">) {
   return (
     <span class="rigs-sort">
       <label>
-        <span class={isNarrow.value ? "visually-hidden" : ""}>{t.rigs.sortBy}</span>
+        <span>{t.rigs.sortBy}</span>
         <select
           value={view.sort}
           onChange={({ currentTarget }) =>

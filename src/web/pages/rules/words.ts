@@ -133,6 +133,7 @@ export function ruleWords(names: Names | undefined, readingUnits: Readonly<Recor
       ["weekly", "cron", "price"],
     ],
     label: labelOf,
+    choice: ([first = ""]) => lookUp(t.rules.choices, first) ?? t.form.choose,
     option: optionText,
     member: memberText,
     suggestions: suggested,

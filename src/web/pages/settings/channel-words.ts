@@ -9,6 +9,7 @@ export function channelWords(groups: readonly string[]): FormWords {
   return {
     exactlyOne: [],
     label: (key) => lookUp(t.settings.fields, key) ?? key,
+    choice: () => t.form.choose,
     option: (_, value) => lookUp(t.severity, value) ?? lookUp(t.settings.words, value) ?? value,
     member: (name) => lookUp(t.settings.words, name) ?? name,
     suggestions: (key) => (key === "groups" ? groups : key === "timeZone" ? Intl.supportedValuesOf("timeZone") : []),

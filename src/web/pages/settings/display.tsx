@@ -6,6 +6,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { session, signOut } from "../../session.ts";
+import { allowShortcuts, shortcuts } from "../../shortcuts.ts";
 
 const prefix = "rigbridge.";
 
@@ -22,6 +23,18 @@ export function Display() {
     <div class="cards settings-cards">
       <Card title={t.settings.tabs.display}>
         <DisplayFields />
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={shortcuts.value}
+            aria-describedby="shortcuts-hint"
+            onChange={({ currentTarget }) => allowShortcuts(currentTarget.checked)}
+          />
+          <span>{t.settings.shortcuts}</span>
+        </label>
+        <p id="shortcuts-hint" class="hint">
+          {t.settings.shortcutsHint}
+        </p>
         <p class="hint">{t.settings.onlyHere}</p>
         {who === null || who === undefined ? null : (
           <dl class="settings-facts">

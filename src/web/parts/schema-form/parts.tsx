@@ -131,7 +131,7 @@ function OneOf({
   return (
     <div class="one-of">
       <label class="field">
-        <span>{t.form.choose}</span>
+        <span>{words.choice(keys)}</span>
         <select value={given ?? ""} onChange={({ currentTarget }) => choose(currentTarget.value)}>
           {given === undefined ? <option value="">–</option> : null}
           {keys.map((key) => (
