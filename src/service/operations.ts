@@ -177,7 +177,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
       now,
     ),
     ...farmHistoryOperations({
-      ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
+      ...{ store, accessBook, shares, coins, now, currency: parts.rates.currency, history: config.history },
       demoStore: parts.records.demoStore,
     }),
     ...roomOperations({
