@@ -177,8 +177,9 @@ export function serviceOperations(parts: ServiceParts): Calls {
       now,
     ),
     ...farmHistoryOperations({
-      ...{ store, accessBook, shares, coins, now, currency: parts.rates.currency, history: config.history },
+      ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
       demoStore: parts.records.demoStore,
+      algorithmId: (name) => coins.algorithm(name)?.id,
     }),
     ...roomOperations({
       ...{ registry, accessBook, executor, runOnRig, runOnLoop, now, currency: parts.rates.currency },

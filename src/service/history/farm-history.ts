@@ -5,7 +5,6 @@ import type { Input, MiningService } from "../../contract/service.ts";
 import { allMiners, type FarmStep, farmFigures, farmSpans, type Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
-import type { Coins } from "../money/coins.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { mostPoints, mostReadings, rangeOf, rounded, tooManyPoints } from "./history.ts";
@@ -15,7 +14,8 @@ export interface FarmHistoryContext {
   readonly demoStore: Store;
   readonly accessBook: AccessBook;
   readonly shares: ReadShares;
-  readonly coins: Pick<Coins, "algorithm">;
+  /** The id of an algorithm by any of its names; undefined for an unknown name. */
+  readonly algorithmId: (name: string) => string | undefined;
   readonly history: Config["history"];
   readonly currency: string;
   /** Epoch ms. */
@@ -68,11 +68,11 @@ function samplesIn(from: number, to: number, { history, now }: FarmHistoryContex
 }
 
 function answerOf({ groups, from, to, step }: Asked, input: Input<"getSummaryHistory">, context: FarmHistoryContext) {
-  const { store, demoStore, coins, currency } = context;
+  const { store, demoStore, algorithmId, currency } = context;
   const parts = [store.farmSamples, demoStore.farmSamples];
   const algorithms = algorithmsIn(parts.map((part) => part.algorithms({ groups, from, to })));
   const given = input.algorithm;
-  const algorithm = given === undefined ? (algorithms[0] ?? null) : (coins.algorithm(given)?.id ?? given);
+  const algorithm = given === undefined ? (algorithms[0] ?? null) : (algorithmId(given) ?? given);
   const [own = [], demo = []] = parts.map((part) => part.read({ groups, from, to, step, currency, algorithm }));
   const points = pointsOf(together(own, demo, step), step);
   if (points.length > mostPoints) throw invalidAll([tooManyPoints(points.length)]);
