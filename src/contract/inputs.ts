@@ -580,7 +580,7 @@ export const SummaryHistoryQuery = HistoryQuery.extend({
   ).optional(),
   algorithm: parameter(
     z.string().min(1).max(64),
-    "id of the algorithm of the hash rate; default: the one that most miners mined in this time",
+    "id or name of the algorithm of the hash rate; default: the one that most miners mined in this time",
     "sha256",
   ).optional(),
 });

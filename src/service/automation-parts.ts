@@ -35,7 +35,7 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
   const { repeat = byTimer, messages } = options;
   const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
-  const executor = new CommandExecutor(registry.fleet, store, log);
+  const executor = new CommandExecutor(registry.fleet, store, log, options.commandTimeouts);
   const stepsOf = actionSteps(book, power, managedSteps(store, base.coins, base.managed));
   const holds = new PowerHolds({ store, power, now });
   const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));

@@ -179,6 +179,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     ...farmHistoryOperations({
       ...{ store, accessBook, shares, now, currency: parts.rates.currency, history: config.history },
       demoStore: parts.records.demoStore,
+      algorithmId: (name) => coins.algorithm(name)?.id,
     }),
     ...roomOperations({
       ...{ registry, accessBook, executor, runOnRig, runOnLoop, now, currency: parts.rates.currency },

@@ -6,6 +6,7 @@ import type { Interfaces } from "../link/networks.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import type { Runs } from "./automation/run-types.ts";
+import type { CommandTimeouts } from "./commands/command-executor.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
@@ -57,6 +58,8 @@ export interface ServiceOptions {
   readonly interfaces?: () => Interfaces;
   /** Runs the loops that control power and the outbox of channels; by default a timer. */
   readonly repeat?: Repeat;
+  /** Of commands; by default those of the executor. */
+  readonly commandTimeouts?: CommandTimeouts;
   /** Runs what rules and schedules do; by default the executor. */
   readonly runs?: Runs;
   /** Runs the turns of rules, once a second; by default a timer. */

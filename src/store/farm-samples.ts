@@ -71,7 +71,7 @@ export interface FarmSamples {
   append(moment: FarmMoment): void;
   /** Oldest first; no step without a sample. */
   read(query: FarmQuery): FarmStep[];
-  /** The number of miners of each algorithm, summed over all samples. */
+  /** The number of miners of each algorithm, summed over all samples; the most, then the highest hash rate, first. */
   algorithms(range: FarmRange): ReadonlyMap<string, number>;
   /**
    * Turns the oldest hour of each group into means if it is older than `raw` days, and drops means older than `hourly`
@@ -113,7 +113,8 @@ export const openFarmSamples = (sqlite: SqliteConnection): FarmSamples => {
        group by iif($step = 0, time, cast(time / $step as integer)) order by 1`,
     ),
     algorithms: sqlite.prepare(
-      `select algorithm, sum(miners) as miners from farm_hashrate where ${asked} group by algorithm`,
+      `select algorithm, sum(miners) as miners from farm_hashrate where ${asked}
+       group by algorithm order by miners desc, sum(hashrate) desc`,
     ),
     first: sqlite.prepare("select min(time) as first from farm_sample where group_id = $group and span = $span"),
     fold: sqlite.prepare(

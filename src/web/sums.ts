@@ -5,7 +5,7 @@ import type { Row } from "./live.ts";
 export interface Sums {
   readonly count: number;
   readonly byStatus: ReadonlyMap<MinerStatus, number>;
-  /** H/s by algorithm, the one of most rigs first; null stands for rigs that do not name theirs. */
+  /** H/s by algorithm, the main one first; null stands for rigs that do not name theirs. */
   readonly hashrates: readonly {
     readonly algorithm: string | null;
     readonly hashrate: number;
@@ -50,7 +50,8 @@ export function sumsOf(rows: Iterable<Row>): Sums {
     }
     algorithms.set(name, sum);
   }
-  const sorted = [...algorithms].sort(([, one], [, other]) => other.rigs - one.rigs);
+  // The main one is that of most rigs; of equal ones that with the highest hash rate.
+  const sorted = [...algorithms].sort(([, one], [, other]) => other.rigs - one.rigs || other.hashrate - one.hashrate);
   const [main] = sorted;
   return {
     count,

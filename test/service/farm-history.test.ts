@@ -65,6 +65,9 @@ describe("the history of the farm", () => {
     const near = (figure: number) => expect.closeTo(figure, -Math.log10(figure) + 5);
     const point = (time: number) => [time, near(asics), near(power), 3, 3, null, near(cost), null];
     expect(all.points).toEqual([point(start + minute), point(start + 2 * minute)]);
+    expect(await ask({ algorithm: "RandomX" })).toMatchObject({ algorithm: "randomx" });
+    const equal = await ask({ group: "West" });
+    expect(equal).toMatchObject({ algorithm: "sha256", algorithms: ["sha256", "randomx"] });
     const processor = await ask({ algorithm: "randomx", group: "West" });
     expect(processor.points[0]?.slice(1, 5)).toEqual([near(readings[2]?.hashrate ?? 0), expect.any(Number), 2, 2]);
     expect((await ask({ group: group("East") })).points[0]?.slice(3, 5)).toEqual([1, 1]);

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { whatsminer as whatsminerDriver } from "../../src/link/drivers/whatsminer/index.ts";
+import type { CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import type { RigModel } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
+import { deadline, rigAt } from "../link/rigs.ts";
 import { until, within } from "../until.ts";
 import { closeLoopBenches, openLoopBench, openValueServer } from "./loop-bench.ts";
 
@@ -370,4 +373,64 @@ describe("a simulated day of heating over sockets", () => {
     }
     expect(await bench.notifications()).toEqual([]);
   }, 60_000);
+});
+
+describe("a heated room with a WhatsMiner", () => {
+  const whatsminer = { kind: "whatsminer", warm: true } as const;
+  const password = "admin";
+
+  async function openRoom(restartSeconds: number, timeouts?: CommandTimeouts) {
+    const clock = stoppedClock();
+    const bench = await openLoopBench({
+      ...{ rigs: [{ ...whatsminer, restartSeconds }], clock: clock.now },
+      ...(timeouts === undefined ? {} : { timeouts }),
+      config: ([address]) => ({
+        miners: [{ address, name: "rig", password }],
+        heating: { name: "Den", miner: "rig", target: 21, roomTemperature: api },
+        power: { changesPerHour: 60 },
+      }),
+    });
+    const [rig] = bench.farm.rigs;
+    if (rig === undefined) throw new Error("there is a rig");
+    const pass = async (seconds: number) => {
+      clock.pass(seconds);
+      await bench.act(0, { action: "set_room_temperature", temperature: 15 });
+      await bench.turn();
+    };
+    const limits = () => rig.requests.writes.filter((write) => write.startsWith("adjust_power_limit"));
+    return { bench, clock, rig, pass, limits };
+  }
+
+  test("sets it to its highest power once, although that is less than it accepts", async () => {
+    const { bench, pass, limits } = await openRoom(0);
+    for (let turn = 0; turn < 5; turn += 1) await pass(600);
+    expect(limits()).toHaveLength(1);
+    expect(new Set((await bench.commands()).map((command) => command.split(" ").at(-1)))).toEqual(new Set(["done"]));
+    expect(await bench.notifications()).toEqual([]);
+  });
+
+  test("leaves it alone for half an hour, then longer, after a change with an unknown result", async () => {
+    // It restarts for minutes, so a request does not wait for the result, and the command gives up.
+    const timeouts = { queueMs: 60_000, requestMs: 50, answerMs: 5_000, changeMs: 300 };
+    const { bench, clock, rig, pass } = await openRoom(120, timeouts);
+    const refused = async () => {
+      await until(async () => (await bench.commands()).every((command) => / (unknown|done)$/.test(command)), "the end");
+      // Somebody else sets it to less meanwhile.
+      clock.pass(130);
+      await rigAt(whatsminerDriver, rig.address, { password }).set("power_limit", 2_000, deadline());
+      clock.pass(130);
+    };
+    const sent = async () => (await bench.commands()).length;
+    await pass(5);
+    await refused();
+    expect(await bench.commands()).toEqual([expect.stringMatching(/^1 service for Den set power_target \d+ unknown$/)]);
+    for (let minutes = 5; minutes < 25; minutes += 5) await pass(300);
+    expect(await sent()).toBe(1);
+    expect(await bench.notifications()).toEqual([expect.stringMatching(/^Den: rig was not brought to \d+ W: The rig/)]);
+    await pass(600);
+    expect(await sent()).toBe(2);
+    await refused();
+    for (let minutes = 5; minutes < 55; minutes += 5) await pass(300);
+    expect(await sent()).toBe(2);
+  });
 });

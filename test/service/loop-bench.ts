@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { pino } from "pino";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
+import type { CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/power/loops.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
@@ -14,6 +15,8 @@ export interface LoopBenchOptions {
   readonly clock: () => number;
   /** As in the file, by the rigs' addresses. */
   readonly config: (addresses: readonly string[]) => Record<string, unknown>;
+  /** ms. */
+  readonly timeouts?: CommandTimeouts;
   /** What topics are heard at. */
   readonly messages?: Messages;
 }
@@ -46,7 +49,7 @@ export async function closeLoopBenches(): Promise<void> {
 
 const log = pino({ level: "silent" });
 
-export async function openLoopBench({ rigs, clock, config, messages }: LoopBenchOptions): Promise<LoopBench> {
+export async function openLoopBench({ rigs, clock, config, messages, timeouts }: LoopBenchOptions): Promise<LoopBench> {
   const host = ownHost();
   const farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })), clock });
   const store = await openStore({ file: ":memory:", now: clock });
@@ -67,6 +70,7 @@ export async function openLoopBench({ rigs, clock, config, messages }: LoopBench
       now: clock,
       repeat,
       ...(messages === undefined ? {} : { messages }),
+      ...(timeouts === undefined ? {} : { commandTimeouts: timeouts }),
     });
     for (const id of ids) await started.pollMiner({ id }, caller);
     return started;

@@ -211,3 +211,20 @@ test("a start brings back the mode that the rig had before it was stopped, over 
   expect(await bench.act(id, { action: "start" })).toMatchObject({ state: "done" });
   expect((await bench.get(id)).readings.mode).toBe("low");
 });
+
+test("power_target above what a WhatsMiner takes is done at what it takes, with a remark, and is not sent again", async () => {
+  const bench = await openBench({ rigs: [{ kind: "whatsminer", warm: true, restartSeconds: 0 }] });
+  const id = await bench.add(bench.rig(0).address, { password: "admin" });
+  const most = Math.round(bench.rig(0).model.powerAt(0.9));
+  const highest = (await bench.get(id)).controls.find(({ key }) => key === "power_target")?.max ?? 0;
+  expect(highest).toBeGreaterThan(most);
+  const limits = () => bench.rig(0).requests.writes.filter((write) => write.startsWith("adjust_power_limit"));
+  const target = () => bench.act(id, { action: "set", property: "power_target", value: String(highest) });
+  expect(await target()).toMatchObject({
+    state: "done",
+    message: expect.stringContaining(`limits itself to ${most} W`),
+  });
+  expect((await bench.get(id)).readings.powerLimit).toBe(most);
+  expect(await target()).toMatchObject({ state: "done" });
+  expect(limits()).toHaveLength(1);
+});

@@ -56,6 +56,11 @@ describe("the overview", () => {
     await page.getByText("5 of 5 rigs mining", { exact: false }).waitFor();
     await page.getByText("Hash rate, SHA-256").waitFor();
     await page.getByText("Hash rate, RandomX").waitFor();
+    // The chart has the hash rate of the first tile.
+    expect(await page.locator(".tile").first().textContent()).toContain("SHA-256");
+    const history = page.waitForRequest((request) => request.url().includes("/api/summary/history"));
+    await page.getByRole("button", { name: "1 h", exact: true }).click();
+    expect(new URL((await history).url()).searchParams.get("algorithm")).toBe("SHA-256");
     expect(await page.getByRole("link", { name: "5 Mining" }).getAttribute("href")).toBe("/rigs?status=Mining");
     await page.getByRole("row", { name: /^Hall 2 of 2/ }).waitFor();
     expect(await page.title()).toBe("Overview · Rigbridge");

@@ -56,6 +56,13 @@ test("hash rates are added by algorithm only, and the efficiency is that of the 
   ]);
 });
 
+test("the main algorithm is that of most rigs; of equal ones that with the highest hash rate", () => {
+  const [cpu, asic] = [row({ hashrate: 5000, algorithm: "RandomX" }), row({ hashrate: 100e12 })];
+  const order = (rows: Row[]) => sumsOf(rows).hashrates.map(({ algorithm }) => algorithm);
+  expect(order([cpu, asic])).toEqual(["SHA-256", "RandomX"]);
+  expect(order([cpu, asic, cpu])).toEqual(["RandomX", "SHA-256"]);
+});
+
 test("readings that are out of date do not count, even of a rig that is not disconnected yet", () => {
   const sums = sumsOf([
     row({ hashrate: 1e12, power: 100 }),

@@ -355,7 +355,8 @@ class Session {
     const doubt = (reading && proof.doubt?.(reading)) ?? "";
     if (isDone) {
       if (restarts) this.#rig.restarted();
-      return { answer: joinMessages([answer, doubt]), restart: null };
+      const remark = (reading && proof.remark?.(reading)) ?? "";
+      return { answer: joinMessages([answer, remark, doubt]), restart: null };
     }
     const unconfirmed = `The rig does not report the change; it answered "${answer}"`;
     throw new RigbridgeError("rig.unconfirmed", joinMessages([unconfirmed, doubt]));

@@ -60,3 +60,9 @@ export function reports(control: Control | undefined, value: ControlValue): bool
   if (typeof value === "number" && typeof reported === "number") return Math.abs(value - reported) <= (step ?? 0);
   return reported === value;
 }
+
+/** Whether the rig has accepted this value and is now at a lower maximum, which it has shown only since. */
+export function isCapped(control: Control | undefined, value: ControlValue): boolean {
+  if (control === undefined || control.max === null || typeof value !== "number" || value <= control.max) return false;
+  return control.value === control.max;
+}

@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import { absentPoolAction } from "../../link/controls.ts";
 import type { ListedPoolAction, PoolAction, PoolLogin, PoolReading, Reading, Rig } from "../../link/driver.ts";
-import { controlValue, reports } from "./control-value.ts";
+import { controlValue, isCapped, reports } from "./control-value.ts";
 
 /** One write to a rig. */
 export interface RigWrite {
@@ -18,10 +18,11 @@ export interface RigWrite {
 export type Proof =
   /** The rig's answer: no read shows the change. */
   | { readonly by: "answer" }
-  /** A read, before anything else is sent. `doubt`: what may still be wrong then. */
+  /** A read, before anything else is sent. `remark`: how it was done; `doubt`: what may still be wrong then. */
   | {
       readonly by: "read";
       isDone(reading: Reading): boolean;
+      remark?(reading: Reading): string | null;
       doubt?(reading: Reading): string | null;
     }
   /** Reads in the minutes after it. Nothing waits for them: the command counts as taken when the rig answers. */
@@ -72,12 +73,11 @@ export const setControl =
       const proven = (now: Reading, since: SinceWrite) => hasRestarted(reading, now, since);
       return { write, seconds, restarts, proof: { by: "restart", hasRestarted: proven } };
     }
-    const isDone = (now: Reading) =>
-      reports(
-        now.controls.find((each) => each.key === control.key),
-        value,
-      );
-    return { write, seconds, restarts, proof: { by: "read", isDone } };
+    const present = (now: Reading) => now.controls.find((each) => each.key === control.key);
+    const isDone = (now: Reading) => reports(present(now), value) || isCapped(present(now), value);
+    const remark = (now: Reading) =>
+      isCapped(present(now), value) ? `it limits itself to ${present(now)?.max} ${control.unit ?? ""}`.trim() : null;
+    return { write, seconds, restarts, proof: { by: "read", isDone, remark } };
   };
 
 /** Stops or starts. Refused if the rig is stopped or mining already, as by `canStop` and `canStart`. */

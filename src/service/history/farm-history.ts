@@ -14,6 +14,8 @@ export interface FarmHistoryContext {
   readonly demoStore: Store;
   readonly accessBook: AccessBook;
   readonly shares: ReadShares;
+  /** The id of an algorithm by any of its names; undefined for an unknown name. */
+  readonly algorithmId: (name: string) => string | undefined;
   readonly history: Config["history"];
   readonly currency: string;
   /** Epoch ms. */
@@ -66,22 +68,23 @@ function samplesIn(from: number, to: number, { history, now }: FarmHistoryContex
 }
 
 function answerOf({ groups, from, to, step }: Asked, input: Input<"getSummaryHistory">, context: FarmHistoryContext) {
-  const { store, demoStore, currency } = context;
+  const { store, demoStore, algorithmId, currency } = context;
   const parts = [store.farmSamples, demoStore.farmSamples];
   const algorithms = algorithmsIn(parts.map((part) => part.algorithms({ groups, from, to })));
-  const algorithm = input.algorithm ?? algorithms[0] ?? null;
+  const given = input.algorithm;
+  const algorithm = given === undefined ? (algorithms[0] ?? null) : (algorithmId(given) ?? given);
   const [own = [], demo = []] = parts.map((part) => part.read({ groups, from, to, step, currency, algorithm }));
   const points = pointsOf(together(own, demo, step), step);
   if (points.length > mostPoints) throw invalidAll([tooManyPoints(points.length)]);
   return { step: step / 1000, algorithm, algorithms, currency, points };
 }
 
-/** The one of the most miners first. */
+/** The one of the most miners first; of equal ones, as the stores have them. */
 function algorithmsIn(parts: readonly ReadonlyMap<string, number>[]): string[] {
   const miners = new Map<string, number>();
   for (const [algorithm, count] of parts.flatMap((part) => [...part]))
     miners.set(algorithm, (miners.get(algorithm) ?? 0) + count);
-  return [...miners].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([algorithm]) => algorithm);
+  return [...miners].sort(([, one], [, other]) => other - one).map(([algorithm]) => algorithm);
 }
 
 const beginOf = ({ time }: FarmStep, step: number): number => (step === 0 ? time : Math.floor(time / step) * step);

@@ -85,7 +85,7 @@ export class Switcher {
       since: miner.switchedAt === null ? null : new Date(miner.switchedAt).toISOString(),
       why: miner.running ? (this.#why.get(minerId) ?? "no choice has been made yet") : "it is stopped",
       measuring: this.#measuring.has(minerId),
-      options: options.map(({ hashrate, power, revenue, cost }, index) => ({
+      options: options.map(({ hashrate, power, revenue, knownCost: cost }, index) => ({
         algorithm: switching.choices[index]?.algorithm ?? "",
         ...{ hashrate, power, revenue, cost },
         profit: revenue === null || cost === null ? null : revenue - cost,

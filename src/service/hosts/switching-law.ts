@@ -3,7 +3,7 @@ export interface Option {
   readonly key: string;
   /** Money per day. */
   readonly revenue: number | null;
-  /** Money per day for electricity; 0 without a price. */
+  /** Money per day for electricity, to compare choices by; 0 where they are compared by their revenue. */
   readonly cost: number | null;
   /** W. */
   readonly power: number | null;

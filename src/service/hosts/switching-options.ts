@@ -1,3 +1,4 @@
+import { costOf } from "../money/earnings.ts";
 import type { Expected } from "./benchmarks.ts";
 import type { Option } from "./switching-law.ts";
 
@@ -13,23 +14,25 @@ export interface ChoiceFacts {
 export interface PricedOption extends Option {
   /** H/s. */
   readonly hashrate: number | null;
+  /** Money per day for electricity; null if its price or the power is unknown. */
+  readonly knownCost: number | null;
 }
 
 /**
  * The earnings and costs of each choice. `electricity`: money per kWh; null if it is unknown now, undefined without a price.
- * If no choice has a known power, as with processors, their costs count as equal: 0.
+ * Without a price, or if no choice has a known power, as with processors, they are compared by their revenue: with a
+ * cost of 0.
  */
 export function pricedOptions(choices: readonly ChoiceFacts[], electricity: number | null | undefined): PricedOption[] {
   const someDraw = choices.some(({ expected }) => expected !== null && expected.power !== null);
   return choices.map(({ key, expected, worth }) => {
     const { hashrate, power } = expected ?? { hashrate: null, power: null };
+    const knownCost = costOf(power === null ? null : (power / 1000) * 24, electricity);
     return {
       ...{ key, hashrate, power },
       revenue: hashrate === null || worth === null ? null : (hashrate / 1e6) * worth,
-      cost: !someDraw || electricity === undefined ? 0 : costOf(power, electricity),
+      cost: !someDraw || electricity === undefined ? 0 : knownCost,
+      knownCost,
     };
   });
 }
-
-const costOf = (watts: number | null, electricity: number | null): number | null =>
-  watts === null || electricity === null ? null : (watts / 1000) * 24 * electricity;

@@ -4,14 +4,15 @@ import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import { briefOf } from "../../fleet/state.ts";
-import type { Store } from "../../store/index.ts";
+import type { Store, StoredCommand } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
 import type { Notices } from "../notifications/notices.ts";
 import { type Follower, mayRise } from "./follow-law.ts";
+import { isSameSetting } from "./learned-rungs.ts";
 import { type Demand, type RoomLeft, settingOf, targetValue } from "./loop-rig.ts";
 import type { PowerHolds } from "./power-holds.ts";
-import { isMining } from "./power-ladder.ts";
+import { isMining, type PowerLadder } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import { actorFor, type PowerHold } from "./precedence.ts";
 
@@ -37,6 +38,8 @@ const maxReadingAgeMs = 15_000;
 const atOnce = 64;
 /** ms until the command to a rig that refused is repeated: the first time, and at most. */
 const retryDelays: BackOff = { firstMs: 60_000, longestMs: 1_800_000 };
+/** The same for a change that wears the rig and whose result is unknown: each try may restart it. */
+const unknownDelays: BackOff = { firstMs: 1_800_000, longestMs: 21_600_000 };
 
 /** Less power before more, so that neither the sum nor the maximum of a room is exceeded meanwhile. */
 export async function inOrder(
@@ -58,11 +61,36 @@ export async function inOrder(
 /** Errors that pass without action, or that are notified elsewhere. */
 const notNotified: readonly string[] = ["not.possible", "not.found", "rig.unreachable", "rig.timeout", "store.full"];
 
+/** A change that a rig refused, or whose result is unknown. */
+interface Failure {
+  readonly count: number;
+  /** Epoch ms. */
+  readonly until: number;
+  /** For a wearing change with an unknown result, epoch ms: until then loops may only stop the rig. */
+  readonly pausedUntil: number | null;
+  readonly sent: Sent;
+}
+
+/** The last change that was sent to a rig. */
+interface Sent {
+  readonly loop: string;
+  readonly facts: Entry["facts"];
+  /** W. */
+  readonly value: number;
+  readonly wears: boolean;
+  readonly actor: string;
+  /** Its result, once the rig has it. */
+  end: StoredCommand | null;
+  /** Whether the rig needs longer than a request waits. */
+  isLate: boolean;
+}
+
 /** The rigs of all loops: their state, the last command about their power, and setting their power. */
 export class LoopRigs {
   readonly #context: LoopContext;
   readonly #closing = new AbortController();
-  readonly #failures = new Map<number, { readonly count: number; readonly until: number }>();
+  readonly #failures = new Map<number, Failure>();
+  readonly #sent = new Map<number, Sent>();
   /** Problems that were notified, until they are over. */
   readonly #notified = new Set<string>();
 
@@ -80,13 +108,13 @@ export class LoopRigs {
       const held = this.#heldBy(entry, returnedAt);
       const stopped = `${entry.facts.name} was started and does not mine; it is left alone until it mines again`;
       this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, entry.facts);
-      return this.#follower(entry, held === null, left);
+      return this.#follower(entry, { isHeld: held !== null }, left);
     });
   }
 
   /** The same for setting rigs, no matter who controls their power. */
   overruled(entries: readonly Entry[]): Follower[] {
-    return entries.flatMap((entry) => this.#follower(entry, true, () => null));
+    return entries.flatMap((entry) => this.#follower(entry, null, () => null));
   }
 
   /** Whether a rig is left alone now; `returnedAt` as in `followers`. */
@@ -115,12 +143,24 @@ export class LoopRigs {
     actor: string = actorFor(loop),
   ): Promise<void> {
     const { registry } = this.#context;
+    const byId = new Map(rigs.map((rig) => [rig.id, rig]));
     await inOrder(demands, rigs, (some) =>
       this.#each(some, async ({ id, value }) => {
-        const entry = registry.find(id);
-        if (entry !== undefined) await this.#setPower(loop, entry, value, actor);
+        const [facts, rig] = [registry.find(id)?.facts, byId.get(id)];
+        if (facts === undefined || rig === undefined) return;
+        const wears = !isStop(rig.ladder, value) && rig.wears(value);
+        await this.#setPower({ loop, facts, value, wears, actor, end: null, isLate: false });
       }),
     );
+  }
+
+  /** Takes every command when its state changes: the result of a change may come after minutes. */
+  onCommand(command: StoredCommand): void {
+    const sent = this.#sent.get(command.minerId);
+    if (sent === undefined || sent.actor !== command.actor) return;
+    if (command.state === "queued" || command.state === "sent") return;
+    sent.end = command;
+    if (sent.isLate) this.#endLate(sent);
   }
 
   close(): void {
@@ -136,7 +176,12 @@ export class LoopRigs {
     return this.#context.holds.holdFor(entry, { rank: "loop", stops: false }, returnedAt)?.by ?? null;
   }
 
-  #follower({ facts, rig }: Entry, isFree: boolean, left: (minerId: number) => RoomLeft | null): Follower[] {
+  /** `asked`: for a loop; null for those who come before loops. */
+  #follower(
+    { facts, rig }: Entry,
+    asked: { readonly isHeld: boolean } | null,
+    left: (minerId: number) => RoomLeft | null,
+  ): Follower[] {
     const { power, now } = this.#context;
     const { id } = facts;
     const { controls, trouble, missed } = rig.state;
@@ -144,7 +189,9 @@ export class LoopRigs {
     const ladder = power.ladder(id, { controls, reading });
     if (ladder === null || reading === null || trouble !== null || missed > 0 || rig.declared.disabled) return [];
     const mining = isMining(reading.controls, reading.readings.mining) !== false;
-    const waits = now() < (this.#failures.get(id)?.until ?? 0);
+    const failure = this.#failureOf(id, ladder);
+    const isPaused = asked !== null && now() < (failure?.pausedUntil ?? 0);
+    const waits = !isPaused && now() < (failure?.until ?? 0);
     return [
       {
         id,
@@ -152,8 +199,8 @@ export class LoopRigs {
         mining,
         draw: reading.readings.power ?? (mining ? (ladder.present ?? 0) : 0),
         room: left(id),
-        free: isFree && !waits && !this.#context.holds.isOpen(id),
-        permits: (watts) => power.permission(id, reading, watts).now,
+        free: asked?.isHeld !== true && !waits && !this.#context.holds.isOpen(id),
+        permits: (watts) => (!isPaused || isStop(ladder, watts)) && power.permission(id, reading, watts).now,
         wears: (watts) => power.wears(id, reading, watts),
         // Only laws ask; a room of 500 rigs is shown without.
         get mayRise() {
@@ -161,6 +208,15 @@ export class LoopRigs {
         },
       },
     ];
+  }
+
+  /** The last failure; a change that the rig shows by now has not failed. */
+  #failureOf(id: number, { present }: PowerLadder): Failure | undefined {
+    const failure = this.#failures.get(id);
+    const isUnknown = failure !== undefined && failure.pausedUntil !== null;
+    if (!isUnknown || present === null || !isSameSetting(failure.sent.value, present)) return failure;
+    this.#succeeded(failure.sent);
+    return undefined;
   }
 
   /** Notifies of a problem once; null ends it. */
@@ -176,29 +232,53 @@ export class LoopRigs {
     }
   }
 
-  async #setPower(loop: string, { facts }: Entry, value: number, actor: string): Promise<void> {
-    const { id, name } = facts;
+  async #setPower(sent: Sent): Promise<void> {
+    const { facts, value, actor } = sent;
+    const { id } = facts;
+    this.#sent.set(id, sent);
     try {
       const action = { action: "set", property: "power_target", value: String(value) } as const;
       await this.#context.runOnRig({ id, ...action }, { actor });
-      this.#failures.delete(id);
-      this.#notifyOnce(null, "refuses", loop, facts);
+      sent.isLate = true;
+      this.#endLate(sent);
     } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      const message = this.#backOff(id, error);
-      if (message !== null)
-        this.#notifyOnce(`${name} was not brought to ${Math.round(value)} W: ${message}`, "refuses", loop, facts);
+      this.#sent.delete(id);
+      if (!this.#closing.signal.aborted) this.#failed(sent, this.#messageOf(id, error));
     }
   }
 
-  /** Delays the next command to the rig; returns the message for a notification, or null. */
-  #backOff(id: number, error: unknown): string | null {
-    const { now, log } = this.#context;
+  /** Takes the result, once the rig has confirmed it or the time for that is over. */
+  #endLate(sent: Sent): void {
+    const { end, facts } = sent;
+    if (end === null) return;
+    this.#sent.delete(facts.id);
+    if (end.state === "done") this.#succeeded(sent);
+    else if (!this.#closing.signal.aborted) this.#failed(sent, end.message);
+  }
+
+  #succeeded({ loop, facts }: Sent): void {
+    this.#failures.delete(facts.id);
+    this.#notifyOnce(null, "refuses", loop, facts);
+  }
+
+  /** Delays the next command to the rig. `message`: for a notification, null for none. */
+  #failed(sent: Sent, message: string | null): void {
+    const { loop, facts, value, wears, end } = sent;
+    const { id, name } = facts;
+    const now = this.#context.now();
     const count = (this.#failures.get(id)?.count ?? 0) + 1;
-    const wait = backOffMs(count, retryDelays);
-    this.#failures.set(id, { count, until: now() + wait });
+    const pausedUntil = wears && end?.state === "unknown" ? now + backOffMs(count, unknownDelays) : null;
+    this.#failures.set(id, { count, until: now + backOffMs(count, retryDelays), pausedUntil, sent });
+    if (message !== null)
+      this.#notifyOnce(`${name} was not brought to ${Math.round(value)} W: ${message}`, "refuses", loop, facts);
+  }
+
+  /** For a notification; null if it passes without action or is notified elsewhere. */
+  #messageOf(id: number, error: unknown): string | null {
     if (error instanceof RigbridgeError) return notNotified.includes(error.code) ? null : error.message;
-    log.error({ err: error, miner: id }, "a loop could not send a command");
+    this.#context.log.error({ err: error, miner: id }, "a loop could not send a command");
     return "internal error; see the service's log";
   }
 }
+
+const isStop = ({ lowest }: PowerLadder, watts: number): boolean => watts < Math.floor(lowest);

@@ -120,6 +120,7 @@ export class Loops implements ActionLoops {
   }
 
   onCommand(command: StoredCommand): void {
+    this.#rigs.onCommand(command);
     const loop = this.#loopOf.get(command.minerId);
     if (loop !== undefined) this.#publish(loop);
   }

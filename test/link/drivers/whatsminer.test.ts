@@ -185,6 +185,25 @@ describe.each(generations)("a WhatsMiner of %s", (generation) => {
 });
 
 describe("the bounds of the power limit", () => {
+  test.each(generations)("of %s end where the rig limits itself, as long as its mode stays", async (generation) => {
+    const { rig, simulated } = await start({ generation });
+    const limit = async () => (await rig.read(deadline())).controls.find(({ key }) => key === "power_limit");
+    const before = await limit();
+    const most = Math.round(simulated.model.powerAt(0.9));
+    expect(before?.max).toBeGreaterThan(most);
+    await rig.set("power_limit", before?.max ?? 0, deadline());
+    clock.pass(10);
+    expect(await limit()).toMatchObject({ value: most, max: most, min: before?.min });
+    clock.pass(500);
+    expect(await limit()).toMatchObject({ value: most, max: most });
+    await rig.set("power_limit", most - 100, deadline());
+    clock.pass(500);
+    expect(await limit()).toMatchObject({ value: most - 100, max: most });
+    await rig.set("mode", "high", deadline());
+    clock.pass(500);
+    expect((await limit())?.max).toBe(before?.max);
+  });
+
   test("leave room above a limit that stood before the rig was first read, once it works evenly", async () => {
     const { rig, simulated } = await start({ generation: "v2" });
     await rig.read(deadline());

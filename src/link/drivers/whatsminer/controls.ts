@@ -11,9 +11,10 @@ const atOnce = { lasting: false, restartsMining: false, seconds: 5 };
 export function offers(
   dialect: Dialect,
   { readings, throttle, throttles }: Snapshot,
-  bounds: Range | null,
+  powerBounds: PowerBounds,
 ): OfferedControl[] {
   const { mining, mode, powerLimit, locate } = readings;
+  const bounds = powerBounds.range;
   return [
     {
       control: toggle("mining", mining, { lasting: false, restartsMining: true, seconds: 60 }),
@@ -40,7 +41,11 @@ export function offers(
               { unit: "W", min: bounds.min, max: bounds.max, step: 1, value: powerLimit },
               { lasting: true, ...restarting },
             ),
-            set: (watts, signal) => dialect.limitPower(Number(watts), signal),
+            set: async (watts, signal) => {
+              const answer = await dialect.limitPower(Number(watts), signal);
+              powerBounds.accepted(Number(watts));
+              return answer;
+            },
           } satisfies OfferedControl,
         ]),
     ...(throttles
@@ -64,7 +69,8 @@ export function offers(
  * ordinary power a limit has no effect (API 3.0, get.miner.setting). So the maximum is the most seen of this device:
  * its limit, its power, or the estimated power for its rated hash rate; the minimum is a share of that. Both are
  * rounded to hundreds so that they stay constant, and go on from those of an earlier connection: a rig that was lowered
- * shows only its lower limit until it has ramped up again.
+ * shows only its lower limit until it has ramped up again. A device that accepts a limit above its ordinary power
+ * reports its ordinary power instead: that is the maximum then, for as long as it stays in this mode.
  */
 export class PowerBounds {
   #highest: number;
@@ -72,6 +78,12 @@ export class PowerBounds {
   #lowestLimit = Number.POSITIVE_INFINITY;
   /** Whether it was seen at its ordinary power. */
   #wasFree = false;
+  /** A higher limit that it accepted and has not reported yet. */
+  #accepted: { readonly watts: number; readonly before: LimitRead; readonly at: number } | null = null;
+  /** The limit that it reports instead of a higher one. */
+  #ceiling: { readonly watts: number; readonly mode: string | null } | null = null;
+  /** Of the last read; null if it reported no limit. */
+  #last: LimitRead | null = null;
 
   constructor(known: readonly Control[]) {
     const limit = known.find(({ key, kind }) => key === "power_limit" && kind === "range");
@@ -79,8 +91,21 @@ export class PowerBounds {
     if (limit !== undefined && (limit.min ?? 0) < shareOf(this.#highest)) this.#lowestLimit = limit.min ?? 0;
   }
 
-  update(snapshot: Snapshot): Range | null {
-    const { power, powerLimit } = snapshot.readings;
+  /** null while nothing is known. */
+  get range(): Range | null {
+    if (this.#highest === 0) return null;
+    const min = Math.min(shareOf(this.#highest), this.#lowestLimit);
+    return { min, max: Math.min(this.#highest, this.#ceiling?.watts ?? this.#highest) };
+  }
+
+  /** The device has accepted this limit, W. */
+  accepted(watts: number): void {
+    const before = this.#last;
+    this.#accepted = before === null || watts <= before.watts ? null : { watts, before, at: performance.now() };
+  }
+
+  update(snapshot: Snapshot): void {
+    const { power, powerLimit, mode, uptime } = snapshot.readings;
     const estimate = atFactoryRate(snapshot);
     if (estimate !== null) {
       const isFree = powerLimit === null || powerLimit >= 0.9 * estimate;
@@ -89,9 +114,24 @@ export class PowerBounds {
       this.#wasFree ||= isFree;
     }
     this.#raise(powerLimit ?? 0, 1);
-    if (this.#highest === 0) return null;
-    if (powerLimit !== null) this.#lowestLimit = Math.min(this.#lowestLimit, powerLimit);
-    return { min: Math.min(shareOf(this.#highest), this.#lowestLimit), max: this.#highest };
+    this.#last = powerLimit === null ? null : { watts: powerLimit, mode, uptime };
+    if (this.#last === null) return;
+    this.#lowestLimit = Math.min(this.#lowestLimit, this.#last.watts);
+    this.#learnCeiling(this.#last);
+  }
+
+  #learnCeiling(now: LimitRead): void {
+    const isOver = this.#ceiling?.mode !== now.mode || now.watts > this.#ceiling.watts;
+    if (isOver) this.#ceiling = null;
+    if (this.#accepted === null) return;
+    const { watts, before, at } = this.#accepted;
+    if (now.watts < watts && now.watts >= before.watts) {
+      const seconds = (performance.now() - at) / 1000;
+      // It restarts for a limit that has an effect, so until then it may report the old one.
+      if (now.watts === before.watts && !hasRestarted(before, now, seconds) && seconds < withoutEffectSeconds) return;
+      this.#ceiling = { watts: now.watts, mode: now.mode };
+    }
+    this.#accepted = null;
   }
 
   #raise(watts: number, beyond: number): void {
@@ -99,6 +139,17 @@ export class PowerBounds {
     this.#highest = Math.ceil(watts / hundred) * hundred;
   }
 }
+
+/** What one read shows of the limit. */
+interface LimitRead {
+  readonly watts: number;
+  readonly mode: string | null;
+  readonly uptime: number | null;
+}
+
+/** Whether it has restarted in the `seconds` between two reads. */
+const hasRestarted = (before: LimitRead, now: LimitRead, seconds: number): boolean =>
+  now.uptime !== null && (now.uptime < seconds || (before.uptime !== null && now.uptime < before.uptime));
 
 /** W for the rated hash rate, extrapolated from the present one; null while that is not meaningful. */
 function atFactoryRate({ readings: { hashrate, hashrateExpected, power }, settled }: Snapshot): number | null {
@@ -116,5 +167,7 @@ const shareOf = (highest: number): number => Math.ceil((highest * lowestShare) /
 const variation = 1.05;
 /** A limited device is more efficient by up to this factor; too high a value does no harm. */
 const efficiencyGain = 1.2;
+/** s after which a limit that is not reported and for which the device did not restart has no effect. */
+const withoutEffectSeconds = 60;
 /** W; six times the power of the largest device. */
 const mostPossible = 60_000;

@@ -91,14 +91,14 @@ class WhatsminerRig implements Rig {
     const notes = new Notes();
     this.#dialect ??= await this.#find(signal);
     const snapshot = await this.#dialect.read(notes, signal);
-    const bounds = this.#bounds.update(snapshot);
+    this.#bounds.update(snapshot);
     if (!this.#hasPassword) notes.add(locked.text);
     return {
       identity: snapshot.identity,
       readings: { ...snapshot.readings, notes: notes.list() },
       pools: snapshot.pools,
       devices: snapshot.devices,
-      controls: this.#offered.offer(this.#hasPassword ? offers(this.#dialect, snapshot, bounds) : []),
+      controls: this.#offered.offer(this.#hasPassword ? offers(this.#dialect, snapshot, this.#bounds) : []),
       poolActions: this.#hasPassword ? this.#pools.actions(snapshot.pools) : [],
       ...(this.#hasPassword ? { poolsWithheld: this.#pools.withheld(snapshot.pools) } : { locked }),
       poolSeconds: 90,

@@ -8,16 +8,22 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePeriod } from "../../parts/period.tsx";
 
-/** The farm's hash rate, power and money over the last hours or days. */
-export function HistoryCard() {
+/**
+ * The farm's hash rate, power and money over the last hours or days. `algorithm`: that of the hash rate, by name; null if
+ * it is unknown.
+ */
+export function HistoryCard({ algorithm }: { algorithm: string | null }) {
+  // Of two that are mined at once, the first.
+  const [first] = algorithm?.split(" + ") ?? [];
   const { picker, from, step, turn } = usePeriod();
   const [figure, setFigure] = useState<"hashrate" | "money">("hashrate");
   const history = useLoaded(
     async (signal) => {
       const span: [number, number] = [from(), Date.now()];
-      return { ...(await call("getSummaryHistory", { from: span[0], step }, { signal })), span };
+      const query = { from: span[0], step, ...(first === undefined ? {} : { algorithm: first }) };
+      return { ...(await call("getSummaryHistory", query, { signal })), span };
     },
-    [turn],
+    [turn, first],
   );
   return (
     <Card

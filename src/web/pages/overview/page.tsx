@@ -49,7 +49,7 @@ export default function Overview() {
       <StatusBar sums={sums} />
       <FarmTiles sums={sums} />
       <div class="cards">
-        {may("getSummaryHistory") ? <HistoryCard /> : null}
+        {may("getSummaryHistory") ? <HistoryCard algorithm={main?.algorithm ?? null} /> : null}
         <AlarmsCard />
         <GroupsCard />
         <UpcomingCard />

@@ -1,11 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
+import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { notifications, type Row } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { problemText } from "../../parts/messages.tsx";
+import { problemText, say } from "../../parts/messages.tsx";
 import { may } from "../../session.ts";
+import { handle } from "../alarms/handle.ts";
 import { GroupForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
 import { type BulkName, type BulkParameters, kindOf, type SetParameters } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
@@ -13,6 +15,8 @@ import { type JobResult, rehearse, startJob, startOwnJob } from "./jobs.ts";
 import { Pace, type PaceValue } from "./pace.tsx";
 import { Results } from "./results-dialog.tsx";
 import { SettingForm } from "./setting-form.tsx";
+
+type Alarms = ReadonlyMap<number, readonly Notification[]>;
 
 interface BulkDialogProps {
   readonly name: BulkName;
@@ -57,7 +61,10 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   });
   const start = doing("starting", async (filled) => {
     if (isServiceAction(name) && hasBulk) await startJob(name, filled, ids, pace);
-    else startOwn(name, filled, rows, alarms, tree);
+    else if (alarms !== null && may("notificationsAction")) {
+      await handle("ack", [...alarms.values()].flat());
+      say(counted(count, t.rigs.acknowledged));
+    } else startOwn(name, filled, rows, alarms, tree);
     onClose();
   });
   return (
@@ -131,12 +138,14 @@ function Rehearsal({ results }: { results: readonly JobResult[] }) {
 }
 
 /** Alarms of these rigs that nobody has acknowledged, by rig. */
-function openAlarms(ids: readonly number[]): ReadonlyMap<number, readonly number[]> {
+function openAlarms(ids: readonly number[]): Alarms {
   const wanted = new Set(ids);
-  const alarms = new Map<number, number[]>();
-  for (const { id, minerId, closedUtc, isAcknowledged } of notifications.value)
+  const alarms = new Map<number, Notification[]>();
+  for (const alarm of notifications.value) {
+    const { minerId, closedUtc, isAcknowledged } = alarm;
     if (minerId !== null && wanted.has(minerId) && closedUtc === null && !isAcknowledged)
-      alarms.set(minerId, [...(alarms.get(minerId) ?? []), id]);
+      alarms.set(minerId, [...(alarms.get(minerId) ?? []), alarm]);
+  }
   return alarms;
 }
 
@@ -145,7 +154,7 @@ function startOwn(
   name: BulkName,
   parameters: BulkParameters,
   rows: readonly Row[],
-  alarms: ReadonlyMap<number, readonly number[]> | null,
+  alarms: Alarms | null,
   tree: GroupTree,
 ): void {
   const ids = alarms === null ? rows.map(({ id }) => id) : [...alarms.keys()];
@@ -155,7 +164,7 @@ function startOwn(
     if (isServiceAction(name)) return (await call("minerAction", { id, action: name, ...parameters })).message;
     if (alarms !== null) {
       const open = alarms.get(id) ?? [];
-      for (const alarm of open) await call("notificationAction", { id: alarm, action: "ack" });
+      for (const alarm of open) await call("notificationAction", { id: alarm.id, action: "ack" });
       return counted(open.length, t.rigs.acknowledged);
     }
     if (name === "tag") {
