@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { operationNames, operations } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
-import { completeFields } from "../contract/rows.ts";
-import type { Caller, CallName, Input, MiningService, Reach } from "../contract/service.ts";
+import { completeFields, type MinerRow } from "../contract/rows.ts";
+import type { Caller, CallName, Input, MiningService, Reach, Reply } from "../contract/service.ts";
 import { type Parser, parserFor } from "../units/parse.ts";
 import { aboutCaller } from "./about.ts";
 import { ForeignService } from "./foreign-service.ts";
@@ -78,16 +78,21 @@ export function connectService(options: ConnectOptions): MiningService {
   /** For versions of lists that this client makes itself. */
   const run = `c${Math.floor(Math.random() * 36 ** 8).toString(36)}`;
   let lists = 0;
-  /** The rows as the server has them, or made of a foreign server's miners. */
-  const rowList: MiningService["listMinerRows"] = async (input, caller) => {
+  /** The rows as the server has them, or made of a foreign server's miners; `all` of those, whatever was asked for. */
+  const rowLists = async (input: Input<"listMinerRows">, caller: Caller): Promise<RowLists> => {
     const server = await session.serverFor("listMinerRows");
-    if (server.kind === "rigbridge") return calls.listMinerRows({ ...input, ...completeFields(input) }, caller);
-    const miners = rowsIn(await calls.listMiners({}, caller), input);
+    if (server.kind === "rigbridge")
+      return { list: await calls.listMinerRows({ ...input, ...completeFields(input) }, caller) };
+    const miners = await calls.listMiners({}, caller);
     lists += 1;
-    return { version: `${run}.${lists}.0`, whole: true, miners, removed: [] };
+    const version = `${run}.${lists}.0`;
+    return {
+      list: { version, whole: true, miners: rowsIn(miners, input), removed: [] },
+      all: () => rowsIn(miners, {}),
+    };
   };
   const watchContext = (caller: Caller, reach: Reach | undefined): WatchContext => ({
-    ...{ session, pollSeconds, reach, log, changes, calls, run },
+    ...{ session, pollSeconds, reach, log, changes, calls },
     lastLists: () => lastLists.of(caller),
   });
   const untilClosed = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
@@ -100,10 +105,12 @@ export function connectService(options: ConnectOptions): MiningService {
       remembering(calls.listMiners(filter, caller), (list) => {
         if (Object.values(filter).every((value) => value === undefined)) lastLists.miners(caller, list);
       }),
-    listMinerRows: (input, caller) =>
-      remembering(rowList(input, caller), (list) => {
-        if (isWhole(input)) lastLists.rows(caller, list);
-      }),
+    listMinerRows: async (input, caller) => {
+      const { list, all } = await rowLists(input, caller);
+      if (all !== undefined) lastLists.keep(list.version, all());
+      if (isWhole(input)) lastLists.rows(caller, list);
+      return list;
+    },
     listNotifications: (input, caller) =>
       remembering(calls.listNotifications(input, caller), (list) => {
         if (input.since === undefined) lastLists.notifications(caller, list);
@@ -115,8 +122,10 @@ export function connectService(options: ConnectOptions): MiningService {
       return watchServer(context, minerForm(context, input, caller), input, caller, untilClosed(signal));
     },
     watchMinerRows: (input, caller, signal, reach) => {
-      const context = { ...watchContext(caller, reach), listMinerRows: rowList };
-      return watchServer(context, rowForm(context, input, caller), input, caller, untilClosed(signal));
+      const context = watchContext(caller, reach);
+      const list: MiningService["listMinerRows"] = async (...what) => (await rowLists(...what)).list;
+      const form = rowForm({ ...context, listMinerRows: list }, lastLists.ofVersion(input.after), input, caller);
+      return watchServer(context, form, input, caller, untilClosed(signal));
     },
     about: (caller) => aboutCaller(session, caller, locale),
     features: async () => (await session.server()).features,
@@ -125,6 +134,11 @@ export function connectService(options: ConnectOptions): MiningService {
       wire.close();
     },
   };
+}
+
+interface RowLists {
+  readonly list: Reply<"listMinerRows">;
+  readonly all?: () => MinerRow[];
 }
 
 /** Most different notes of one service in the log. */

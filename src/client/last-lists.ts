@@ -19,9 +19,13 @@ export interface LastLists {
 /** Callers kept; the one that has been idle the longest is dropped. */
 const remembered = 16;
 
+/** Lists of rows kept by version: between its list and its stream, a reader waits for one answer. */
+const keptVersions = 8;
+
 /** The last lists of each caller: a caller that first lists and then watches misses nothing. */
 export class LastListsByCaller {
   readonly #lists = new Map<string, LastLists>();
+  readonly #versions = new Map<string, ReadonlyMap<number, MinerRow>>();
 
   of(caller: Caller): LastLists {
     return this.#lists.get(nameOf(caller)) ?? {};
@@ -34,6 +38,17 @@ export class LastListsByCaller {
   /** All rows, or what has changed of them. */
   rows(caller: Caller, list: Reply<"listMinerRows">): void {
     this.#put(caller, { rows: rowsAfter(this.of(caller).rows, list) });
+  }
+
+  /** The rows of a list that this client has made: by its version, each of a caller's readers goes on from its own. */
+  keep(version: string, rows: readonly MinerRow[]): void {
+    this.#versions.set(version, new Map(rows.map((row) => [row.id, row])));
+    if (this.#versions.size > keptVersions) this.#versions.delete(this.#versions.keys().next().value ?? "");
+  }
+
+  /** undefined if it is no longer kept, or is not a list of this client. */
+  ofVersion(version: number | string | undefined): ReadonlyMap<number, MinerRow> | undefined {
+    return this.#versions.get(String(version));
   }
 
   notifications(caller: Caller, { notificationList }: Reply<"listNotifications">): void {

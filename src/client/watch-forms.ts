@@ -22,6 +22,8 @@ export interface Form<T> {
   list(): Promise<Map<number, T>>;
   /** Those that the watcher has received last. */
   last(): ReadonlyMap<number, T> | undefined;
+  /** Whether that is the list which the watch goes on after, by its version; else it is the caller's last one. */
+  readonly isNamed: boolean;
   outOfReach(one: T, why: string): T;
 }
 
@@ -29,8 +31,6 @@ export interface WatchContext {
   readonly session: ServerSession;
   readonly calls: Pick<MiningService, CallName>;
   readonly pollSeconds: number;
-  /** In the versions of lists that this client has made itself. */
-  readonly run: string;
   /** Fires `change` after each write through this client. */
   readonly changes: EventTarget;
   /** The lists that the watcher received last. */
@@ -50,13 +50,18 @@ export function minerForm(context: WatchContext, input: Input<"watchEvents">, ca
     event: (value) => ServiceEvent.parse(value),
     list: async () => byId(minersIn((await context.calls.listMiners({}, caller)).groupList)),
     last: () => context.lastLists().miners,
+    isNamed: false,
     outOfReach,
   };
 }
 
-/** Rows, always with the usual columns, as the types of a list of rows have it. */
+/**
+ * Rows, always with the usual columns, as the types of a list of rows have it. `named`: those of the list that the watch
+ * goes on after, if this client has made it.
+ */
 export function rowForm(
   context: WatchContext & Pick<MiningService, "listMinerRows">,
+  named: ReadonlyMap<number, MinerRow> | undefined,
   input: Input<"watchMinerRows">,
   caller: Caller,
 ): Form<MinerRow> {
@@ -66,7 +71,8 @@ export function rowForm(
     event: (value) => RowEvent.parse(value),
     list: async () =>
       new Map((await context.listMinerRows({ view: "list", fields }, caller)).miners.map((row) => [row.id, row])),
-    last: () => context.lastLists().rows,
+    last: () => named ?? context.lastLists().rows,
+    isNamed: named !== undefined,
     outOfReach: rowOutOfReach,
   };
 }

@@ -52,6 +52,9 @@ export async function* watchServer<T extends Listed>(
   }
 }
 
+/** Before a first poll, for a reader whose other lists are not known. */
+const nothingYet = { notifications: new Map<number, boolean>(), summary: null } as const;
+
 /** The number of an event, or of that which a list's version names. */
 const eventIn = (after: number | string | undefined): number | undefined =>
   typeof after === "string" ? Number(after.split(".")[1]) : after;
@@ -99,8 +102,8 @@ class Watch<T extends Listed> {
     this.#stream = new StreamHealth(context);
     this.#caller = caller;
     this.#signal = signal;
-    // A list of this client is the last one that the caller has received.
-    this.#last = typeof after === "string" && after.startsWith(`${context.run}.`) ? undefined : after;
+    // The server does not know a list of this client.
+    this.#last = form.isNamed ? undefined : after;
     this.#count = eventIn(after) ?? 0;
   }
 
@@ -222,7 +225,8 @@ class Watch<T extends Listed> {
       Promise.all([this.#form.list(), calls.listNotifications({}, this.#caller), this.#summaryInTime()]),
     );
     this.#reconnect();
-    const before = lastLists();
+    // The caller's last lists may be those of another reader of its: to be certain, this one is sent all again.
+    const before = this.#form.isNamed ? nothingYet : lastLists();
     const notifications = this.#notifications ?? before.notifications;
     const shown = this.#summary ?? before.summary;
     const now = acknowledgedIn(notificationList);

@@ -234,7 +234,7 @@ export const properties = {
     kind: "money",
     unit: "money/d",
     diagnostic: true,
-    // A service that reports no price may report a cost of 0, which says nothing.
+    // Without a price it is 0 and says nothing.
     read: ({ money }) => (money.electricityPrice === null ? null : money.costPerDay),
   }),
   energy_cost: readOnly({

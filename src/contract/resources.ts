@@ -70,7 +70,7 @@ export const CoinInfo = z.object({
 /** Unknown values are null here; the documented fields are 0 then. */
 export const Money = z.object({
   revenuePerDay: z.number().nullable(),
-  costPerDay: z.number().nullable().describe("cost of electricity; null if its price or the power is unknown"),
+  costPerDay: z.number().nullable().describe("cost of electricity; 0 if no price is set"),
   profitPerDay: z.number().nullable().describe("null if revenue or cost is unknown"),
   currency: text.nullable().describe("ISO 4217; null if the server does not report it"),
   electricityPrice: z

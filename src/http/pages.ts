@@ -1,5 +1,4 @@
-import { readdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -64,17 +63,24 @@ function isPagePath(path: string): boolean {
   );
 }
 
-/** Answers requests that are `isForBrowser`, with index.html for every page. */
+interface Kept {
+  /** Of the file that it was made of. */
+  readonly version: string;
+  readonly answer: Promise<StaticAnswer | undefined>;
+}
+
+/**
+ * Answers requests that are `isForBrowser`, with index.html for every page. Files are read at their first use, and again
+ * once others have taken their place: an update replaces the folder while the service runs.
+ */
 export class Pages {
   readonly #folder: string;
-  readonly #names: ReadonlySet<string>;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #answers = new Map<string, Promise<StaticAnswer | undefined>>();
+  readonly #kept = new Map<string, Kept>();
 
   /** `folder` is `builtWeb`, or another build; one that does not exist is not built yet. */
   constructor(folder: string, origins: readonly string[]) {
     this.#folder = folder;
-    this.#names = filesIn(folder);
     this.#headers = {
       "content-security-policy": policy(origins),
       "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -93,27 +99,29 @@ export class Pages {
     return answer.send(request, reply);
   }
 
-  #page(path: string): Promise<StaticAnswer | undefined> {
+  async #page(path: string): Promise<StaticAnswer> {
     const [, first = "", ...rest] = path.split("/");
     const isKnown = pageNames.has(first.toLowerCase());
     const base = "../".repeat(rest.length) || "./";
-    return this.#once(`${isKnown} ${base}`, async () => {
-      if (!this.#names.has("index.html")) return notBuilt(this.#headers);
-      const built = await readFile(join(this.#folder, "index.html"), "utf8");
-      const text = built.replace(/<base\b[^>]*>/i, "");
+    const page = await this.#once(`${isKnown} ${base}`, "index.html", async (built) => {
+      const text = built.toString("utf8").replace(/<base\b[^>]*>/i, "");
       const bytes = Buffer.from(text.replace(/<head\b[^>]*>/i, (head) => `${head}<base href="${base}">`));
       return new StaticAnswer(isKnown ? 200 : 404, this.#headersOf("index.html", bytes), bytes);
     });
+    return page ?? notBuilt(this.#headers);
   }
 
-  #file(name: string): Promise<StaticAnswer | undefined> {
-    if (!this.#names.has(name) || typeOf(name) === undefined) return Promise.resolve(undefined);
-    return this.#once(name, async () => {
-      const read = (suffix: string) =>
-        this.#names.has(name + suffix) ? readFile(join(this.#folder, name + suffix)) : undefined;
-      const [bytes, br, gzip] = await Promise.all([readFile(join(this.#folder, name)), read(".br"), read(".gz")]);
+  async #file(name: string): Promise<StaticAnswer | undefined> {
+    if (typeOf(name) === undefined) return undefined;
+    return this.#once(name, name, async (bytes) => {
+      const [br, gzip] = await Promise.all([this.#read(`${name}.br`), this.#read(`${name}.gz`)]);
       return new StaticAnswer(200, this.#headersOf(name, bytes), bytes, { br, gzip });
     });
+  }
+
+  /** undefined if there is no such file. */
+  #read(name: string): Promise<Buffer | undefined> {
+    return unlessMissing(readFile(join(this.#folder, name)));
   }
 
   #headersOf(name: string, bytes: Buffer): Readonly<Record<string, string>> {
@@ -126,29 +134,35 @@ export class Pages {
     };
   }
 
-  /** What could not be read is tried again. */
-  #once(name: string, make: () => Promise<StaticAnswer | undefined>): Promise<StaticAnswer | undefined> {
-    const known = this.#answers.get(name);
-    if (known !== undefined) return known;
-    const made = make();
-    this.#answers.set(name, made);
-    made.catch(() => this.#answers.delete(name));
-    return made;
+  /** What could not be read is tried again; undefined if there is no such file. */
+  async #once(
+    key: string,
+    name: string,
+    make: (bytes: Buffer) => Promise<StaticAnswer>,
+  ): Promise<StaticAnswer | undefined> {
+    const found = await unlessMissing(stat(join(this.#folder, name)));
+    if (found?.isFile() !== true) {
+      this.#kept.delete(key);
+      return undefined;
+    }
+    // Files of npm all have the same time of modification.
+    const version = `${found.ctimeMs} ${found.ino} ${found.size}`;
+    const known = this.#kept.get(key);
+    if (known?.version === version) return known.answer;
+    const answer = this.#read(name).then((bytes) => bytes && make(bytes));
+    this.#kept.set(key, { version, answer });
+    answer.catch(() => this.#kept.delete(key));
+    return answer;
   }
 }
 
-function filesIn(folder: string): ReadonlySet<string> {
-  const list = (under: string) =>
-    readdirSync(join(folder, under), { withFileTypes: true }).flatMap((entry) =>
-      entry.isFile() ? [under + entry.name] : [],
-    );
-  try {
-    const root = list("");
-    return new Set([...root, ...list("assets/")]);
-  } catch {
-    return new Set();
-  }
-}
+const missing: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
+
+const unlessMissing = <T>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && missing.has(error.code)) return undefined;
+    throw error;
+  });
 
 /** Nothing from elsewhere, and frames only in pages of listed origins. Vite turns small images into data: URLs. */
 const policy = (origins: readonly string[]): string =>
@@ -172,7 +186,7 @@ const notBuilt = (headers: Readonly<Record<string, string>>): StaticAnswer =>
     { ...headers, "content-type": html },
     Buffer.from(
       `<!doctype html><html lang="en"><meta charset="utf-8"><title>Rigbridge</title><h1>The dashboard is not built</h1>
-<p>The service runs, but this checkout has no dashboard yet: run <code>npm run build</code>, then restart the service.</p>
+<p>The service runs, but this checkout has no dashboard yet: run <code>npm run build</code>, then reload this page.</p>
 <p>Its API is described at <a href="${docsPath.slice(1)}">/docs</a>.</p></html>\n`,
     ),
   );

@@ -1,9 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
+import type { RowEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
+import type { MiningService } from "../../src/contract/service.ts";
 import { startTwin } from "../../src/simulator/index.ts";
-import { until } from "../until.ts";
+import { until, within } from "../until.ts";
 import { answering, closeServers, sendJson } from "./servers.ts";
 import { isType, watching } from "./watching.ts";
 
@@ -207,6 +209,56 @@ describe("a server without events is compared with how it was", () => {
     expect(acknowledged.data.ids).toEqual([data.id]);
     await service.notificationAction({ id: data.id, action: "clear" }, caller);
     expect((await watch.until(isType("notification-removed"), "its removal")).data.ids).toEqual([data.id]);
+  });
+
+  describe("of two readers with one caller, one that lists before the other watches", () => {
+    /** The next event of rows after a list that is this. */
+    async function rowEvent(service: MiningService, after: string, is: (event: RowEvent) => boolean) {
+      const over = new AbortController();
+      const events = service.watchMinerRows({ view: "list", after }, caller, over.signal);
+      const first = async () => {
+        for await (const event of events) if (is(event)) return event;
+        throw new Error("the watch has ended");
+      };
+      try {
+        return await within(first(), "the event");
+      } finally {
+        over.abort();
+      }
+    }
+
+    test("hides nothing of its changes: miners, notifications and summary", async () => {
+      const { twin, service, pass } = await twinWatched();
+      const readAll = async () => {
+        await service.listNotifications({}, caller);
+        await service.getSummary({}, caller);
+        return (await service.listMinerRows({ view: "list" }, caller)).version;
+      };
+      const version = await readAll();
+      const [lost, gone] = twin.miners.filter(({ online }) => online);
+      lost?.switchOff();
+      pass(120);
+      const added = twin.addMiner();
+      twin.removeMiner(gone?.id ?? 0);
+      await readAll();
+      const sent: RowEvent[] = [];
+      await rowEvent(service, version, (event) => {
+        sent.push(event);
+        return event.type === "summary";
+      });
+      const ids = sent.map((event) => [event.type, "id" in event.data ? event.data.id : null]);
+      expect(ids).toContainEqual(["miner", added.id]);
+      expect(ids).toContainEqual(["miner", lost?.id]);
+      expect(ids).toContainEqual(["miner-removed", gone?.id]);
+      expect(sent.filter(({ type }) => type === "notification")).not.toEqual([]);
+    });
+
+    test("again and again, so that a list is no longer kept, brings a reset", async () => {
+      const { service } = await twinWatched();
+      const { version } = await service.listMinerRows({ view: "list" }, caller);
+      for (let list = 0; list < 20; list += 1) await service.listMinerRows({ view: "list" }, caller);
+      expect((await rowEvent(service, version, () => true)).type).toBe("reset");
+    });
   });
 
   test("a resuming watcher gets a reset, since earlier events are not kept", async () => {

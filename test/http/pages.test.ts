@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
@@ -176,6 +176,40 @@ test("a checkout that is not built says so on one page, and what to do", async (
   }
   expect((await bare.ask("GET", "/api/summary")).status).toBe(200);
   await bare.server.close();
+});
+
+test("an update that replaces the dashboard of a running service is served as a whole", async () => {
+  const web = mkdtempSync(join(tmpdir(), "rigbridge-web-"));
+  const build = (version: string) => {
+    mkdirSync(join(web, "assets"));
+    writeFileSync(join(web, "index.html"), page.replace("app-1a2b", `app-${version}`));
+    writeFileSync(join(web, "icon.svg"), `<svg id="${version}"/>`);
+    for (const name of ["app", "read", "unread"]) writeFileSync(join(web, "assets", `${name}-${version}.js`), version);
+  };
+  build("old");
+  const running = await serve({}, {}, "127.0.0.1", { web });
+  const shown = async (path: string) => {
+    const { status, text } = await running.ask("GET", path, html);
+    return [status, text];
+  };
+  expect(await shown("/rigs")).toEqual([200, expect.stringContaining("app-old.js")]);
+  for (const name of ["app", "read"]) expect(await shown(`/assets/${name}-old.js`)).toEqual([200, "old"]);
+  expect(await shown("/icon.svg")).toEqual([200, '<svg id="old"/>']);
+
+  renameSync(join(web, "assets"), join(web, "before"));
+  rmSync(join(web, "index.html"));
+  expect((await shown("/rigs"))[0]).toBe(503);
+  for (const name of ["app", "read", "unread"]) expect((await shown(`/assets/${name}-old.js`))[0]).toBe(404);
+
+  build("new");
+  expect(await shown("/rigs")).toEqual([200, expect.stringContaining("app-new.js")]);
+  expect(await shown("/assets/app-new.js")).toEqual([200, "new"]);
+  expect(await shown("/icon.svg")).toEqual([200, '<svg id="new"/>']);
+  expect((await shown("/assets/unread-old.js"))[0]).toBe(404);
+  expect((await shown(`/assets/${"x".repeat(400)}.js`))[0]).toBe(404);
+  expect((await shown("/assets/a.b.js"))[0]).toBe(404);
+  await running.server.close();
+  rmSync(web, { recursive: true });
 });
 
 describe("in a real browser, a page", () => {

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Messages, ReceivedMessage } from "../../src/contract/messages.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { startHttpServer } from "../../src/http/index.ts";
-import { earningsOf } from "../../src/service/money/earnings.ts";
 import { Ledger, type MoneyRead } from "../../src/service/money/ledger.ts";
 import { localTimeIn } from "../../src/service/money/local-time.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -189,45 +188,6 @@ describe("what a miner earned and cost", () => {
     await hours(1);
     const [later] = (await money()).list.filter(({ cost }) => cost !== null);
     expect(later?.incomplete).toBe(true);
-  });
-
-  test("is unknown without a price of electricity, not 0; the documented fields have the revenue as profit", async () => {
-    const { bench, hours, money } = await openFarm({ rigs: 2 });
-    await hours(2);
-    const { list, totalList } = await money();
-    const nothing = { cost: null, profit: null, profitBtc: null, incomplete: true };
-    expect([...list, ...totalList]).toEqual(Array.from({ length: 3 }, () => expect.objectContaining(nothing)));
-    expect(totalList[0]?.revenue).toBeGreaterThan(0);
-    const miner = await bench.miner(0);
-    expect(miner.money).toMatchObject({
-      costPerDay: null,
-      profitPerDay: null,
-      electricityPrice: null,
-      energyCost: null,
-    });
-    const { coinInfo } = miner;
-    expect(coinInfo.profitPerDayValue).toBe(coinInfo.revenuePerDayValue);
-    expect(coinInfo.profitPerDayValue).toBeGreaterThan(0);
-    expect(coinInfo.profitPerDayValueBtc).toBe(coinInfo.revenuePerDayValueBtc);
-    expect((await bench.service.getSummary({}, caller)).money).toMatchObject({
-      revenuePerDay: expect.any(Number),
-      ...{ costPerDay: null, profitPerDay: null, profitBtcPerDay: null },
-    });
-    const { miners } = await bench.service.listMinerRows({ view: "list", fields: ["cost", "profit"] }, caller);
-    expect(miners.map(({ cost, profit }) => [cost, profit])).toEqual([
-      [null, null],
-      [null, null],
-    ]);
-  });
-
-  test("is 0 at a price of 0, also of a rig whose power is unknown", async () => {
-    const { bench, hours, money } = await openFarm({ config: { electricity: { price: 0 } } });
-    await hours(1);
-    const [row] = (await money()).list;
-    expect(row).toMatchObject({ cost: 0, profit: row?.revenue, incomplete: false });
-    expect((await bench.miner(0)).money).toMatchObject({ costPerDay: 0, electricityPrice: 0, energyCost: 0 });
-    const rig = { hashrate: 1, power: null, coin: undefined };
-    expect(earningsOf(rig, { currency: "USD", electricity: 0 })).toMatchObject({ costPerDay: 0 });
   });
 
   test("by miner, group, coin, algorithm, and all together are one sum; a group includes those inside", async () => {

@@ -472,12 +472,8 @@ describe("money", () => {
     expect((await bench.service.listMiners({}, caller)).metaData.warningList).toEqual(warnings);
     const sum = coinInfo.revenuePerDayValue + known.coinInfo.revenuePerDayValue;
     expect(summary.revenuePerDay).toBe(`$${sum.toFixed(2)}`);
-    // Without a price of electricity nothing is warned of; what is free costs nothing.
+    // Without a price of electricity it costs nothing, and the profit is known.
     await bench.restart({ ...prices, electricity: {} });
-    const unpriced = await bench.poll(id);
-    expect([unpriced.money.costPerDay, unpriced.money.profitPerDay]).toEqual([null, null]);
-    expect(unpriced.metaData.warningList).toEqual([]);
-    await bench.restart({ ...prices, electricity: { price: 0 } });
     const free = await bench.poll(id);
     expect([free.money.costPerDay, free.money.profitPerDay]).toEqual([0, free.money.revenuePerDay]);
     expect(free.metaData.warningList).toEqual([]);
@@ -519,7 +515,7 @@ describe("money", () => {
     expect((await bench.get(id)).money.revenuePerDay).toBeGreaterThan(0);
     await bench.restart({ pools, display: { currency: "EUR" }, rates: { btc: 50_000 } });
     const { money, coinInfo } = await bench.poll(id);
-    expect(money).toMatchObject({ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: "EUR" });
+    expect(money).toMatchObject({ revenuePerDay: null, costPerDay: 0, profitPerDay: null, currency: "EUR" });
     expect([coinInfo.revenuePerDay, coinInfo.revenuePerDayValueBtc]).toEqual(["€0.00", 0]);
   });
 });

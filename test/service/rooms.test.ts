@@ -92,12 +92,6 @@ describe("a group that is a room", () => {
     expect((await room()).today).toMatchObject({ energy: null, cost: null });
   });
 
-  test("has an unknown cost today without a price of electricity, not 0", async () => {
-    const { room, pass } = await openHouse();
-    for (let minute = 0; minute < 3; minute += 1) await pass(61);
-    expect((await room()).today).toMatchObject({ energy: expect.any(Number), cost: null, profit: null });
-  });
-
   test("refuses what it has not, with every mistake at once", async () => {
     const { room, set } = await openHouse();
     const highest = (await room()).highest ?? 0;

@@ -42,35 +42,43 @@ interface Turn {
   readonly present: number;
 }
 
+/** What is known of a managed miner while it exists. */
+interface Known {
+  readonly meter: BenchmarkMeter;
+  /** Of the last read that was measured, epoch ms. */
+  readAt: number | null;
+  /** Of its cards, as last read; null before. */
+  models: readonly string[] | null;
+  /** The choice that it mines only to measure it, and since when by the monotonic clock. */
+  measuring: { readonly choice: string; since: number } | null;
+  /** Choices that could not be measured, and when. */
+  readonly unmeasurable: Map<string, number>;
+  why: string | null;
+}
+
 /** Measures cards while they mine, and switches managed miners to the best of their choices. */
 export class Switcher {
   readonly #options: SwitcherOptions;
-  readonly #meters = new Map<number, BenchmarkMeter>();
-  /** Epoch ms of the last read that was measured, by miner. */
-  readonly #readAt = new Map<number, number>();
-  /** The models of each miner's cards, as last read. */
-  readonly #models = new Map<number, readonly string[]>();
-  /** The choice that a miner mines only to measure it, and since when by the monotonic clock. */
-  readonly #measuring = new Map<number, { readonly choice: string; since: number }>();
-  /** Choices that could not be measured, by miner and choice, and when. */
-  readonly #unmeasurable = new Map<string, number>();
-  readonly #why = new Map<number, string>();
+  readonly #known = new Map<number, Known>();
   #turning = false;
 
   constructor(options: SwitcherOptions) {
     this.#options = options;
   }
 
+  /** Never rejects. */
   async turn(): Promise<void> {
     if (this.#turning) return;
     this.#turning = true;
-    try {
-      for (const miner of enabled(this.#options.store.managedMiners)) await this.#turnOf(miner);
-    } catch (error) {
-      this.#options.log.error({ err: error }, "profit switching failed");
-    } finally {
-      this.#turning = false;
-    }
+    const { store, log } = this.#options;
+    const miners = enabled(store.managedMiners);
+    const ids = new Set(miners.map(({ id }) => id));
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
+    for (const miner of miners)
+      await this.#turnOf(miner).catch((error: unknown) =>
+        log.error({ err: error, miner: miner.id }, "profit switching failed"),
+      );
+    this.#turning = false;
   }
 
   /** Throws `nothing.to.do` for a managed miner without choices. */
@@ -80,11 +88,12 @@ export class Switcher {
     if (miner.switching === null)
       throw new RigbridgeError("nothing.to.do", `The managed miner ${minerId} has no choices; set its \`switching\``);
     const { options, present, switching } = this.#situation(miner, miner.switching);
+    const known = this.#known.get(minerId);
     return {
       choice: present < 0 ? null : present,
       since: miner.switchedAt === null ? null : new Date(miner.switchedAt).toISOString(),
-      why: miner.running ? (this.#why.get(minerId) ?? "no choice has been made yet") : "it is stopped",
-      measuring: this.#measuring.has(minerId),
+      why: miner.running ? (known?.why ?? "no choice has been made yet") : "it is stopped",
+      measuring: known?.measuring != null,
       options: options.map(({ hashrate, power, revenue, knownCost: cost }, index) => ({
         algorithm: switching.choices[index]?.algorithm ?? "",
         ...{ hashrate, power, revenue, cost },
@@ -96,16 +105,18 @@ export class Switcher {
   async #turnOf(miner: Stored<StoredManagedMiner>): Promise<void> {
     const program = this.#options.managed.programOf(miner);
     if ("message" in program) return;
-    await this.#measure(miner, program);
-    const { switching, running, id } = miner;
+    const known = this.#knownOf(miner.id);
+    await this.#measure(miner, program, known);
+    const { switching, running } = miner;
     const status = this.#options.managed.stateOf(miner)?.status;
-    if (switching === null || !running || status === undefined || !this.#models.has(id)) return;
+    if (switching === null || !running || status === undefined || known.models === null) return;
     const turn = this.#situation(miner, switching);
-    const next = this.#nextToMeasure(turn, status);
+    const next = this.#nextToMeasure(turn, status, known);
     if (next === "measuring") return;
     if (next !== null) {
-      this.#measuring.set(id, { choice: keyOf(next), since: this.#options.monotonicNow() });
-      await this.#use(turn, next, "this choice is being measured");
+      known.measuring = { choice: keyOf(next), since: this.#options.monotonicNow() };
+      known.why = "this choice is being measured";
+      await this.#use(turn, next, known.why);
       return;
     }
     // A choice that could not be measured is not worth staying with.
@@ -117,27 +128,27 @@ export class Switcher {
       now: this.#options.now(),
       minimumStayMs: switching.minimumStay * 1000,
     });
-    this.#why.set(id, why);
+    known.why = why;
     const chosen = key === null ? undefined : switching.choices[Number(key)];
     if (chosen !== undefined) await this.#use(turn, chosen, why);
   }
 
   /** The choice to mine for a measurement; "measuring": one is under way; null: all are measured that can be. */
-  #nextToMeasure({ miner, switching, options }: Turn, status: string): Choice | "measuring" | null {
+  #nextToMeasure({ miner, switching, options }: Turn, status: string, known: Known): Choice | "measuring" | null {
     const { now, monotonicNow, log } = this.#options;
     const isKnown = (choice: Choice) => options[switching.choices.indexOf(choice)]?.hashrate !== null;
-    const running = this.#measuring.get(miner.id);
+    const running = known.measuring;
     const measured = switching.choices.find((choice) => keyOf(choice) === running?.choice);
-    if (running !== undefined && measured !== undefined && !isKnown(measured)) {
+    if (running !== null && measured !== undefined && !isKnown(measured)) {
       // Time in which its host has other work, or downloads the software, does not count.
       if (status === "idle" || status === "downloading" || status === "confirming") running.since = monotonicNow();
       if (monotonicNow() - running.since < measureWithinMs) return "measuring";
       log.warn({ miner: miner.id, algorithm: measured.algorithm }, "an algorithm could not be measured");
-      this.#unmeasurable.set(`${miner.id} ${running.choice}`, now());
+      known.unmeasurable.set(running.choice, now());
     }
-    this.#measuring.delete(miner.id);
+    known.measuring = null;
     const isLeftOut = (choice: Choice) => {
-      const at = this.#unmeasurable.get(`${miner.id} ${keyOf(choice)}`);
+      const at = known.unmeasurable.get(keyOf(choice));
       return at !== undefined && Math.abs(now() - at) < leftOutMs;
     };
     return switching.choices.find((choice) => !isKnown(choice) && !isLeftOut(choice) && this.#canMine(choice)) ?? null;
@@ -145,7 +156,6 @@ export class Switcher {
 
   async #use({ miner, present, switching }: Turn, choice: Choice, why: string): Promise<void> {
     const { store, managed, now, log } = this.#options;
-    this.#why.set(miner.id, why);
     if (switching.choices[present] === choice || !this.#canMine(choice)) return;
     const { algorithm, poolId, isPoolGroup, softwareType } = choice;
     const software = softwareType === "" ? {} : { softwareType };
@@ -160,7 +170,7 @@ export class Switcher {
 
   #situation(miner: Stored<StoredManagedMiner>, switching: Switching): Turn {
     const { benchmarks, coins, prices, store } = this.#options;
-    const models = this.#models.get(miner.id) ?? [];
+    const models = this.#known.get(miner.id)?.models ?? [];
     const now = prices(miner.id);
     const facts = switching.choices.map((choice, index) => {
       const [pool] = poolsOf({ ...choice, addedPools: [] }, store);
@@ -183,27 +193,40 @@ export class Switcher {
   }
 
   /** Whether all its cards mine a single algorithm: dual mining cannot be measured. */
-  async #measure({ id }: Stored<StoredManagedMiner>, program: Program): Promise<void> {
+  async #measure({ id }: Stored<StoredManagedMiner>, program: Program, known: Known): Promise<void> {
     const state = this.#options.stateOf(id);
-    if (state?.reading == null || state.missed > 0 || state.at === null || state.at === this.#readAt.get(id)) return;
-    this.#readAt.set(id, state.at);
+    if (state?.reading == null || state.missed > 0 || state.at === null || state.at === known.readAt) return;
+    known.readAt = state.at;
     const { readings, devices } = state.reading;
     const gpus = this.#options.managed.programs(id).gpus;
     const named = devices.map((device) => ({ ...device, name: modelOf(device, gpus) }));
-    if (named.length > 0) this.#models.set(id, namesOf(named));
+    if (named.length > 0) known.models = namesOf(named);
     const { coins, benchmarks, monotonicNow } = this.#options;
     const isOther = readings.algorithm !== null && !coins.isSameAlgorithm(readings.algorithm, program.algorithm);
-    const meter = this.#meters.get(id) ?? new BenchmarkMeter();
-    this.#meters.set(id, meter);
     const mines = readings.mining !== false && !isOther && program.dualAlgorithm === null;
     const subject = [program.software, program.algorithm, program.parameters, program.gpuSettings];
-    const found = meter.take({
+    const found = known.meter.take({
       subject: JSON.stringify(subject),
       uptime: mines ? readings.uptime : null,
       devices: named,
       at: monotonicNow(),
     });
     if (found !== null) await benchmarks.add(found, program.software, this.#idOf(program.algorithm));
+  }
+
+  #knownOf(minerId: number): Known {
+    const known = this.#known.get(minerId) ?? {
+      ...{
+        meter: new BenchmarkMeter(),
+        readAt: null,
+        models: null,
+        measuring: null,
+        unmeasurable: new Map(),
+        why: null,
+      },
+    };
+    this.#known.set(minerId, known);
+    return known;
   }
 
   #idOf = (algorithm: string): string => this.#options.coins.algorithm(algorithm)?.id ?? algorithm;

@@ -1,4 +1,3 @@
-import { costOf } from "../money/earnings.ts";
 import type { Expected } from "./benchmarks.ts";
 import type { Option } from "./switching-law.ts";
 
@@ -14,7 +13,7 @@ export interface ChoiceFacts {
 export interface PricedOption extends Option {
   /** H/s. */
   readonly hashrate: number | null;
-  /** Money per day for electricity; null if its price or the power is unknown. */
+  /** Money per day for electricity, 0 without a price; null if its price or the power is unknown. */
   readonly knownCost: number | null;
 }
 
@@ -27,12 +26,15 @@ export function pricedOptions(choices: readonly ChoiceFacts[], electricity: numb
   const someDraw = choices.some(({ expected }) => expected !== null && expected.power !== null);
   return choices.map(({ key, expected, worth }) => {
     const { hashrate, power } = expected ?? { hashrate: null, power: null };
-    const knownCost = costOf(power === null ? null : (power / 1000) * 24, electricity);
+    const knownCost = electricity === undefined ? 0 : costOf(power, electricity);
     return {
       ...{ key, hashrate, power },
       revenue: hashrate === null || worth === null ? null : (hashrate / 1e6) * worth,
-      cost: !someDraw || electricity === undefined ? 0 : knownCost,
+      cost: someDraw ? knownCost : 0,
       knownCost,
     };
   });
 }
+
+const costOf = (watts: number | null, electricity: number | null): number | null =>
+  watts === null || electricity === null ? null : (watts / 1000) * 24 * electricity;

@@ -144,8 +144,8 @@ export function presentMiner(
   const { status, unit, hashrate, hashrateAverage: average, revenue } = figures;
   const lists = presentDevices(reading?.devices ?? [], unit, reading, format);
   const temperatures = temperaturesOf(reading);
-  const { revenueBtc, profitBtc: _, documentedProfit, ...money } = earnings;
-  const profit = documentedProfit.money ?? 0;
+  const { revenueBtc, profitBtc, profitPerDay, ...money } = earnings;
+  const profit = profitPerDay ?? 0;
   const at = state.at ?? to.startedAt;
   const can = canDo(reading);
   const controls = currentControls(state);
@@ -206,7 +206,7 @@ export function presentMiner(
       profitPerDay: format.money(profit),
       profitPerDayValue: profit,
       profitPerMonth: format.money(profit * daysPerMonth),
-      profitPerDayValueBtc: documentedProfit.btc ?? 0,
+      profitPerDayValueBtc: profitBtc ?? 0,
       powerUsageValue: whole(readings.power),
       isActualPowerUsage: readings.powerSource === "measured" || readings.powerSource === "reported",
     },
@@ -229,7 +229,7 @@ export function presentMiner(
     tags: [...facts.tags],
     readings,
     controls: [...controls, ...extras.powerTarget],
-    money: { ...money, energyCost: to.costOf(facts.id) },
+    money: { ...money, profitPerDay, energyCost: to.costOf(facts.id) },
     poolView: active === undefined ? null : to.poolViewOf(active),
     heating: extras.heating,
     power: presentPower(extras),
@@ -293,7 +293,7 @@ function worthOf(
     revenue: earnings.revenuePerDay ?? 0,
     earnings,
     dual: second === null ? null : [first.work, second.work],
-    costUnknown: brief !== null && prices.electricity !== undefined && prices.electricity !== 0 && power === null,
+    costUnknown: brief !== null && prices.electricity !== undefined && power === null,
     priceUnknown: brief !== null && prices.electricity === null,
     login: loginTrouble(state)?.message ?? null,
     gpus: counts.gpu,

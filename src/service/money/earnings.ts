@@ -5,8 +5,6 @@ import type { Coin } from "./coins.ts";
 export interface Earnings extends Omit<Money, "energyCost"> {
   readonly revenueBtc: number | null;
   readonly profitBtc: number | null;
-  /** As the documented fields have them: electricity without a price costs nothing. */
-  readonly documentedProfit: { readonly money: number | null; readonly btc: number | null };
 }
 
 /** Prices of a moment; undefined where none is set. */
@@ -38,9 +36,9 @@ export interface Earning {
 }
 
 /**
- * Without a coin whose price is known in the currency the revenue is unknown. Without a price of electricity, or with
- * one but unknown power, the cost is unknown. The profit is unknown if either is. Of two coins that are mined at once an
- * unknown one earns nothing.
+ * Without a coin whose price is known in the currency the revenue is unknown. Electricity without a price costs nothing;
+ * with one, the cost of a rig with unknown power is unknown. The profit is unknown if either is. Of two coins that are
+ * mined at once an unknown one earns nothing.
  */
 export function earningsOf({ hashrate, power, coin, second = null }: Earning, prices: Prices): Earnings {
   const { btc, electricity, currency } = prices;
@@ -52,27 +50,16 @@ export function earningsOf({ hashrate, power, coin, second = null }: Earning, pr
   const revenuePerDay = earned("money");
   const revenueBtc = earned("btc");
   const kilowattHours = power === null ? null : (power / 1000) * 24;
-  const costPerDay = costOf(kilowattHours, electricity);
+  const costPerDay =
+    electricity === undefined ? 0 : electricity === null || kilowattHours === null ? null : kilowattHours * electricity;
   const profitPerDay = difference(revenuePerDay, costPerDay);
   const costBtc = costPerDay === 0 ? 0 : costPerDay === null || btc === undefined ? null : costPerDay / btc;
-  const profitBtc = difference(revenueBtc, costBtc);
-  const isPriced = electricity !== undefined;
   return {
-    ...{ revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc },
-    documentedProfit: {
-      money: isPriced ? profitPerDay : revenuePerDay,
-      btc: isPriced ? profitBtc : revenueBtc,
-    },
+    ...{ revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: difference(revenueBtc, costBtc) },
     electricityPrice: electricity ?? null,
     breakEvenPrice: breakEven(revenuePerDay, kilowattHours),
   };
 }
-
-/** Money for so many kWh at a price for one; null if either is unknown. What is free costs nothing, however much it is. */
-export const costOf = (kilowattHours: number | null, price: number | null | undefined): number | null => {
-  if (price === 0) return 0;
-  return price == null || kilowattHours === null ? null : kilowattHours * price;
-};
 
 const revenueOf = (hashrate: number | null, perMegahash: number | null): number | null =>
   hashrate === null || perMegahash === null ? null : (hashrate / 1e6) * perMegahash;
@@ -88,7 +75,6 @@ export const unknownEarnings = ({ currency, electricity }: Prices): Earnings => 
   currency,
   revenueBtc: null,
   profitBtc: null,
-  documentedProfit: { money: null, btc: null },
   electricityPrice: electricity ?? null,
   breakEvenPrice: null,
 });

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
-import { costOf } from "./earnings.ts";
 import { datesIn, type LocalClock } from "./local-time.ts";
 import { meanPrice, type Tariff } from "./tariff.ts";
 
@@ -127,7 +126,8 @@ export class Ledger {
   #begin(minerId: number, { at, energy }: MoneyRead): void {
     if (this.#costs.has(minerId)) return;
     const tariff = this.#options.tariffOf(minerId);
-    if (energy !== null && tariff !== undefined && tariff.at(at).price !== null) this.#costs.set(minerId, 0);
+    const isKnown = tariff === undefined || (energy !== null && tariff.at(at).price !== null);
+    if (isKnown) this.#costs.set(minerId, 0);
   }
 
   #add(minerId: number, span: { from: number; to: number }, date: string, before: MoneyRead, read: MoneyRead): void {
@@ -140,8 +140,8 @@ export class Ledger {
     // Nothing is known of a gap but what a meter has counted meanwhile.
     if (isGap && (drawn === null || drawn <= 0)) return;
     const tariff = tariffOf(minerId);
-    const price = tariff === undefined ? null : meanPrice(tariff, span.from, span.to);
-    const cost = costOf(drawn === null ? null : drawn / 1000, price);
+    const price = tariff === undefined ? 0 : meanPrice(tariff, span.from, span.to);
+    const cost = tariff === undefined ? 0 : drawn === null || price === null ? null : (drawn / 1000) * price;
     const rate = btc();
     const earned = (one: Revenue | null, other: Revenue) => {
       const isSame = one !== null && one.coin === other.coin && one.algorithm === other.algorithm;
@@ -164,10 +164,7 @@ export class Ledger {
       uncosted: cost === null ? seconds : 0,
       unearned: revenue === null && !isGap ? seconds : 0,
     });
-    if (second !== null) {
-      const nothing = cost === null ? { cost: null, costBtc: null } : { cost: 0, costBtc: 0 };
-      this.#sum(keyOf(second), { ...uncounted, ...nothing, ...earned(before.second ?? null, second) });
-    }
+    if (second !== null) this.#sum(keyOf(second), { ...nothingCounted, ...earned(before.second ?? null, second) });
     if (cost !== null) this.#costs.set(minerId, (this.costOf(minerId) ?? 0) + cost);
   }
 
@@ -190,7 +187,7 @@ export class Ledger {
   }
 }
 
-const uncounted = { seconds: 0, energy: null, uncosted: 0, unearned: 0 } as const;
+const nothingCounted = { seconds: 0, energy: null, cost: 0, costBtc: 0, uncosted: 0, unearned: 0 } as const;
 
 const mean = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : (one + other) / 2;

@@ -37,7 +37,8 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
   const rigs = loops.rigsOf(minerIds);
   const heating = loop instanceof Heating ? loop.status : null;
   const surplus = loop instanceof Follow ? loop.status : null;
-  const on = isOn(room, entries, loops);
+  const mining = entries.map(miningOf);
+  const on = isOn(room, entries, mining, loops);
   const control = heating === null ? powerControl(rigs, max?.watts ?? null) : targetControl(heating);
   return {
     ...{ key, name, kind: kindOf(room), groupId, miners: [...minerIds], max, on },
@@ -50,7 +51,7 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
     surplusAt: timeOf(surplus?.at),
     available: surplus?.available == null ? null : Math.round(surplus.available.watts),
     availableAt: timeOf(surplus?.available?.at),
-    mining: entries.filter((entry) => miningOf(entry) === true).length,
+    mining: mining.filter((each) => each === true).length,
     power: sumOf(entries.map(({ rig }) => briefOf(rig.state)?.readings.power ?? null)),
     heldBy: holderOf(room, entries, context),
     highest: rigs.length === 0 ? null : Math.round(highestOf(rigs)),
@@ -78,12 +79,15 @@ export const miningOf = ({ rig }: Entry): boolean | null => {
 };
 
 /** A rig that its loop has stopped is not off: it waits for the cold or the sun. */
-function isOn({ loop }: Room, entries: readonly Entry[], loops: Loops): boolean | null {
-  const known = entries.flatMap((entry) => {
-    const mining = miningOf(entry);
-    return mining === null ? [] : [mining || (loop !== null && !loops.isHeld(entry))];
-  });
-  return known.length === 0 ? null : known.includes(true);
+function isOn(
+  { loop }: Room,
+  entries: readonly Entry[],
+  mining: readonly (boolean | null)[],
+  loops: Loops,
+): boolean | null {
+  if (mining.includes(true)) return true;
+  if (!mining.includes(false)) return null;
+  return loop !== null && entries.some((entry, index) => mining[index] === false && !loops.isHeld(entry));
 }
 
 const targetControl = ({ target }: { readonly target: number }): ShownRoom["control"] => ({

@@ -13,8 +13,8 @@ test("a choice earns by its hash rate and costs by its power", () => {
   ]);
 });
 
-test("without a price of electricity choices are compared by their revenue, and their cost is unknown", () => {
-  expect(pricedOptions([kawpow], undefined)).toMatchObject([{ revenue: 5, cost: 0, knownCost: null }]);
+test("electricity costs nothing without a price, and an unknown amount while its price is unknown", () => {
+  expect(pricedOptions([kawpow], undefined)).toMatchObject([{ revenue: 5, cost: 0, knownCost: 0 }]);
   expect(pricedOptions([kawpow], null)).toMatchObject([{ revenue: 5, cost: null, knownCost: null }]);
   expect(pricedOptions([kawpow], 0)).toMatchObject([{ revenue: 5, cost: 0, knownCost: 0 }]);
 });

@@ -92,7 +92,7 @@ async function switched(rates: Readonly<Record<string, number>>, body: Partial<B
     );
   const state = () => bench.service.getManagedMinerSwitching({ id: 1 }, caller);
   const mines = () => agent?.programs[0]?.algorithm;
-  return { ...hosts, pass, earns, state, mines };
+  return { ...hosts, pass, earns, state, mines, turn: () => turn() };
 }
 
 test("each choice is measured once, then the best is mined; a better one waits for the minimum stay", async () => {
@@ -158,6 +158,38 @@ test("a managed miner that is stopped is neither measured nor switched", async (
   const { pass, state, mines } = await switched({ randomx: 1, ghostrider: 1 }, { switching: switching() }, false);
   await pass(30);
   expect([mines(), (await state()).why]).toEqual(["randomx", "it is stopped"]);
+});
+
+test("a fault with one managed miner does not hold up the next", async () => {
+  const { bench, pass, manage } = await switched(
+    { randomx: 10_000, ghostrider: 2_000 },
+    { poolId: 2, switching: switching() },
+  );
+  await manage({ algorithm: "randomx", switching: switching() });
+  await bench.act(2, { action: "start" });
+  const { managedMiners } = bench.store;
+  const change = managedMiners.change.bind(managedMiners);
+  managedMiners.change = (id, patch) => (id === 1 ? Promise.reject(new Error("an invented fault")) : change(id, patch));
+  await bench.poll(2);
+  await pass(0.25);
+  const second = await bench.service.getManagedMinerSwitching({ id: 2 }, caller);
+  expect([second.why, second.measuring]).toEqual(["this choice is being measured", true]);
+});
+
+test("nothing is kept of a managed miner that is gone", async () => {
+  const { bench, pass, earns, state, turn } = await switched(
+    { randomx: 10_000, ghostrider: 0 },
+    { switching: switching() },
+  );
+  await earns("XMR", 1e-3);
+  await pass(1);
+  expect((await state()).why).toBe("this choice is being measured");
+  const { managedMiners } = bench.store;
+  const all = managedMiners.all.bind(managedMiners);
+  managedMiners.all = () => [];
+  await turn();
+  managedMiners.all = all;
+  expect([(await state()).why, (await state()).measuring]).toEqual(["no choice has been made yet", false]);
 });
 
 test("every mistake of the choices is named, and the stored miner stays", async () => {

@@ -37,7 +37,7 @@ export function FarmTiles({ sums }: { sums: Sums }) {
         name={t.overview.profit}
         value={money(total?.profitPerDay, total?.currency)}
         note={
-          total === undefined || (total.revenuePerDay === null && total.costPerDay === null)
+          total === undefined || total.costPerDay === null
             ? null
             : total.revenuePerDay === null
               ? t.overview.noRevenue
