@@ -111,7 +111,7 @@ export function Slider(props: SliderProps) {
           onBlur={commit}
         />
         {values.length === 0 ? null : (
-          <ol class={`slider-marks ${hasLines ? "lines" : ""}`} aria-hidden="true">
+          <ol class={`slider-marks ${hasLines ? "two-line" : ""}`} aria-hidden="true">
             {values.map((mark) => (
               <li
                 key={mark.value}
