@@ -83,8 +83,8 @@ test.skipIf(workers > 0)("a thousand silent rigs do not delay the reads of a hun
     "the first read of every rig",
   );
   const before = { ...read };
-  // Over ten intervals, so that where in one of them the count ends does not matter.
-  await until(() => read.alone - before.alone >= 1_000, "ten reads of each rig that answers", { timeoutMs: 90_000 });
+  // One of them may be in the middle of an interval when the other has ended it: a twentieth of what is counted.
+  await until(() => read.alone - before.alone >= 2_000, "20 reads of each rig that answers", { timeoutMs: 90_000 });
   expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
 });
 

@@ -79,9 +79,32 @@ test("a bulk action shows each rig's result, and its commands lead to it", async
   await page.getByText("Bulk action").first().waitFor();
   await page.getByRole("link", { name: "set", exact: true }).first().click();
   await page.waitForURL(new RegExp(`job=${id}`));
-  await page.getByText("2 of 2 done, 0 failed, 0 unknown").waitFor();
+  await page.getByText("2 of 2 done").waitFor();
   await page.getByRole("region", { name: "Results by rig" }).getByRole("link", { name: "Shelf" }).click();
   await page.getByRole("heading", { level: 1, name: "Shelf" }).waitFor();
+  await close();
+});
+
+test("a bulk action that failed says so, and is nowhere called done", async () => {
+  const { id } = await dashboard.service.startBulkAction(
+    { action: "set_mode", parameters: { mode: "low" }, miners: [desk, shelf], parallel: 2, delay: 0, dryRun: false },
+    anna,
+  );
+  await until(
+    async () => (await dashboard.service.getBulkAction({ id }, anna)).state === "done",
+    "the bulk action to end",
+  );
+  const { failed } = await dashboard.service.getBulkAction({ id }, anna);
+  expect(failed).toBe(2);
+  const { page, close } = await visit("activity?what=bulk");
+  await page.getByRole("row", { name: "mode" }).getByText("Ended", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "mode" }).click();
+  await page.waitForURL(new RegExp(`job=${id}`));
+  await page.getByText("Ended · 2 failed").waitFor();
+  await page.getByText("0 of 2 done").waitFor();
+  const results = page.getByRole("region", { name: "Results by rig" });
+  expect(await results.getByText("Failed", { exact: true }).count()).toBe(2);
+  expect(await page.getByText("Done", { exact: true }).count()).toBe(0);
   await close();
 });
 

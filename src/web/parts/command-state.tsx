@@ -1,8 +1,8 @@
 import type { Command, CommandState } from "../../contract/resources.ts";
 import { t } from "../language.ts";
-import { Age } from "./status.tsx";
+import { Age, Mark, type Tone } from "./status.tsx";
 
-const tones: Record<CommandState, string> = {
+const tones: Record<CommandState, Tone> = {
   queued: "off",
   sent: "busy",
   done: "good",
@@ -12,10 +12,7 @@ const tones: Record<CommandState, string> = {
 
 /** The state of a command by word and colour. */
 export const CommandStateMark = ({ state }: { state: CommandState }) => (
-  <span class={`status ${tones[state]}`}>
-    <span class="dot" aria-hidden="true" />
-    {t.commands.state[state]}
-  </span>
+  <Mark tone={tones[state]}>{t.commands.state[state]}</Mark>
 );
 
 /** What was sent, and what the rig answered in its own words. */

@@ -1,10 +1,21 @@
+import type { ComponentChildren } from "preact";
 import type { MinerStatus, Severity } from "../../contract/resources.ts";
 import { now } from "../clock.ts";
 import { ago, dateTime } from "../format.ts";
 import { t } from "../language.ts";
 
-/** How a status is shown: by colour and by word, never by colour alone. */
-const tones: Record<MinerStatus, string> = {
+/** A colour by its meaning. */
+export type Tone = "good" | "busy" | "warning" | "off" | "bad";
+
+/** A state by a coloured dot and a word, never by colour alone. */
+export const Mark = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
+  <span class={`status ${tone}`}>
+    <span class="dot" aria-hidden="true" />
+    {children}
+  </span>
+);
+
+const tones: Record<MinerStatus, Tone> = {
   Mining: "good",
   Starting: "busy",
   Idle: "warning",
@@ -17,25 +28,23 @@ const tones: Record<MinerStatus, string> = {
 /** In the order in which lists and bars show them. */
 export const statuses = Object.keys(tones).filter((each): each is MinerStatus => Object.hasOwn(tones, each));
 
-export const toneOf = (status: MinerStatus): string => tones[status];
+export const toneOf = (status: MinerStatus): Tone => tones[status];
 
 /** The status of a rig, with the reason for which it does not hash. */
 export const Status = ({ status, reason }: { status: MinerStatus; reason?: string | null }) => (
-  <span class={`status ${tones[status]}`}>
-    <span class="dot" aria-hidden="true" />
+  <Mark tone={tones[status]}>
     {t.status[status]}
     {reason === null || reason === undefined ? null : <small> · {reasonText(reason)}</small>}
-  </span>
+  </Mark>
 );
 
 export const reasonText = (code: string): string =>
   Object.entries(t.reason).find(([each]) => each === code)?.[1] ?? code;
 
 export const SeverityMark = ({ severity }: { severity: Severity }) => (
-  <span class={`status ${severity === "critical" ? "bad" : severity === "warning" ? "warning" : "busy"}`}>
-    <span class="dot" aria-hidden="true" />
+  <Mark tone={severity === "critical" ? "bad" : severity === "warning" ? "warning" : "busy"}>
     {t.severity[severity]}
-  </span>
+  </Mark>
 );
 
 /** How long ago something was; follows the clock. */

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { t } from "../language.ts";
 import { interceptBack } from "../route.ts";
@@ -11,7 +11,8 @@ import { Dialog } from "./dialog.tsx";
 export function useUnsaved(dirty: boolean) {
   const { route } = useLocation();
   const [target, setTarget] = useState<string | null>(null);
-  useEffect(() => {
+  // From the very render on: an effect would begin some frames later, and the back button would not ask.
+  useLayoutEffect(() => {
     if (!dirty) return undefined;
     const here = location.pathname + location.search;
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();

@@ -13,8 +13,8 @@ import { type ServiceProcess, startProcess } from "../process.ts";
  * the service has read it, and waits for the owner to switch his rig. SECURITY.md: another rig is told nothing.
  */
 const key = "attack-key-0123456789abcdef";
-/** Plain cgminer says neither MAC nor serial; without a login nothing can be told. */
-const told = specimens.filter(({ driver, rigs }) => driver !== "cgminer" && rigs !== "Antminer without its login");
+/** Without a login nothing can be told. */
+const told = specimens.filter(({ rigs }) => rigs !== "Antminer without its login");
 /** ms that each answer of a slow rig takes. */
 const slow = 600;
 
@@ -23,6 +23,7 @@ const List = z.object({
 });
 const Miner = z.object({
   hasValidStatus: z.boolean(),
+  readings: z.object({ mac: z.string().nullable(), serial: z.string().nullable() }),
   controls: z.array(z.object({ key: z.string(), kind: z.string(), value: z.unknown() })),
 });
 
@@ -74,9 +75,11 @@ async function attackAll(verdict: Verdict, what: string, { service, owners, othe
     return all.every(({ hasValidStatus }) => hasValidStatus);
   }, "every rig to be read");
   if (delay > 0) for (const rig of [...owners, ...others]) rig.fault = { name: "delay", ms: delay };
-  const results = await Promise.all(
+  const answers = await Promise.all(
     ids.map(async (id, index) => {
-      const { controls } = Miner.parse(await ask("POST", `/api/miners/${id}/poll`));
+      const { readings, controls } = Miner.parse(await ask("POST", `/api/miners/${id}/poll`));
+      // cgminer and most mining programs say neither; two of a kind cannot be distinguished.
+      if (readings.mac === null && readings.serial === null) return null;
       const control = controls.find(({ kind }) => kind === "switch") ?? controls.find(({ kind }) => kind === "trigger");
       const other = others[index];
       if (control === undefined || other === undefined) return { name: told[index]?.rigs, reached: 0, failed: false };
@@ -89,6 +92,7 @@ async function attackAll(verdict: Verdict, what: string, { service, owners, othe
     }),
   );
   await wait(500);
+  const results = answers.filter((answer) => answer !== null);
   const reached = results.filter((each) => each.reached > 0).map(({ name }) => name);
   verdict.check(
     `${what}: ${reached.length} of ${results.length} other rigs were told something${reached.length > 0 ? ` (${reached.join(", ")})` : ""}`,

@@ -179,17 +179,6 @@ export const rig: typeof source = {
   load: "Auslastung",
   memoryFree: "Freier Speicher",
   commandLine: "Befehlszeile, ohne Geheimnisse",
-  programState: {
-    stopped: "Gestoppt",
-    downloading: "Wird heruntergeladen",
-    confirming: "Download wartet auf Bestätigung",
-    starting: "Startet",
-    running: "Läuft",
-    stopping: "Wird gestoppt",
-    waiting: "Beendet, startet bald wieder",
-    idle: "Wartet auf andere Arbeit des Rechners",
-    failed: "Fehlgeschlagen",
-  },
 
   general: "Allgemein",
   name: "Name",

@@ -178,17 +178,6 @@ export const rig = {
   load: "Load",
   memoryFree: "Free memory",
   commandLine: "Command line, without secrets",
-  programState: {
-    stopped: "Stopped",
-    downloading: "Downloading",
-    confirming: "Download awaits confirmation",
-    starting: "Starting",
-    running: "Running",
-    stopping: "Stopping",
-    waiting: "Ended, starts again soon",
-    idle: "Waits for other work on the host",
-    failed: "Failed",
-  },
 
   general: "General",
   name: "Name",

@@ -179,17 +179,6 @@ export const rig: typeof source = {
   load: "بار",
   memoryFree: "حافظهٔ آزاد",
   commandLine: "خط فرمان، بدون رمزها",
-  programState: {
-    stopped: "متوقف",
-    downloading: "در حال دریافت",
-    confirming: "دریافت در انتظار تأیید",
-    starting: "در حال شروع",
-    running: "در حال اجرا",
-    stopping: "در حال توقف",
-    waiting: "پایان یافت، به‌زودی دوباره شروع می‌شود",
-    idle: "منتظر کارهای دیگر میزبان",
-    failed: "ناموفق",
-  },
 
   general: "کلی",
   name: "نام",

@@ -179,17 +179,6 @@ export const rig: typeof source = {
   load: "Belastning",
   memoryFree: "Ledigt minne",
   commandLine: "Kommandorad, utan hemligheter",
-  programState: {
-    stopped: "Stoppat",
-    downloading: "Hämtas",
-    confirming: "Hämtningen väntar på bekräftelse",
-    starting: "Startar",
-    running: "Körs",
-    stopping: "Stoppas",
-    waiting: "Avslutat, startar snart igen",
-    idle: "Väntar på annat arbete på värden",
-    failed: "Misslyckades",
-  },
 
   general: "Allmänt",
   name: "Namn",

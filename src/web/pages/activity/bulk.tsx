@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
-import type { BulkAction, BulkJob } from "../../../contract/resources.ts";
+import type { BulkJob } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { dateTime, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { actionText } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { compareResults, JobMark, OutcomeMark, ResultMark } from "../../parts/job-state.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
@@ -38,24 +39,6 @@ export function BulkActions() {
     </>
   );
 }
-
-const stateTones: Readonly<Record<string, string>> = {
-  running: "busy",
-  done: "good",
-  possible: "good",
-  cancelled: "off",
-  queued: "off",
-  sent: "busy",
-  failed: "bad",
-  unknown: "warning",
-};
-
-export const JobState = ({ state }: { state: BulkJob["state"] | BulkAction["results"][number]["state"] }) => (
-  <span class={`status ${stateTones[state] ?? "off"}`}>
-    <span class="dot" aria-hidden="true" />
-    {t.activity.state[state]}
-  </span>
-);
 
 interface JobsProps {
   readonly jobs: readonly BulkJob[];
@@ -94,7 +77,7 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
             </td>
             <td class="number">{number(job.total)}</td>
             <td>
-              <JobState state={job.state} />
+              <JobMark state={job.state} />
             </td>
           </tr>
         ))}
@@ -104,8 +87,6 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
 );
 
 const pageRows = 100;
-/** What needs a person comes first. */
-const order: readonly string[] = ["failed", "unknown", "queued", "sent", "cancelled", "possible", "done"];
 
 /** The results of one action, for each rig. */
 function Results({ id }: { id: number }) {
@@ -126,7 +107,7 @@ function Results({ id }: { id: number }) {
   return (
     <Loading from={loaded}>
       {(job) => {
-        const results = [...job.results].sort((one, other) => order.indexOf(one.state) - order.indexOf(other.state));
+        const results = job.results.toSorted((one, other) => compareResults(one.state, other.state));
         const ended = job.done + job.failed + job.unknown;
         return (
           <Card
@@ -144,8 +125,8 @@ function Results({ id }: { id: number }) {
             }
           >
             <p role="status" class="row">
-              <JobState state={job.state} />
-              {t.activity.counts(number(job.done), number(job.failed), number(job.unknown), number(job.total))}
+              <OutcomeMark action={job} />
+              {t.activity.doneOf(number(job.done), number(job.total))}
             </p>
             <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />
             <Scroll name={t.activity.results}>
@@ -166,7 +147,7 @@ function Results({ id }: { id: number }) {
                         </a>
                       </th>
                       <td>
-                        <JobState state={state} />
+                        <ResultMark state={state} />
                       </td>
                       <td dir="auto">{message}</td>
                     </tr>

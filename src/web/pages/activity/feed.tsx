@@ -8,6 +8,7 @@ import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { actionText, actorText, CommandRow } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { JobMark } from "../../parts/job-state.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -16,7 +17,6 @@ import { type PageQuery, usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { Outcome } from "../rules/parts.tsx";
-import { JobState } from "./bulk.tsx";
 import { type Entry, feedOf } from "./entries.ts";
 import { FeedFilters } from "./feed-filters.tsx";
 import { entryFilters, filterFrom, filterNames } from "./filters.ts";
@@ -199,7 +199,7 @@ function JobRow({ job, query }: { job: BulkJob; query: PageQuery }) {
         </a>
       </td>
       <td class="command-result">
-        <JobState state={job.state} />
+        <JobMark state={job.state} />
       </td>
     </tr>
   );

@@ -6,9 +6,9 @@ import { t } from "../../language.ts";
 import { CommandResult } from "../../parts/command-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
+import { minerName, ProgramState } from "../../parts/program-state.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { minerName, ProgramState } from "./program-state.tsx";
 
 interface ManagedListProps {
   readonly miners: readonly ManagedMiner[];

@@ -9,6 +9,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
+import { minerName, ProgramState } from "../../parts/program-state.tsx";
 import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
@@ -16,7 +17,6 @@ import { CommandLine } from "./command-line.tsx";
 import { Download } from "./download.tsx";
 import { blankMiner, readCatalogue } from "./miner-data.ts";
 import { MinerForm } from "./miner-form.tsx";
-import { minerName, ProgramState } from "./program-state.tsx";
 import { SwitchingCard } from "./switching.tsx";
 import "./hosts.css";
 

@@ -4,24 +4,21 @@ import { hashrate, number, power, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
+import { Mark, type Tone } from "../../parts/status.tsx";
 import { boardFaults, deviceFaults, type Fault, isSwitchedOff, reportShares } from "./faults.ts";
 import { Facts } from "./overview.tsx";
 
-const tones: Record<Fault, string> = { hot: "warning", dead: "bad", sick: "bad", chips: "warning", off: "off" };
+const tones: Record<Fault, Tone> = { hot: "warning", dead: "bad", sick: "bad", chips: "warning", off: "off" };
 
 /** What is wrong with a part, by word and colour; "OK" if nothing is. */
 const Faults = ({ faults }: { faults: readonly Fault[] }) =>
   faults.length === 0 ? (
-    <span class="status good">
-      <span class="dot" aria-hidden="true" />
-      {t.rig.fine}
-    </span>
+    <Mark tone="good">{t.rig.fine}</Mark>
   ) : (
     faults.map((fault) => (
-      <span key={fault} class={`status ${tones[fault]}`}>
-        <span class="dot" aria-hidden="true" />
+      <Mark key={fault} tone={tones[fault]}>
         {t.rig.fault[fault]}{" "}
-      </span>
+      </Mark>
     ))
   );
 

@@ -12,7 +12,7 @@ import { Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
-import { Age } from "../../parts/status.tsx";
+import { Age, Mark, type Tone } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { reportShares } from "./faults.ts";
 import { Facts } from "./overview.tsx";
@@ -155,13 +155,12 @@ const actionsOf = ({ canPrioritize, canEnable, canDisable, canRemove, priorityIn
 
 const sayAnswer = ({ message }: ActionReply): void => say(message);
 
-const poolTones: Readonly<Record<string, string>> = { Enabled: "good", Disabled: "off", Dead: "bad" };
+const poolTones: Readonly<Record<string, Tone>> = { Enabled: "good", Disabled: "off", Dead: "bad" };
 
 const PoolState = ({ state }: { state: string }) => (
-  <span class={`status ${poolTones[state] ?? "warning"}`}>
-    <span class="dot" aria-hidden="true" />
+  <Mark tone={poolTones[state] ?? "warning"}>
     {Object.entries(t.rig.poolState).find(([each]) => each === state)?.[1] ?? state}
-  </span>
+  </Mark>
 );
 
 /** What the pool itself says about this worker. */

@@ -4,7 +4,8 @@ import { duration, number, percent, scaled } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
-import { Age } from "../../parts/status.tsx";
+import { ProgramState } from "../../parts/program-state.tsx";
+import { Age, Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { Facts } from "./overview.tsx";
@@ -35,7 +36,7 @@ export function Software({ miner }: { miner: MinerDetail }) {
                     <bdi>{names.find(({ id }) => id === managed.softwareType)?.name ?? managed.softwareType}</bdi>
                   ),
                 ],
-                [t.rig.state, <ProgramState managed={managed} />],
+                [t.rig.state, <ProgramState status={managed.status} />],
                 [t.rig.algorithm, managed.algorithm === "" ? "–" : <bdi>{managed.algorithm}</bdi>],
                 [t.rig.dual, isDual(managed) ? <bdi>{managed.dualAlgorithm}</bdi> : null],
               ]}
@@ -69,10 +70,9 @@ export function Software({ miner }: { miner: MinerDetail }) {
                     [
                       t.rig.agent,
                       <>
-                        <span class={`status ${host.agent.connected ? "good" : "bad"}`}>
-                          <span class="dot" aria-hidden="true" />
+                        <Mark tone={host.agent.connected ? "good" : "bad"}>
                           {host.agent.connected ? t.rig.agentConnected : t.rig.agentAway}
-                        </span>{" "}
+                        </Mark>{" "}
                         {host.agent.connected || host.agent.at === null ? null : <Age time={host.agent.at} />}
                       </>,
                     ],
@@ -96,18 +96,6 @@ export function Software({ miner }: { miner: MinerDetail }) {
 }
 
 const isDual = ({ dualAlgorithm }: ManagedMiner): boolean => dualAlgorithm !== "" && dualAlgorithm !== "Unspecified";
-
-const tones: Readonly<Record<string, string>> = { running: "good", failed: "bad", stopped: "off", idle: "off" };
-
-const ProgramState = ({ managed: { status } }: { managed: ManagedMiner }) =>
-  status === null ? (
-    <>–</>
-  ) : (
-    <span class={`status ${tones[status] ?? "busy"}`}>
-      <span class="dot" aria-hidden="true" />
-      {t.rig.programState[status]}
-    </span>
-  );
 
 /** As its host would start it; the service redacts the secrets. */
 function CommandLine({ id }: { id: number }) {

@@ -3,6 +3,7 @@ import { byName, counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { compareResults, ResultMark } from "../../parts/job-state.tsx";
 import { useVirtual } from "../../parts/virtual.ts";
 import { link } from "../../route.ts";
 import { Gap } from "./gap.tsx";
@@ -46,16 +47,6 @@ export const ResultsDialog = ({ title, job, failed, onClose }: ResultsProps) => 
   </Dialog>
 );
 
-const order: readonly JobResult["state"][] = ["failed", "unknown", "sent", "queued", "cancelled", "possible", "done"];
-const tones: Readonly<Record<JobResult["state"], string>> = {
-  failed: "bad",
-  unknown: "warning",
-  sent: "busy",
-  queued: "off",
-  cancelled: "off",
-  possible: "good",
-  done: "good",
-};
 const rowPx = 44;
 
 /** A list of results; long ones are rendered in part. */
@@ -65,8 +56,7 @@ export function Results({ results }: { results: readonly JobResult[] }) {
   const sorted = useMemo(
     () =>
       results.toSorted(
-        (one, other) =>
-          order.indexOf(one.state) - order.indexOf(other.state) || byName(nameOf(one.minerId), nameOf(other.minerId)),
+        (one, other) => compareResults(one.state, other.state) || byName(nameOf(one.minerId), nameOf(other.minerId)),
       ),
     [results],
   );
@@ -99,10 +89,7 @@ export function Results({ results }: { results: readonly JobResult[] }) {
                   )}
                 </th>
                 <td>
-                  <span class={`status ${tones[result.state]}`}>
-                    <span class="dot" aria-hidden="true" />
-                    {t.rigs.resultState[result.state]}
-                  </span>
+                  <ResultMark state={result.state} />
                 </td>
                 <td dir="auto">{result.message}</td>
               </tr>

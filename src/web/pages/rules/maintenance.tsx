@@ -11,6 +11,7 @@ import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { NumberInput, TextInput, TimeInput, WordsInput } from "../../parts/schema-form/controls.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
+import { Mark } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { Owner } from "./parts.tsx";
 import { labelOf, readNames, ruleWords } from "./words.ts";
@@ -90,10 +91,7 @@ function WindowEntry({ window, onEnd }: { window: MaintenanceWindow; onEnd: () =
           </p>
         )}
         <p class="rule-facts">
-          <span class={active ? "status warning" : "status off"}>
-            <span class="dot" aria-hidden="true" />
-            {active ? t.rules.active : t.rules.planned}
-          </span>
+          <Mark tone={active ? "warning" : "off"}>{active ? t.rules.active : t.rules.planned}</Mark>
           <span>
             {from === null ? null : <time dateTime={from}>{dateTime(from)} </time>}
             {t.rules.window.until} <time dateTime={until}>{dateTime(until)}</time>

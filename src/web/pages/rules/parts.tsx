@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import type { RuleInfo, RuleRun } from "../../../contract/rules.ts";
 import { t } from "../../language.ts";
 import { sayProblem } from "../../parts/messages.tsx";
-import { Age } from "../../parts/status.tsx";
+import { Age, Mark, type Tone } from "../../parts/status.tsx";
 
-const tones: Record<RuleRun["outcome"], string> = {
+const tones: Record<RuleRun["outcome"], Tone> = {
   done: "good",
   cleared: "good",
   running: "busy",
@@ -16,10 +16,7 @@ const tones: Record<RuleRun["outcome"], string> = {
 };
 
 export const Outcome = ({ outcome }: { outcome: RuleRun["outcome"] }) => (
-  <span class={`status ${tones[outcome]}`}>
-    <span class="dot" aria-hidden="true" />
-    {t.rules.outcomes[outcome]}
-  </span>
+  <Mark tone={tones[outcome]}>{t.rules.outcomes[outcome]}</Mark>
 );
 
 /** When it ran last, and how that ended. */

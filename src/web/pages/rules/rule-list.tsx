@@ -7,6 +7,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
+import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { conditionTexts, stepTexts } from "./definition.ts";
@@ -110,12 +111,7 @@ export function RuleState({ rule }: { rule: Pick<RuleInfo, "enabled" | "problem"
   if (rule.firing === 0 && rule.pending === 0) return <span>{t.rules.quiet}</span>;
   return (
     <>
-      {rule.firing === 0 ? null : (
-        <span class="status warning">
-          <span class="dot" aria-hidden="true" />
-          {counted(rule.firing, t.rules.firing)}
-        </span>
-      )}
+      {rule.firing === 0 ? null : <Mark tone="warning">{counted(rule.firing, t.rules.firing)}</Mark>}
       {rule.pending === 0 ? null : <span>{counted(rule.pending, t.rules.pending)}</span>}
       {rule.held === 0 ? null : <span>{counted(rule.held, t.rules.held)}</span>}
     </>

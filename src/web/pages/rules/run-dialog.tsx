@@ -5,6 +5,7 @@ import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { ResultMark } from "../../parts/job-state.tsx";
 import { problemText } from "../../parts/messages.tsx";
 
 /** Rigs that the list shows; the search finds others. */
@@ -164,11 +165,7 @@ function JobResults({ job }: { job: BulkAction | null }) {
       <ul class="rig-choice run-results">
         {job.results.slice(0, mostRigs).map(({ minerId, state, message }) => (
           <li key={minerId}>
-            <bdi>{rigs.value.byId.get(minerId)?.name ?? `#${minerId}`}</bdi>{" "}
-            <span class={`status ${tones[state] ?? "busy"}`}>
-              <span class="dot" aria-hidden="true" />
-              {stateText(state)}
-            </span>
+            <bdi>{rigs.value.byId.get(minerId)?.name ?? `#${minerId}`}</bdi> <ResultMark state={state} />
             {message === "" ? null : (
               <small dir="auto" class="block">
                 {message}
@@ -180,14 +177,6 @@ function JobResults({ job }: { job: BulkAction | null }) {
     </>
   );
 }
-
-const tones: Readonly<Record<string, string>> = {
-  done: "good",
-  failed: "bad",
-  unknown: "warning",
-  cancelled: "off",
-  skipped: "off",
-};
 
 /** The word for the state of a command or step. */
 export const stateText = (state: string): string =>

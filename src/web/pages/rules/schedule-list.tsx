@@ -6,6 +6,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
+import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { stepTexts } from "./definition.ts";
@@ -81,12 +82,7 @@ export function ScheduleState({ schedule }: { schedule: ScheduleInfo }) {
     );
   return (
     <>
-      {active ? (
-        <span class="status good">
-          <span class="dot" aria-hidden="true" />
-          {t.rules.active}
-        </span>
-      ) : null}
+      {active ? <Mark tone="good">{t.rules.active}</Mark> : null}
       {active && nextEnd !== null ? (
         <span>
           {t.rules.nextEnd}: <time dateTime={nextEnd}>{dateTime(nextEnd)}</time>

@@ -3,6 +3,7 @@ import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
+import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may, session } from "../../session.ts";
 
@@ -75,14 +76,13 @@ function Health({ value, problem }: { value: Health | undefined; problem: string
   if (value === undefined) return <>{t.shell.loading}</>;
   const { status, mqtt } = value;
   return (
-    <span class={`status ${status === "ok" && (mqtt?.state ?? "connected") === "connected" ? "good" : "warning"}`}>
-      <span class="dot" aria-hidden="true" />
+    <Mark tone={status === "ok" && (mqtt?.state ?? "connected") === "connected" ? "good" : "warning"}>
       <span>
         {status === "ok" ? t.settings.answers : status}
         {mqtt === undefined ? null : ` · MQTT: ${mqttWord(mqtt.state)}`}
         {mqtt === undefined || mqtt.detail === null ? null : <span dir="auto"> ({mqtt.detail})</span>}
       </span>
-    </span>
+    </Mark>
   );
 }
 

@@ -1,7 +1,8 @@
-import type { ManagedMiner } from "../../../contract/resources.ts";
-import { t } from "../../language.ts";
+import type { ManagedMiner } from "../../contract/resources.ts";
+import { t } from "../language.ts";
+import { Mark, type Tone } from "./status.tsx";
 
-const tones: Readonly<Record<string, string>> = {
+const tones: Readonly<Record<string, Tone>> = {
   running: "good",
   failed: "bad",
   confirming: "warning",
@@ -11,10 +12,9 @@ const tones: Readonly<Record<string, string>> = {
 
 /** What the host reports of a program, by word and colour. */
 export const ProgramState = ({ status }: Pick<ManagedMiner, "status">) => (
-  <span class={`status ${status === null ? "off" : (tones[status] ?? "busy")}`}>
-    <span class="dot" aria-hidden="true" />
+  <Mark tone={status === null ? "off" : (tones[status] ?? "busy")}>
     {status === null ? t.shell.unknown : t.hosts.state[status]}
-  </span>
+  </Mark>
 );
 
 /** Its description, else its program with its number. */
