@@ -30,6 +30,8 @@ const withoutRigs = [
   "test/service/{automation,notifications}/**",
   // Rigs behind an agent are read in the main thread.
   "test/service/hosts/**",
+  // They decide above the readings and commands that other files cover.
+  "test/service/{heating,power-targets,rooms,solar,supply}.test.ts",
   // Has worker threads of its own.
   "test/fleet/workers.test.ts",
   "test/service/{best-setting,economics,farm-history,group-energy,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
@@ -59,7 +61,7 @@ export default defineConfig({
           include: ["test/**/*.unit.test.ts"],
           setupFiles: ["test/unit-guard.ts"],
           testTimeout: 10_000,
-          maxWorkers: 1,
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
         },
       },

@@ -9,7 +9,8 @@ const slow: ReadonlySet<string> = new Set([
   ...["start", "kill", "bulk-kill", "examples-4", "examples-5", "editor", "editor-forms", "real", "second-bridge"],
   ...["matter", "matter-changes", "matter-heater", "lifetime", "switching", "blocked-events", "pending-answers"],
   ...["every-page", "family-faults", "faults", "worker-ends", "quoting", "agreement", "identity", "solar", "unpack"],
-  ...["group-energy", "notification-in-real"],
+  ...["group-energy", "notification-in", "notification-in-real", "miner-in", "page", "package", "serve", "mqtt"],
+  ...["commands", "reading", "bulk", "miners", "moved-miner"],
 ]);
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => slow.has(basename(moduleId, ".test.ts"));
