@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { freePort } from "../free-port.ts";
 import { Child } from "./child.ts";
 import { inFolder } from "./folder.ts";
 import { Service, startFarm, wait } from "./rigs.ts";
@@ -41,14 +41,6 @@ export async function memory(quick: boolean): Promise<Measured[]> {
 }
 
 const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 /** Until it answers with 200. */
 async function answered(url: string): Promise<number> {

@@ -1,5 +1,5 @@
-import { createServer } from "node:net";
 import { z } from "zod";
+import { freePort } from "../free-port.ts";
 import { Child } from "./child.ts";
 import type { FarmSettings } from "./farm.ts";
 import type { ServiceSettings } from "./service.ts";
@@ -22,15 +22,6 @@ export async function startFarm(count: number, more: Partial<FarmSettings> = {})
   const settings: FarmSettings = { count, kinds, ports, silentOfTen, stampedSince, switching };
   const rigs = await child.ask(z.array(SimulatedRig), "start", settings);
   return { rigs, requests: () => child.ask(z.number(), "requests"), end: () => child.end() };
-}
-
-/** One that nobody has, on any address. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** ms to wait for every rig. */

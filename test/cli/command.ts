@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { within } from "../until.ts";
 
 // depends on: src/**
@@ -101,14 +99,4 @@ export async function running(args: readonly string[], until: RegExp, place: Pla
       return soon(ended, "end");
     },
   };
-}
-
-/** A free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "0.0.0.0");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rigKinds } from "../../src/simulator/index.ts";
-import { freePort, rigbridge, running } from "./command.ts";
+import { freePort } from "../free-port.ts";
+import { rigbridge, running } from "./command.ts";
 
 let folder = "";
 beforeAll(async () => {

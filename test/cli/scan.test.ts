@@ -22,7 +22,7 @@ beforeAll(async () => {
       { kind: "xmrig", host: "127.81.0.11", port: 8081, token: "geheim" },
       { kind: "axeos", host: "127.81.0.12", port: 8082, name: `\${HOME}" }`, mac: "02:51:00:00:00:0B" },
       { kind: "cgminer", host: "127.79.0.1", port: 4028 },
-      { kind: "cgminer", host: "127.80.32.1", port: 4028 },
+      { kind: "cgminer", host: "127.80.8.1", port: 4028 },
     ],
   });
 });

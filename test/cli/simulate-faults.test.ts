@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { faults } from "../../src/simulator/index.ts";
-import { freePort, type Running, rigbridge, running } from "./command.ts";
+import { freePort } from "../free-port.ts";
+import { type Running, rigbridge, running } from "./command.ts";
 
 let ports: Record<string, number> = {};
 let farm: readonly string[] = [];

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
 import { startTwin } from "../../src/simulator/index.ts";
-import { freePort, type Running, rigbridge, running } from "./command.ts";
+import { freePort } from "../free-port.ts";
+import { type Running, rigbridge, running } from "./command.ts";
 
 const keys = { service: "key-of-the-service-1", anna: "key-of-anna-1234567", web: "key-of-the-dashboard" };
 const json = { "content-type": "application/json" };

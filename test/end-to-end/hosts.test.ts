@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Host, ManagedMiner, Miner } from "../../src/contract/resources.ts";
 import { installDouble, isRunning, processesIn } from "../agent/host.ts";
-import { freePort, type Running, rigbridge, running } from "../cli/command.ts";
+import { type Running, rigbridge, running } from "../cli/command.ts";
+import { freePort } from "../free-port.ts";
 import { until } from "../until.ts";
 
 // depends on: src/**, test/agent/mining-double.ts

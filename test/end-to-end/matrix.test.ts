@@ -562,7 +562,10 @@ async function answerTo(name: OperationName, column: Column): Promise<Answer> {
   return answer;
 }
 
-/** Everything declared about both farms, and the commands to the rigs of alpha. */
+/**
+ * Everything declared about both farms, and the notifications of alpha; but not that a rig cannot be reached, which on a
+ * busy machine begins and ends at any time.
+ */
 const declared = () => ({
   ...Object.fromEntries(
     (
@@ -580,7 +583,9 @@ const declared = () => ({
       ] as const
     ).map((name) => [name, store[name].all()]),
   ),
-  notifications: store.notifications.list().filter(({ minerName }) => minerName !== "bravo ant"),
+  notifications: store.notifications
+    .list()
+    .filter(({ minerName, title }) => minerName !== "bravo ant" && title !== "Disconnected"),
 });
 
 async function targetOf(name: OperationName): Promise<Asked> {

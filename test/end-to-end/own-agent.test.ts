@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Host, ManagedMiner, Miner } from "../../src/contract/resources.ts";
 import { installDouble, isRunning, processesIn } from "../agent/host.ts";
-import { freePort, type Running, running } from "../cli/command.ts";
+import { type Running, running } from "../cli/command.ts";
+import { freePort } from "../free-port.ts";
 import { until } from "../until.ts";
 
 // depends on: src/**, test/agent/mining-double.ts

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { running } from "../cli/command.ts";
+import { freePort } from "../free-port.ts";
 import { folders } from "../store/folder.ts";
 import { endedWhileWriting } from "../torture/killed.ts";
 import { until, within } from "../until.ts";
@@ -85,12 +86,3 @@ test("a closed stdout does not end it", async () => {
   expect(await within(ended, "the service to end", { details: () => said })).toEqual([0, null]);
   expect(said).toBe("");
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}

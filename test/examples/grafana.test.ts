@@ -13,7 +13,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { demoFarm, type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { freePort } from "../mqtt/mosquitto.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/grafana/**

@@ -20,7 +20,8 @@ import { commandTopic, topicsOf } from "../../src/mqtt/topics.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { freePort, type Subscriber, subscribeAt } from "../mqtt/mosquitto.ts";
+import { freePort } from "../free-port.ts";
+import { type Subscriber, subscribeAt } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/home-assistant/**

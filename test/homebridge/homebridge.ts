@@ -3,9 +3,9 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../free-port.ts";
 import { within } from "../until.ts";
 import { HomeController } from "./controller.ts";
 
@@ -152,22 +152,6 @@ function listen(child: ChildProcess) {
     return within(promise, `Homebridge to log ${what}`, { details: text }).finally(() => waiting.delete(look));
   };
   return { lines, text, ended, until };
-}
-
-/** Outside the range of outgoing connections, since Homebridge uses it again after a restart. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(15_000, 32_000);
-    const server = createServer().listen(port);
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, "close");
-    return port;
-  }
 }
 
 /** The accessories that Homebridge keeps between runs. */

@@ -10,9 +10,10 @@ import {
   openConnection,
 } from "../../src/mqtt/mqtt-connection.ts";
 import type { Message } from "../../src/mqtt/mqtt-link.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 import { quick, recordingLog } from "./bridged.ts";
-import { freePort, startMosquitto, subscribeAt } from "./mosquitto.ts";
+import { startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 import { beginningOf, flood, startRudeBroker } from "./rude-broker.ts";
 import { startWebBroker } from "./web-broker.ts";

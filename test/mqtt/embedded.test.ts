@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { brokerLimits } from "../../src/mqtt/broker.ts";
 import { type Bridge, MqttSettings, startMqtt } from "../../src/mqtt/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 import { bridgeTo, type LogLine, quick, recordingLog } from "./bridged.ts";
 import { checkDevices } from "./home-assistant-checker.ts";
-import { freePort, type Received, type Subscriber, subscribeAt } from "./mosquitto.ts";
+import { type Received, type Subscriber, subscribeAt } from "./mosquitto.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect as connectSocket, createServer } from "node:net";
+import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 
 /** A real Mosquitto in a process of its own, without persistence. */
@@ -183,15 +184,6 @@ export async function subscribeAt(
 function lastOf(received: readonly Received[]): string {
   const lines = received.slice(-10).map(({ topic, payload }) => `  ${topic} ${payload.slice(0, 100)}`);
   return [`${received.length} messages, the last of them:`, ...lines].join("\n");
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -6,9 +6,10 @@ import type { MiningService } from "../../src/contract/service.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { running } from "../cli/command.ts";
 import { kinds, type Opened } from "../contract/kinds.ts";
+import { freePort } from "../free-port.ts";
 import { until } from "../until.ts";
 import { bridgeTo, recordingLog } from "./bridged.ts";
-import { freePort, type Mosquitto, startMosquitto, subscribeAt } from "./mosquitto.ts";
+import { type Mosquitto, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { startOldBroker } from "./old-broker.ts";
 import { retainedAt } from "./retained.ts";
 

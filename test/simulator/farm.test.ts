@@ -1,8 +1,8 @@
-import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { demoFarm, type Farm, farmOf, farmToken, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { freePort } from "../free-port.ts";
 import { within } from "../until.ts";
 import { ask, command, records, send } from "./ask.ts";
 
@@ -19,15 +19,6 @@ afterEach(async () => {
 });
 
 const all = '{"command":"summary+pools+devs+stats"}';
-
-/** A free port. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 describe("a virtual farm", () => {
   test("gives the same readings with the same clock and seed, and others with another seed", async () => {

@@ -7,15 +7,9 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import type { Farm } from "../../src/simulator/index.ts";
 import { type Running, running } from "../cli/command.ts";
+import { freePort } from "../free-port.ts";
 import { checkDevices } from "../mqtt/home-assistant-checker.ts";
-import {
-  freePort,
-  type Mosquitto,
-  type Received,
-  type Subscriber,
-  startMosquitto,
-  subscribeAt,
-} from "../mqtt/mosquitto.ts";
+import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 import {
   type AnnouncedEntity,

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fetchAway } from "../bench/web.ts";
 import { running } from "../cli/command.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 import { storeOfMany } from "./many-miners.ts";
 import { megabytes } from "./measure.ts";
@@ -70,15 +69,6 @@ async function asking(send: ReturnType<typeof sender>["send"]): Promise<void> {
 function broken(sentence: string): void {
   say(`BROKEN ${sentence}`);
   process.exitCode = 1;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 await main();

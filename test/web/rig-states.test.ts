@@ -72,6 +72,8 @@ test("while the service is away nothing passes for live and nothing is sent; the
   await fan.getByText("Rig reports 66 %", { exact: true }).waitFor();
   // A button keeps the focus while its command is under way.
   const automatic = fan.getByRole("button", { name: "automatic" });
+  // It is disabled until the command before is confirmed, and keys do not wait for that.
+  await until(() => automatic.isEnabled(), "the button to be enabled");
   await automatic.press("Enter");
   await fan.getByText("Rig reports automatic", { exact: true }).waitFor();
   await until(() => isFocused(automatic), "the focus on the button");

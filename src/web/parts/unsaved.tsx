@@ -5,6 +5,18 @@ import { interceptBack } from "../route.ts";
 import { Dialog } from "./dialog.tsx";
 
 /**
+ * Whether a form holds anything else than what is saved, both as JSON. What it has saved itself (`keep`) counts as saved
+ * before it is read again.
+ */
+export function useDirty(held: string, saved: string) {
+  const [kept, setKept] = useState<{ readonly instead: string; readonly value: string } | null>(null);
+  return {
+    dirty: held !== (kept?.instead === saved ? kept.value : saved),
+    keep: (value: string) => setKept({ instead: saved, value }),
+  };
+}
+
+/**
  * Asks before a page with unsaved changes is left: by a link, by the browser's back button, or by closing it. Render what
  * it returns.
  */

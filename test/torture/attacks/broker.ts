@@ -3,7 +3,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { connectAsync, type MqttClient } from "mqtt";
 import { pino } from "pino";
 import { openConnection } from "../../../src/mqtt/mqtt-connection.ts";
-import { freePort } from "../../mqtt/mosquitto.ts";
+import { freePort } from "../../free-port.ts";
 import { beginningOf, flood, startRudeBroker } from "../../mqtt/rude-broker.ts";
 import { until } from "../../until.ts";
 import type { Attack } from "../attack.torture.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { freePort } from "../../mqtt/mosquitto.ts";
+import { freePort } from "../../free-port.ts";
 import { until, within } from "../../until.ts";
 import type { Installed } from "./installed.ts";
 

@@ -7,7 +7,7 @@ import { useLoaded } from "../../parts/load.tsx";
 import { problemText } from "../../parts/messages.tsx";
 import { MistakeList, SchemaForm } from "../../parts/schema-form/form.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
-import { useUnsaved } from "../../parts/unsaved.tsx";
+import { useDirty, useUnsaved } from "../../parts/unsaved.tsx";
 import { bodyOf, type Catalogue, extrasOf, poolOf, poolRef, withChoices } from "./miner-data.ts";
 import { Select, Text } from "./miner-fields.tsx";
 import { minerWords } from "./miner-words.ts";
@@ -50,8 +50,8 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
     [schemas.value, catalogue],
   );
   const words = useMemo(() => minerWords(catalogue), [catalogue]);
-  const before = JSON.stringify(fieldsOf(miner));
-  const dirty = JSON.stringify(fields) !== before || parameters !== "" || clears;
+  const { dirty: differs, keep } = useDirty(JSON.stringify(fields), JSON.stringify(fieldsOf(miner)));
+  const dirty = differs || parameters !== "" || clears;
   const guard = useUnsaved(dirty && !busy);
   const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes });
   const problemOf = (path: string) => mistakeOf(mistakes, path);
@@ -83,6 +83,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
       setParameters("");
       setClears(false);
       setFields(fieldsOf(next));
+      keep(JSON.stringify(fieldsOf(next)));
       onSaved(next);
     } catch (error) {
       setMistakes(error instanceof Problem ? error.mistakes : []);

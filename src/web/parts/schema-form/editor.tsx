@@ -4,7 +4,7 @@ import { type Mistake, Problem } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
 import { problemText, say } from "../messages.tsx";
-import { useUnsaved } from "../unsaved.tsx";
+import { useDirty, useUnsaved } from "../unsaved.tsx";
 import type { FormWords } from "./context.ts";
 import { MistakeList, SchemaForm } from "./form.tsx";
 import { isObject, type Json, type Schema } from "./schema.ts";
@@ -39,7 +39,8 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
   const before = useMemo(() => JSON.stringify(saved), [saved]);
   // Another save of it, here or elsewhere, is what it starts from now.
   useEffect(() => setValue(saved), [before]);
-  const dirty = readOnly === null && JSON.stringify(value) !== before;
+  const { dirty: differs, keep } = useDirty(JSON.stringify(value), before);
+  const dirty = readOnly === null && differs;
   const guard = useUnsaved(dirty && !busy);
 
   const showText = async () => {
@@ -62,6 +63,7 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
     setMistakes([]);
     try {
       await onSave(value);
+      keep(JSON.stringify(value));
     } catch (error) {
       const found = error instanceof Problem ? error.mistakes : [];
       if (found.length > 0) setMistakes(found);
