@@ -30,6 +30,14 @@ export const settings = {
     modulePreload: { polyfill: false },
     // Inlined files would need data: addresses, which the content security policy forbids.
     assetsInlineLimit: 0,
+    // What most pages need comes in one file: a phone in a slow network waits for each round of small ones.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [{ name: "shared", test: /[\\/]src[\\/]web[\\/]((parts|pages|style)[\\/])?[^\\/]+$/ }],
+        },
+      },
+    },
   },
 };
 

@@ -3,16 +3,16 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { test } from "vitest";
 
 /** The headless shell is the same browser with less overhead. */
-const programs = [
+export const chromiumPrograms = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
 ];
-export const chromiumProgram = programs.find((each) => existsSync(each));
+export const chromiumProgram = chromiumPrograms.find((each) => existsSync(each));
 const program = chromiumProgram;
 if (program === undefined)
-  process.stderr.write(`Tests in a browser are skipped: found none of ${programs.join(", ")}\n`);
+  process.stderr.write(`Tests in a browser are skipped: found none of ${chromiumPrograms.join(", ")}\n`);
 
 /** A test that needs a browser; skipped, after a note on stderr, where there is none. */
 export const testInBrowser = program === undefined ? test.skip : test;

@@ -1,13 +1,14 @@
+// First, since what comes later wins.
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/parts.css";
+import "./style/shell.css";
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { loadLanguage } from "./language.ts";
 import { pageAt } from "./pages/index.ts";
 import { base } from "./route.ts";
 import { loadSession } from "./session.ts";
-import "./style/tokens.css";
-import "./style/base.css";
-import "./style/parts.css";
-import "./style/shell.css";
 import { applyTheme } from "./theme.ts";
 
 applyTheme();

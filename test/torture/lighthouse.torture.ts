@@ -4,7 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { chromiumProgram } from "../chromium.ts";
+import { chromiumPrograms } from "../chromium.ts";
 import type { Dashboard } from "../web/dashboard.ts";
 import { startShowcase } from "../web/showcase.ts";
 import { Verdict } from "./measure.ts";
@@ -77,12 +77,12 @@ function scriptBytes({ audits }: z.infer<typeof Report>, base: string): number {
     .reduce((sum, { url }) => sum + statSync(new URL(`${url.slice(base.length + 1)}.gz`, web)).size, 0);
 }
 
-async function measure(dashboard: Dashboard, chromium: string): Promise<Verdict> {
+async function measure(dashboard: Dashboard, browser: string): Promise<Verdict> {
   const program = await installed();
   const verdict = new Verdict();
   const folder = mkdtempSync(join(tmpdir(), "rigbridge-lighthouse-"));
   for (const path of paths) {
-    const report = await rate(program, chromium, `${dashboard.url}/${path}`, folder);
+    const report = await rate(program, browser, `${dashboard.url}/${path}`, folder);
     const scoreOf = (name: string): number => Math.round(100 * (report.categories[name]?.score ?? 0));
     const { performance, accessibility } = {
       performance: scoreOf("performance"),
@@ -104,10 +104,11 @@ async function measure(dashboard: Dashboard, chromium: string): Promise<Verdict>
   return verdict;
 }
 
-if (chromiumProgram === undefined) say("skipped: there is no Chromium");
+const chromium = chromiumPrograms.find((each) => !each.endsWith("headless-shell") && existsSync(each));
+if (chromium === undefined) say("skipped: Lighthouse needs Chromium; its headless shell does not suffice");
 else {
   const dashboard = await startShowcase();
-  const verdict = await measure(dashboard, chromiumProgram.replace("chromium-headless-shell", "chromium"));
+  const verdict = await measure(dashboard, chromium);
   await dashboard.close();
   verdict.end();
 }
