@@ -18,20 +18,30 @@ const integration = {
   sequence: { groupOrder: 1 },
 } as const;
 
-/** Run a second time with the rigs read in a worker thread (test/pollers.ts): what reads rigs and writes to them. */
-const readInWorkers = [
-  "test/fleet/**/*.test.ts",
-  "test/service/**/*.test.ts",
-  "test/end-to-end/{api,bulk-kill,failing-rig,kill,matrix}.test.ts",
-  "test/contract/**/*.test.ts",
-];
+/**
+ * Run a second time with the rigs read in a worker thread (test/pollers.ts): what reads rigs and writes to them. Each of
+ * these tests starts a thread, so by default they are those about the readings, commands and ends of threads themselves;
+ * with TEST_WORKERS=all, also those whose parts only use them.
+ */
+const readInWorkers =
+  process.env.TEST_WORKERS === "all"
+    ? [
+        "test/fleet/**/*.test.ts",
+        "test/service/**/*.test.ts",
+        "test/end-to-end/{api,bulk-kill,failing-rig,kill,matrix}.test.ts",
+        "test/contract/**/*.test.ts",
+      ]
+    : [
+        "test/fleet/**/*.test.ts",
+        "test/service/{agreement,bulk,commands,discovery,dual,events,login,moved-miner,reading,reason,runs,worker-ends}.test.ts",
+        "test/end-to-end/{api,failing-rig,kill}.test.ts",
+        "test/contract/**/*.test.ts",
+      ];
 const withoutRigs = [
   "test/**/*.unit.test.ts",
   "test/service/{automation,notifications}/**",
   // Rigs behind an agent are read in the main thread.
   "test/service/hosts/**",
-  // They decide above the readings and commands that other files cover.
-  "test/service/{heating,power-targets,rooms,solar,supply}.test.ts",
   // Has worker threads of its own.
   "test/fleet/workers.test.ts",
   "test/service/{best-setting,economics,farm-history,group-energy,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",

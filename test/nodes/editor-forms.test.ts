@@ -92,7 +92,11 @@ describe.each(versions)("the editor of Node-RED %i", (version) => {
         await editor.deploy();
       };
       await openService();
-      await page.locator("#rigbridge-rigs .fa-key").first().click();
+      // On a busy machine the first click may fall into the dialog's opening.
+      await until(async () => {
+        if (!(await field("username_1").isVisible())) await page.locator("#rigbridge-rigs .fa-key").first().click();
+        return field("username_1").isVisible();
+      }, "the fields of the login");
       await field("username_1").fill("root");
       await field("password_1").fill("invented-password");
       await page.locator(".red-ui-editableList-addButton:visible").click();
