@@ -43,7 +43,7 @@ const lockHash = () => hashOf(["package-lock.json"]);
 
 /** Over all inputs of the build. */
 const sourceHash = (frontEnds) =>
-  hashOf(["package-lock.json", "tsconfig.json", ...sourcesOf(frontEnds).flatMap(filesUnder)]);
+  hashOf(["package-lock.json", "tsconfig.json", "scripts/web.mjs", ...sourcesOf(frontEnds).flatMap(filesUnder)]);
 
 const sourcesOf = (frontEnds) => (frontEnds ? sources : ["src"]);
 
