@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import { isProgram, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { type Door, openDoor } from "../../door.ts";
 import { until } from "../../until.ts";
@@ -13,8 +13,10 @@ import { type ServiceProcess, startProcess } from "../process.ts";
  * the service has read it, and waits for the owner to switch his rig. SECURITY.md: another rig is told nothing.
  */
 const key = "attack-key-0123456789abcdef";
-/** Without a login nothing can be told. */
-const told = specimens.filter(({ rigs }) => rigs !== "Antminer without its login");
+/** Plain cgminer and most mining programs say neither MAC nor serial; without a login nothing can be told. */
+const told = specimens.filter(
+  ({ driver, rigs, spec }) => driver !== "cgminer" && !isProgram(spec.kind) && rigs !== "Antminer without its login",
+);
 /** ms that each answer of a slow rig takes. */
 const slow = 600;
 
@@ -23,7 +25,6 @@ const List = z.object({
 });
 const Miner = z.object({
   hasValidStatus: z.boolean(),
-  readings: z.object({ mac: z.string().nullable(), serial: z.string().nullable() }),
   controls: z.array(z.object({ key: z.string(), kind: z.string(), value: z.unknown() })),
 });
 
@@ -75,11 +76,9 @@ async function attackAll(verdict: Verdict, what: string, { service, owners, othe
     return all.every(({ hasValidStatus }) => hasValidStatus);
   }, "every rig to be read");
   if (delay > 0) for (const rig of [...owners, ...others]) rig.fault = { name: "delay", ms: delay };
-  const answers = await Promise.all(
+  const results = await Promise.all(
     ids.map(async (id, index) => {
-      const { readings, controls } = Miner.parse(await ask("POST", `/api/miners/${id}/poll`));
-      // cgminer and most mining programs say neither; two of a kind cannot be distinguished.
-      if (readings.mac === null && readings.serial === null) return null;
+      const { controls } = Miner.parse(await ask("POST", `/api/miners/${id}/poll`));
       const control = controls.find(({ kind }) => kind === "switch") ?? controls.find(({ kind }) => kind === "trigger");
       const other = others[index];
       if (control === undefined || other === undefined) return { name: told[index]?.rigs, reached: 0, failed: false };
@@ -92,7 +91,6 @@ async function attackAll(verdict: Verdict, what: string, { service, owners, othe
     }),
   );
   await wait(500);
-  const results = answers.filter((answer) => answer !== null);
   const reached = results.filter((each) => each.reached > 0).map(({ name }) => name);
   verdict.check(
     `${what}: ${reached.length} of ${results.length} other rigs were told something${reached.length > 0 ? ` (${reached.join(", ")})` : ""}`,
