@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A free port, outside the range of outgoing connections: one of them could take it before it is listened on, or again. */
+/** A free port below those of outgoing connections, one of which could take it before a program listens on it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 32_000);

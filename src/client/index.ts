@@ -78,7 +78,7 @@ export function connectService(options: ConnectOptions): MiningService {
   /** For versions of lists that this client makes itself. */
   const run = `c${Math.floor(Math.random() * 36 ** 8).toString(36)}`;
   let lists = 0;
-  /** The rows as the server has them, or made of a foreign server's miners; `all` of those, whatever was asked for. */
+  /** The server's rows, or rows made from a foreign server's miners; `all` returns those without the filter. */
   const rowLists = async (input: Input<"listMinerRows">, caller: Caller): Promise<RowLists> => {
     const server = await session.serverFor("listMinerRows");
     if (server.kind === "rigbridge")

@@ -225,7 +225,7 @@ class Watch<T extends Listed> {
       Promise.all([this.#form.list(), calls.listNotifications({}, this.#caller), this.#summaryInTime()]),
     );
     this.#reconnect();
-    // The caller's last lists may be those of another reader of its: to be certain, this one is sent all again.
+    // Another reader of the same caller may have received its last lists, so this one gets everything again.
     const before = this.#form.isNamed ? nothingYet : lastLists();
     const notifications = this.#notifications ?? before.notifications;
     const shown = this.#summary ?? before.summary;

@@ -1,4 +1,4 @@
-// First, since what comes later wins.
+// First, because the styles of pages override these.
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/parts.css";

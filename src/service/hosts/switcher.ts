@@ -215,15 +215,11 @@ export class Switcher {
   }
 
   #knownOf(minerId: number): Known {
-    const known = this.#known.get(minerId) ?? {
-      ...{
-        meter: new BenchmarkMeter(),
-        readAt: null,
-        models: null,
-        measuring: null,
-        unmeasurable: new Map(),
-        why: null,
-      },
+    const found = this.#known.get(minerId);
+    if (found !== undefined) return found;
+    const known: Known = {
+      ...{ meter: new BenchmarkMeter(), unmeasurable: new Map() },
+      ...{ readAt: null, models: null, measuring: null, why: null },
     };
     this.#known.set(minerId, known);
     return known;

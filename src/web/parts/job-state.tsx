@@ -17,7 +17,7 @@ const resultTones: Record<ResultState, Tone> = {
 };
 const resultOrder = Object.keys(resultTones);
 
-/** Where a bulk action is. Lists do not say how many rigs failed, so it has no colour of success. */
+/** The state of a bulk action in a list. Lists do not count failures, so an ended one is not green. */
 export const JobMark = ({ state }: { state: BulkJob["state"] }) => (
   <Mark tone={state === "running" ? "busy" : "off"}>{t.rigs.jobState[state]}</Mark>
 );

@@ -34,7 +34,7 @@ interface SliderProps {
 /** ms without a key after which a value that keys have moved counts as chosen. */
 const keysRestMs = 800;
 
-/** Between the parts of a mark's label, which stand one below the other. */
+/** Separates the parts of a mark's label; each part has its own line. */
 const between = " · ";
 
 /**
@@ -52,7 +52,7 @@ export function Slider(props: SliderProps) {
   onCommit.current = props.onCommit;
 
   const values = [...marks].sort((one, other) => one.value - other.value);
-  // More than that would stand one upon the other.
+  // The labels of more than that would overlap.
   const areNamed = values.length <= 5;
   const hasLines = areNamed && values.some((mark) => mark.label.includes(between));
   const shown = draft ?? value;

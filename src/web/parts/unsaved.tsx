@@ -23,7 +23,7 @@ export function useDirty(held: string, saved: string) {
 export function useUnsaved(dirty: boolean) {
   const { route } = useLocation();
   const [target, setTarget] = useState<string | null>(null);
-  // From the very render on: an effect would begin some frames later, and the back button would not ask.
+  // A layout effect: an ordinary one starts some frames later, and until then the back button would not ask.
   useLayoutEffect(() => {
     if (!dirty) return undefined;
     const here = location.pathname + location.search;
