@@ -699,13 +699,13 @@ export const BulkJob = z.object({
   actor: text.describe("the user or front end that requested it"),
   time: z.iso.datetime().describe("when it was requested"),
   total: int.describe("number of miners"),
+  done: int.describe("miners that accepted it, or would accept it"),
+  failed: int.describe("miners that did not"),
+  unknown: int.describe("miners that may have accepted it: it was sent, but nothing confirms the result"),
 });
 export type BulkJob = z.infer<typeof BulkJob>;
 
 export const BulkAction = BulkJob.extend({
-  done: int.describe("miners that accepted it, or would accept it"),
-  failed: int.describe("miners that did not"),
-  unknown: int.describe("miners that may have accepted it: it was sent, but nothing confirms the result"),
   results: z.array(z.object({ minerId: int, state: z.enum(bulkStates), message: text.describe("the rig's response") })),
 });
 export type BulkAction = z.infer<typeof BulkAction>;

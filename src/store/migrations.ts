@@ -265,6 +265,35 @@ const steps: readonly (readonly string[])[] = [
       primary key (group_id, span, time, algorithm)
     ) strict, without rowid`,
   ],
+  [
+    // The list of actions says how they went; counting up to a million results for each list would take too long.
+    "alter table bulk_action add column done integer not null default 0",
+    "alter table bulk_action add column failed integer not null default 0",
+    "alter table bulk_action add column unknown integer not null default 0",
+    `update bulk_action set (done, failed, unknown) = (
+      select count(*) filter (where state in ('done', 'possible')),
+        count(*) filter (where state = 'failed'),
+        count(*) filter (where state = 'unknown')
+      from bulk_result where bulk_action_id = bulk_action.id
+    )`,
+    // Triggers, so that no way in which a result comes to its state is left out.
+    `create trigger bulk_result_added after insert on bulk_result
+      when new.state in ('done', 'possible', 'failed', 'unknown') begin
+        update bulk_action set
+          done = done + (new.state in ('done', 'possible')),
+          failed = failed + (new.state = 'failed'),
+          unknown = unknown + (new.state = 'unknown')
+        where id = new.bulk_action_id;
+      end`,
+    `create trigger bulk_result_changed after update of state on bulk_result
+      when new.state <> old.state begin
+        update bulk_action set
+          done = done + (new.state in ('done', 'possible')) - (old.state in ('done', 'possible')),
+          failed = failed + (new.state = 'failed') - (old.state = 'failed'),
+          unknown = unknown + (new.state = 'unknown') - (old.state = 'unknown')
+        where id = new.bulk_action_id;
+      end`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -53,6 +53,10 @@ export interface StoredRun extends Required<NewRun> {
   /** Miners. */
   readonly total: number;
   readonly state: Tables["bulk_action"]["state"];
+  /** Miners that ended so, or that a dry run says would. */
+  readonly done: number;
+  readonly failed: number;
+  readonly unknown: number;
 }
 
 /** What came of a step. `cancelled`: it was not sent. */
@@ -195,7 +199,7 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
         return inserted.id;
       });
       kinds[cause === null ? "bulk" : "other"].added(results.length);
-      return fromRow({ id, ...row });
+      return fromRow(await tables.selectFrom("bulk_action").selectAll().where("id", "=", id).executeTakeFirstOrThrow());
     },
 
     isBegun: (occurrence) => begun.get(occurrence) !== undefined,

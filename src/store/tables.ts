@@ -104,6 +104,10 @@ export interface Tables {
     steps: string | null;
     /** s that the steps wait in all. */
     waits: Generated<number>;
+    /** Miners that ended so, or that a dry run says would; triggers count them. */
+    done: Generated<number>;
+    failed: Generated<number>;
+    unknown: Generated<number>;
     ended: number | null;
   };
   bulk_result: {

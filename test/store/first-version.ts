@@ -7,6 +7,15 @@ const columns = [
   ...["key", "severity", "count", "last", "closed", "uid"].map((column) => `notification.${column}`),
 ];
 
+/** SQL that takes back version 15: no counts of results. */
+export const withoutCounts = [
+  "drop trigger bulk_result_added",
+  "drop trigger bulk_result_changed",
+  ...["done", "failed", "unknown"].map((column) => `alter table bulk_action drop column ${column}`),
+  "delete from migration where name > 'version-0014'",
+  "pragma user_version = 14;",
+].join("; ");
+
 /** SQL that removes everything from a store which version 1 did not have. */
 export const toFirstVersion = [
   ...tables.map((table) => `drop table ${table}`),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { noCommand, openStore, type RunResult, type Store } from "../../src/store/store.ts";
-import { toFirstVersion } from "./first-version.ts";
+import { toFirstVersion, withoutCounts } from "./first-version.ts";
 import { folders } from "./folder.ts";
 
 const folder = folders();
@@ -20,7 +20,7 @@ const job = {
   dryRun: false,
 };
 /** What the rows of an older version do not say. */
-const defaults = { cause: null, occurrence: null, steps: null, waits: 0, ended: null };
+const defaults = { cause: null, occurrence: null, steps: null, waits: 0, ended: null, done: 0, failed: 0, unknown: 0 };
 const queued = (...minerIds: number[]): RunResult[] =>
   minerIds.map((minerId) => ({ minerId, state: "queued", message: "" }));
 const command = { minerId: 5, minerName: "Rig", actor: "Ann", action: "set", parameters: {} };
@@ -37,7 +37,8 @@ describe("bulk actions", () => {
     await first.runs.end(id, { minerId: 5, state: "done", message: "OK, a 'word' of \"the rig\"" });
     await first.close();
     const second = await openStore({ file, now });
-    expect(await second.runs.running()).toEqual([{ ...defaults, ...job, id, time: now(), total: 3, state: "running" }]);
+    const running = { ...defaults, ...job, id, time: now(), total: 3, done: 1, state: "running" };
+    expect(await second.runs.running()).toEqual([running]);
     expect((await second.runs.turns(id)).map(({ minerId, state }) => [minerId, state])).toEqual([
       [9, "queued"],
       [5, "done"],
@@ -58,7 +59,7 @@ describe("bulk actions", () => {
     expect(state).toBe("done");
     expect(await store.runs.get(id)).toEqual({
       ...{ ...defaults, ...dry, ended: now() },
-      ...{ id, time: now(), total: 1, state: "done" },
+      ...{ id, time: now(), total: 1, done: 1, state: "done" },
     });
     await store.close();
   });
@@ -100,6 +101,7 @@ describe("bulk actions", () => {
       "5 failed No",
       "6 queued",
     ]);
+    expect(await second.runs.get(id)).toMatchObject({ done: 1, failed: 1, unknown: 1 });
     // The process ends again, after one of them was restarted and interrupted.
     await second.runs.claim(id, 2);
     await second.runs.cancel(id, "Not now");
@@ -109,7 +111,36 @@ describe("bulk actions", () => {
       "1 cancelled Not now",
       "2 cancelled the service stopped before it was sent",
     ]);
+    expect(await third.runs.list()).toMatchObject([{ total: 6, done: 1, failed: 1, unknown: 1 }]);
     await third.close();
+  });
+
+  test("count how their miners ended: also those that end after it was cancelled, and those of earlier versions", async () => {
+    const file = newFile();
+    const first = await openStore({ file, now });
+    const { id } = await first.runs.add(job, queued(1, 2, 3, 4, 5));
+    for (const minerId of [1, 2, 3, 4]) await first.runs.claim(id, minerId);
+    await first.runs.cancel(id, "Not now");
+    const states = ["done", "failed", "failed", "unknown"] as const;
+    for (const [index, state] of states.entries()) await first.runs.end(id, { minerId: index + 1, state, message: "" });
+    const counts = { total: 5, done: 1, failed: 2, unknown: 1 };
+    expect(await first.runs.list()).toMatchObject([counts]);
+    // A step that is over says nothing yet of how the miner ends.
+    const steps = await first.runs.add(job, queued(1));
+    await first.runs.next(
+      steps.id,
+      1,
+      { state: "done", message: "", commandId: null },
+      { state: "queued", message: "" },
+    );
+    expect(await first.runs.get(steps.id)).toMatchObject({ done: 0 });
+    await first.close();
+    const raw = new DatabaseSync(file);
+    raw.exec(withoutCounts);
+    raw.close();
+    const second = await openStore({ file, now });
+    expect(await second.runs.list()).toMatchObject([{ done: 0, failed: 0, unknown: 0 }, counts]);
+    await second.close();
   });
 
   test("that have ended are kept for 30 days, up to a thousand, and their ids are never reused", async () => {

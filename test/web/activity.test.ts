@@ -97,10 +97,9 @@ test("a bulk action that failed says so, and is nowhere called done", async () =
   const { failed } = await dashboard.service.getBulkAction({ id }, anna);
   expect(failed).toBe(2);
   const { page, close } = await visit("activity?what=bulk");
-  await page.getByRole("row", { name: "mode" }).getByText("Ended", { exact: true }).waitFor();
+  await page.getByRole("row", { name: "mode" }).getByText("Ended · 2 failed", { exact: true }).waitFor();
   await page.getByRole("link", { name: "mode" }).click();
   await page.waitForURL(new RegExp(`job=${id}`));
-  await page.getByText("Ended · 2 failed").waitFor();
   await page.getByText("0 of 2 done").waitFor();
   const results = page.getByRole("region", { name: "Results by rig" });
   expect(await results.getByText("Failed", { exact: true }).count()).toBe(2);

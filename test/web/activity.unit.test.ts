@@ -15,8 +15,10 @@ const run = (id: number, minute: number, fields: Partial<OwnedRun> = {}): OwnedR
   ...{ kind: "rule", ownerId: 3, key: "hot", name: "Too hot", run: 9 },
   ...fields,
 });
-const job = (id: number, minute: number): BulkJob => ({
-  ...{ id, action: "stop", parameters: {}, actor: "anna", time: at(minute), state: "done", dryRun: false, total: 2 },
+const job = (id: number, minute: number, fields: Partial<BulkJob> = {}): BulkJob => ({
+  ...{ id, action: "stop", parameters: {}, actor: "anna", time: at(minute), state: "done", dryRun: false },
+  ...{ total: 2, done: 2, failed: 0, unknown: 0 },
+  ...fields,
 });
 const all: EntryFilters = { kind: null, miner: null, actor: "", owner: "", result: null, since: 0 };
 
@@ -56,9 +58,14 @@ test("a list that is cut off says how far back the others go", () => {
   expect(idsOf(lists, { kind: "run" }, 2)).toEqual(["r9", "r8"]);
 });
 
-test("the result of what has not ended is open; a template's command belongs to no rule", () => {
+test("the result of what has not ended is open, of what failed for some rigs failed; a template's command belongs to no rule", () => {
   expect(resultOf({ kind: "command", time: at(1), command: command(1, 1, { state: "sent" }) })).toBe("open");
   expect(resultOf({ kind: "run", time: at(1), run: run(1, 1, { outcome: "missed" }) })).toBe("failed");
+  const bulk = (fields: Partial<BulkJob>) => resultOf({ kind: "bulk", time: at(1), job: job(1, 1, fields) });
+  expect(bulk({})).toBe("done");
+  expect(bulk({ state: "running", done: 0, failed: 1 })).toBe("open");
+  expect(bulk({ done: 1, failed: 1 })).toBe("failed");
+  expect(bulk({ done: 1, unknown: 1 })).toBe("failed");
   const cause = { kind: "template", key: "Summer", id: 3, run: 1 } as const;
   expect(ownerOf({ kind: "command", time: at(1), command: command(1, 1, { cause }) })).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
-import type { BulkAction, BulkJob } from "../../contract/resources.ts";
+import type { BulkJob } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { type RunStep, Step } from "../../contract/steps.ts";
 import type { RunResult, Store, StoredRun } from "../../store/index.ts";
@@ -84,7 +84,7 @@ export class BulkActions implements BulkOperations {
   readonly getBulkAction: MiningService["getBulkAction"] = async ({ id }, caller) => {
     const job = await this.#visible(id, caller);
     this.#context.shares.take(caller, job.total * costs.result);
-    return presentAction(job, await this.#context.store.runs.results(id));
+    return { ...presentJob(job), results: await this.#context.store.runs.results(id) };
   };
 
   readonly cancelBulkAction: MiningService["cancelBulkAction"] = async ({ id }, caller) => {
@@ -155,25 +155,16 @@ const noCapacity = (running: string): RigbridgeError =>
     `${running} are running already; wait for one to end, or cancel one (GET /api/actions lists them)`,
   );
 
-function presentAction(job: StoredRun, results: RunResult[]): BulkAction {
-  const count = (...states: readonly RunResult["state"][]) =>
-    results.filter((result) => states.includes(result.state)).length;
-  return {
-    ...presentJob(job),
-    done: count("done", "possible"),
-    failed: count("failed"),
-    unknown: count("unknown"),
-    results,
-  };
-}
-
-const presentJob = ({ id, action, parameters, state, dryRun, actor, time, total }: StoredRun): BulkJob => ({
-  id,
-  action,
-  parameters,
-  state,
-  dryRun,
-  actor,
+const presentJob = ({ time, ...job }: StoredRun): BulkJob => ({
+  id: job.id,
+  action: job.action,
+  parameters: job.parameters,
+  state: job.state,
+  dryRun: job.dryRun,
+  actor: job.actor,
   time: new Date(time).toISOString(),
-  total,
+  total: job.total,
+  done: job.done,
+  failed: job.failed,
+  unknown: job.unknown,
 });

@@ -17,22 +17,20 @@ const resultTones: Record<ResultState, Tone> = {
 };
 const resultOrder = Object.keys(resultTones);
 
-/** The state of a bulk action in a list. Lists do not count failures, so an ended one is not green. */
-export const JobMark = ({ state }: { state: BulkJob["state"] }) => (
-  <Mark tone={state === "running" ? "busy" : "off"}>{t.rigs.jobState[state]}</Mark>
+/** The state of a bulk action, and how many rigs failed. */
+export const JobMark = ({ job: { state, failed, unknown } }: { job: BulkJob }) => (
+  <Mark tone={toneOf(state, failed, unknown)}>
+    {t.rigs.jobState[state]}
+    {failed > 0 ? ` · ${counted(failed, t.rigs.progress.failed)}` : null}
+    {unknown > 0 ? ` · ${counted(unknown, t.rigs.progress.unknown)}` : null}
+  </Mark>
 );
 
-/** How a bulk action went. */
-export const OutcomeMark = ({ action: { state, failed, unknown } }: { action: BulkAction }) =>
-  failed + unknown === 0 ? (
-    <JobMark state={state} />
-  ) : (
-    <Mark tone={failed > 0 ? "bad" : "warning"}>
-      {t.rigs.jobState[state]}
-      {failed > 0 ? ` · ${counted(failed, t.rigs.progress.failed)}` : null}
-      {unknown > 0 ? ` · ${counted(unknown, t.rigs.progress.unknown)}` : null}
-    </Mark>
-  );
+function toneOf(state: BulkJob["state"], failed: number, unknown: number): Tone {
+  if (failed > 0) return "bad";
+  if (unknown > 0) return "warning";
+  return state === "running" ? "busy" : state === "done" ? "good" : "off";
+}
 
 /** What a bulk action did to one rig. */
 export const ResultMark = ({ state }: { state: ResultState }) => (

@@ -6,7 +6,7 @@ import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { actionText } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { compareResults, JobMark, OutcomeMark, ResultMark } from "../../parts/job-state.tsx";
+import { compareResults, JobMark, ResultMark } from "../../parts/job-state.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
@@ -77,7 +77,7 @@ const Jobs = ({ jobs, hrefOf, chosen }: JobsProps) => (
             </td>
             <td class="number">{number(job.total)}</td>
             <td>
-              <JobMark state={job.state} />
+              <JobMark job={job} />
             </td>
           </tr>
         ))}
@@ -125,7 +125,7 @@ function Results({ id }: { id: number }) {
             }
           >
             <p role="status" class="row">
-              <OutcomeMark action={job} />
+              <JobMark job={job} />
               {t.activity.doneOf(number(job.done), number(job.total))}
             </p>
             <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />

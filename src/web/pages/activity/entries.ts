@@ -24,7 +24,7 @@ export interface EntryFilters {
   readonly since: number;
 }
 
-/** How it ended: `failed` also if that is unknown, `open` if it has not ended. */
+/** How it ended: `failed` also if that is unknown or only some rigs failed, `open` if it has not ended. */
 export function resultOf(entry: Entry): Result {
   if (entry.kind === "run") {
     const { outcome } = entry.run;
@@ -36,7 +36,9 @@ export function resultOf(entry: Entry): Result {
     const { state } = entry.command;
     return state === "queued" || state === "sent" ? "open" : state === "done" ? "done" : "failed";
   }
-  return entry.job.state === "running" ? "open" : entry.job.state === "done" ? "done" : "failed";
+  const { state, failed, unknown } = entry.job;
+  if (state === "running") return "open";
+  return state === "done" && failed + unknown === 0 ? "done" : "failed";
 }
 
 const actorOf = (entry: Entry): string =>

@@ -199,7 +199,7 @@ function JobRow({ job, query }: { job: BulkJob; query: PageQuery }) {
         </a>
       </td>
       <td class="command-result">
-        <JobMark state={job.state} />
+        <JobMark job={job} />
       </td>
     </tr>
   );

@@ -52,7 +52,7 @@ export async function findJobs(signal: AbortSignal): Promise<void> {
   if (!may("listBulkActions")) return;
   const all = await call("listBulkActions", {}, { signal });
   const wanted = all.filter(({ id, state, dryRun }) => !dryRun && (state === "running" || followed.has(String(id))));
-  for (const job of wanted.toReversed()) follow({ ...job, done: 0, failed: 0, unknown: 0, results: null });
+  for (const job of wanted.toReversed()) follow({ ...job, results: null });
 }
 
 type Pace = { readonly parallel: number; readonly delay: number };
@@ -98,7 +98,7 @@ function bodyOf(
 }
 
 /** A job as the service describes it; `results` are null until they are read. */
-type ServiceJob = Omit<BulkAction, "results"> & { readonly results: readonly JobResult[] | null };
+type ServiceJob = BulkJob & { readonly results: readonly JobResult[] | null };
 
 function jobOf(job: ServiceJob, problem: string | null, pace?: Pace): Job {
   const { id, action, parameters, state, total, done, failed, unknown, results } = job;
