@@ -178,14 +178,13 @@ describe("back in the list", () => {
   test("the same for cards on a phone", async () => {
     const { page, close } = await visit("rigs", { width: 375, height: 700 });
     await page.getByRole("link", { name: "Rig 1", exact: true }).waitFor();
-    await page.evaluate(() => scrollTo(0, 3000));
-    const name = await page
-      .getByRole("list", { name: "List of rigs" })
-      .getByRole("listitem")
-      .nth(5)
-      .locator("bdi")
-      .first()
-      .innerText();
+    const cards = page.getByRole("list", { name: "List of rigs" }).getByRole("listitem");
+    // The list shows what stands there now, and no longer begins at its top.
+    await until(async () => {
+      await page.evaluate(() => scrollTo(0, 3000));
+      return Number(await cards.first().getAttribute("aria-posinset")) > 5;
+    }, "the list to be scrolled");
+    const name = await cards.nth(5).locator("bdi").first().innerText();
     await page.getByRole("link", { name, exact: true }).click();
     await isOn(page, name);
     expect(await overflow(page)).toBe(0);
