@@ -11,8 +11,8 @@ const shared = { pool: "forks", isolate: false } as const;
 
 const integration = {
   // Only against hanging: what a test waits for has a limit of its own (test/until.ts).
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   // Most of them wait for sockets, timers and processes.
   maxWorkers: 4 * availableParallelism(),
   sequence: { groupOrder: 1 },

@@ -18,7 +18,7 @@ if (program === undefined)
 export const testInBrowser = program === undefined ? test.skip : test;
 
 /** Generous, for machines that are several times slower. */
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 let browser: Browser | null = null;
 

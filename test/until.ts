@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Far more than anything takes, even on a machine that is several times slower. */
-const defaultTimeoutMs = 30_000;
+const defaultTimeoutMs = 60_000;
 const shortestPauseMs = 2;
 const longestPauseMs = 250;
 
@@ -13,7 +13,7 @@ export interface UntilOptions {
 
 /**
  * Waits for a condition. `awaited` completes the sentence "Timed out waiting for ...", as
- * in "the bridge to reconnect". Rejects when the condition still does not hold after 30 s.
+ * in "the bridge to reconnect". Rejects when the condition still does not hold after a minute.
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,

@@ -54,7 +54,7 @@ export function describeExamples(version: Version): void {
   beforeAll(async () => {
     await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
     red = await startNodeRed(version, version === 5 ? { env: { ALERT_URL: alertUrl() } } : {});
-  }, 120_000);
+  });
   afterAll(async () => {
     await red?.close();
     await new Promise((resolve) => endpoint.close(resolve));

@@ -224,85 +224,81 @@ describe("this browser, and about", () => {
 });
 
 describe("hosts", () => {
-  testInBrowser(
-    "from an empty page to a program that runs on a host, is stopped, and is deleted",
-    async () => {
-      const folder = await mkdtemp(join(tmpdir(), "rigbridge-web-hosts-"));
-      onTestFinished(async () => {
-        for (const pid of await processesIn(folder)) process.kill(pid, "SIGKILL");
-        await rm(folder, { recursive: true, maxRetries: 5 });
-      });
-      const { page, close } = await dashboard.visit("hosts", { key: owner, expected });
-      await page.getByText("npm install --global rigbridge").waitFor();
-      expect(await axe(page)).toEqual([]);
-      await page.getByRole("button", { name: "Add host" }).click();
-      const form = page.getByRole("dialog", { name: "Add host" });
-      await form.getByRole("textbox", { name: "Host name or address" }).fill("rig-3");
-      await form.getByRole("button", { name: "Save" }).click();
-      const dialog = page.getByRole("dialog", { name: "Token of rig-3" });
-      await dialog.getByRole("button", { name: "Make a token" }).click();
-      const command = await dialog.getByRole("textbox", { name: "Command on the host" }).inputValue();
-      const [, token = "", service = ""] =
-        /^RIGBRIDGE_AGENT_TOKEN=(\S+) rigbridge agent --service (\S+)$/.exec(command) ?? [];
-      expect(service).toBe(dashboard.url);
-      expect(await axe(page)).toEqual([]);
-      await dialog.getByRole("button", { name: "Done" }).click();
-      expect(await page.content()).not.toContain(token);
+  testInBrowser("from an empty page to a program that runs on a host, is stopped, and is deleted", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "rigbridge-web-hosts-"));
+    onTestFinished(async () => {
+      for (const pid of await processesIn(folder)) process.kill(pid, "SIGKILL");
+      await rm(folder, { recursive: true, maxRetries: 5 });
+    });
+    const { page, close } = await dashboard.visit("hosts", { key: owner, expected });
+    await page.getByText("npm install --global rigbridge").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name: "Add host" }).click();
+    const form = page.getByRole("dialog", { name: "Add host" });
+    await form.getByRole("textbox", { name: "Host name or address" }).fill("rig-3");
+    await form.getByRole("button", { name: "Save" }).click();
+    const dialog = page.getByRole("dialog", { name: "Token of rig-3" });
+    await dialog.getByRole("button", { name: "Make a token" }).click();
+    const command = await dialog.getByRole("textbox", { name: "Command on the host" }).inputValue();
+    const [, token = "", service = ""] =
+      /^RIGBRIDGE_AGENT_TOKEN=(\S+) rigbridge agent --service (\S+)$/.exec(command) ?? [];
+    expect(service).toBe(dashboard.url);
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    expect(await page.content()).not.toContain(token);
 
-      const agent = await running(["agent", "--service", service, "--data", folder], /agent of this host is ready/, {
-        cwd: folder,
-        env: { RIGBRIDGE_AGENT_TOKEN: token },
-      });
-      onTestFinished(() => agent.signal("SIGKILL"));
-      const host = page.getByRole("region", { name: "rig-3" });
-      await host.getByText("Agent connected").waitFor();
-      await host.getByText("no downloads").waitFor();
-      const path = await installDouble(join(folder, "programs"));
+    const agent = await running(["agent", "--service", service, "--data", folder], /agent of this host is ready/, {
+      cwd: folder,
+      env: { RIGBRIDGE_AGENT_TOKEN: token },
+    });
+    onTestFinished(() => agent.signal("SIGKILL"));
+    const host = page.getByRole("region", { name: "rig-3" });
+    await host.getByText("Agent connected").waitFor();
+    await host.getByText("no downloads").waitFor();
+    const path = await installDouble(join(folder, "programs"));
 
-      await host.getByRole("link", { name: /^Add managed miner/ }).click();
-      await page.getByRole("textbox", { name: "Name" }).fill(hostile);
-      await page.getByRole("combobox", { name: "Program", exact: true }).selectOption("XMRig");
-      await page.getByRole("combobox", { name: "Algorithm" }).selectOption("RandomX");
-      await page.getByRole("combobox", { name: "Pool or pool group" }).selectOption("monero");
-      await page.getByRole("button", { name: "Add managed miner" }).click();
-      await page.getByText("This host does not allow downloads").first().waitFor();
-      await page.getByRole("combobox", { name: "Where the program" }).selectOption("Installed on the host");
-      await page.getByRole("textbox", { name: "Path on the host" }).fill(path);
-      await page.getByLabel("Further parameters").fill("--threads 1");
-      expect(await axe(page)).toEqual([]);
-      await page.getByRole("button", { name: "Add managed miner" }).click();
-      await page.getByRole("heading", { name: "Command line" }).waitFor();
-      await page.getByText("--threads 1").waitFor();
-      expect(await page.getByLabel("Further parameters").inputValue()).toBe("");
-      expect(await axe(page)).toEqual([]);
+    await host.getByRole("link", { name: /^Add managed miner/ }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill(hostile);
+    await page.getByRole("combobox", { name: "Program", exact: true }).selectOption("XMRig");
+    await page.getByRole("combobox", { name: "Algorithm" }).selectOption("RandomX");
+    await page.getByRole("combobox", { name: "Pool or pool group" }).selectOption("monero");
+    await page.getByRole("button", { name: "Add managed miner" }).click();
+    await page.getByText("This host does not allow downloads").first().waitFor();
+    await page.getByRole("combobox", { name: "Where the program" }).selectOption("Installed on the host");
+    await page.getByRole("textbox", { name: "Path on the host" }).fill(path);
+    await page.getByLabel("Further parameters").fill("--threads 1");
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name: "Add managed miner" }).click();
+    await page.getByRole("heading", { name: "Command line" }).waitFor();
+    await page.getByText("--threads 1").waitFor();
+    expect(await page.getByLabel("Further parameters").inputValue()).toBe("");
+    expect(await axe(page)).toEqual([]);
 
-      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Hosts" }).click();
-      await host.getByRole("button", { name: /^Start/ }).click();
-      await host.getByText("running", { exact: true }).waitFor();
-      expect((await processesIn(folder)).length).toBe(1);
-      await page.setViewportSize({ width: 375, height: 800 });
-      expect(await overflow(page)).toBe(0);
-      expect(await axe(page)).toEqual([]);
-      await host.getByRole("button", { name: /^Stop/ }).click();
-      await host.getByText("stopped", { exact: true }).waitFor();
-      await until(async () => (await processesIn(folder)).length === 0, "the program to end");
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Hosts" }).click();
+    await host.getByRole("button", { name: /^Start/ }).click();
+    await host.getByText("running", { exact: true }).waitFor();
+    expect((await processesIn(folder)).length).toBe(1);
+    await page.setViewportSize({ width: 375, height: 800 });
+    expect(await overflow(page)).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    await host.getByRole("button", { name: /^Stop/ }).click();
+    await host.getByText("stopped", { exact: true }).waitFor();
+    await until(async () => (await processesIn(folder)).length === 0, "the program to end");
 
-      const hers = await dashboard.visit("hosts", { key: anna });
-      await hers.page.getByRole("heading", { name: "No hosts yet" }).waitFor();
-      expect(await hers.page.getByRole("button", { name: "Add host" }).count()).toBe(0);
-      await hers.close();
+    const hers = await dashboard.visit("hosts", { key: anna });
+    await hers.page.getByRole("heading", { name: "No hosts yet" }).waitFor();
+    expect(await hers.page.getByRole("button", { name: "Add host" }).count()).toBe(0);
+    await hers.close();
 
-      await host.getByRole("link", { name: "<img" }).click();
-      await page.getByRole("button", { name: "Delete" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-      await host.getByRole("button", { name: /^Revoke token/ }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Revoke token" }).click();
-      await host.getByText("No agent").waitFor();
-      await host.getByRole("button", { name: /^Delete/ }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-      await page.getByRole("heading", { name: "No hosts yet" }).waitFor();
-      await close();
-    },
-    120_000,
-  );
+    await host.getByRole("link", { name: "<img" }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await host.getByRole("button", { name: /^Revoke token/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke token" }).click();
+    await host.getByText("No agent").waitFor();
+    await host.getByRole("button", { name: /^Delete/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "No hosts yet" }).waitFor();
+    await close();
+  });
 });
