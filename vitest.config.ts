@@ -33,7 +33,7 @@ const readInWorkers =
       ]
     : [
         "test/fleet/**/*.test.ts",
-        "test/service/{agreement,bulk,commands,discovery,dual,events,login,moved-miner,reading,reason,restarts,runs,slow-commands,worker-ends}.test.ts",
+        "test/service/{agreement,commands,discovery,dual,events,login,moved-miner,reading,reason,restarts,slow-commands,worker-ends}.test.ts",
         "test/end-to-end/{api,failing-rig,kill}.test.ts",
         "test/contract/**/*.test.ts",
       ];

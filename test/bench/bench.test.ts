@@ -219,7 +219,8 @@ describe("a pace", () => {
     expect(await paced(work, { perSecond: 1000, places: 1000, seconds: 0.5, batchMs: 50 })).toMatchObject({
       done: 500,
     });
-    expect(wakes).toBeLessThanOrEqual(11);
+    // Ten batches, one at the start and one at the end; timers may ring a little early, which makes further ones.
+    expect(wakes).toBeLessThanOrEqual(15);
   });
 
   test("has no more under way than there are places, and waits for the last", async () => {
