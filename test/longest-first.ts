@@ -10,7 +10,7 @@ const slow: ReadonlySet<string> = new Set([
   ...["matter", "matter-changes", "matter-heater", "lifetime", "switching", "blocked-events", "pending-answers"],
   ...["every-page", "family-faults", "faults", "worker-ends", "quoting", "agreement", "identity", "solar", "unpack"],
   ...["group-energy", "notification-in", "notification-in-real", "miner-in", "page", "package", "serve", "mqtt"],
-  ...["commands", "slow-commands", "reading", "bulk", "miners", "moved-miner"],
+  ...["commands", "slow-commands", "reading", "bulk", "fleet", "miners", "moved-miner"],
 ]);
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => slow.has(basename(moduleId, ".test.ts"));

@@ -55,14 +55,18 @@ const declared = (id: number, { address, kind }: SimulatedRig, interval = 3_600_
 const axeos: RigSpec = { kind: "axeos", warm: true };
 
 // Two worker threads get unequal shares of a busy machine.
-test.skipIf(workers > 0)("a thousand silent rigs do not delay the reads of a hundred others", async () => {
+test.skipIf(workers > 0)("two thousand silent rigs do not delay the reads of a hundred others", async () => {
+  // Long enough that a busy machine leaves no read out, and as long as a silent rig is waited for: all of those are being
+  // read at once, and take twice the places there are for them.
+  const interval = 3_000;
   const live: RigSpec[] = Array.from({ length: 100 }, () => ({ kind: "cgminer", warm: true }));
-  const silent: RigSpec[] = Array.from({ length: 1_000 }, () => ({ kind: "cgminer", fault: "silent" }));
+  const silent: RigSpec[] = Array.from({ length: 2_000 }, () => ({ kind: "cgminer", fault: "silent" }));
   const rigs = await openFarm([...live, ...live, ...silent]);
   const read = { alone: 0, together: 0 };
   const once = new Set<number>();
   const counting = (fleet: keyof typeof read): Poller =>
     openFleet({
+      timeout: interval,
       listener: {
         read: ({ id, state }) => {
           if (state.missed > 0) return;
@@ -76,15 +80,15 @@ test.skipIf(workers > 0)("a thousand silent rigs do not delay the reads of a hun
     });
   const alone = counting("alone");
   const together = counting("together");
-  for (const [index, rig] of rigs.entries()) (index < 100 ? alone : together).put(declared(index, rig, 1_000));
+  for (const [index, rig] of rigs.entries()) (index < 100 ? alone : together).put(declared(index, rig, interval));
   // All have had their first read, for which nobody knows yet who is silent.
   await until(
     () => once.size >= 200 && [...together.all()].every(({ state }) => state.at !== null || state.missed > 0),
     "the first read of every rig",
   );
   const before = { ...read };
-  // One of them may be in the middle of an interval when the other has ended it: a twentieth of what is counted.
-  await until(() => read.alone - before.alone >= 2_000, "20 reads of each rig that answers", { timeoutMs: 240_000 });
+  // One of them may be in the middle of an interval when the other has ended it: a fifteenth of what is counted.
+  await until(() => read.alone - before.alone >= 1_500, "15 reads of each rig that answers", { timeoutMs: 240_000 });
   expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
 });
 
