@@ -95,6 +95,8 @@ export class Agent {
   /** The newest connection, also while its `hello` is not ready. */
   #newestLink: ServiceLink | null = null;
   #timer: NodeJS.Timeout | undefined;
+  /** The periodic tasks, while they run. */
+  #look: Promise<void> | null = null;
   #isFlushing = false;
 
   /** Throws `store.refused` if another agent has the folder, or its state cannot be read. */
@@ -126,7 +128,12 @@ export class Agent {
       this.#options.log.error({ err: error }, "GPU settings of earlier runs could not be restored");
     });
     for (const each of all) each.begin();
-    this.#timer = setInterval(() => void this.#lookAround(), this.#limits.intervalMs).unref();
+    this.#timer = setInterval(() => {
+      // One at a time: what an older, slower look has seen must not be taken for news.
+      this.#look ??= this.#lookAround().finally(() => {
+        this.#look = null;
+      });
+    }, this.#limits.intervalMs).unref();
   }
 
   /** Sends `hello` over a new connection, which replaces an earlier one. */

@@ -121,7 +121,7 @@ async function signalTree({ process: { identity }, mark }: ProcessTree, name: Gr
 /** Whether anything of it still runs. */
 export async function remains({ process: { identity }, mark }: ProcessTree, platform: Platform): Promise<boolean> {
   if (await isAlive(identity, platform)) return true;
-  return (await platform.marked(mark)).length > 0;
+  return (await platform.marked(mark)).length > 0 || platform.exiting(identity.pid);
 }
 
 async function endsWithin(tree: ProcessTree, ms: number, platform: Platform): Promise<boolean> {

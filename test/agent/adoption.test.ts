@@ -3,7 +3,16 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../until.ts";
-import { doubleProgram, isRunning, logOf, ownFolder, processesIn, startHost, type TestHost } from "./host.ts";
+import {
+  doubleProgram,
+  isRunning,
+  logOf,
+  ownFolder,
+  processesIn,
+  startHost,
+  type TestHost,
+  threadsOf,
+} from "./host.ts";
 
 /** A host whose agent has gone while its program runs. */
 async function leftHost(parameters = ""): Promise<{ readonly host: TestHost; readonly pid: number }> {
@@ -41,6 +50,13 @@ test("a program that runs on is adopted: it is watched, its API stays reachable,
   expect(await processesIn(host.folder)).toEqual([pid]);
   expect((await next.ask({ t: "stop", id: 1 })).message).toBe("Double (XmrigMiner) is stopped");
   expect(await processesIn(host.folder)).toEqual([]);
+});
+
+test("an adopted program is stopped once it has closed all that it had open", async () => {
+  const { host, pid } = await leftHost("--double-memory 200000000");
+  const next = await startHost({ folder: host.folder, limits: { adoptedMs: 1 } });
+  await next.ask({ t: "stop", id: 1 });
+  expect(await threadsOf(pid)).toBeLessThanOrEqual(1);
 });
 
 test("an adopted program that is killed is started again", async () => {

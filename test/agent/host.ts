@@ -180,6 +180,13 @@ export async function processesIn(folder: string): Promise<number[]> {
   return found.flatMap((pid) => pid ?? []);
 }
 
+/** At most 1 if it has ended: its first thread stays until somebody collects it. */
+export const threadsOf = (pid: number): Promise<number> =>
+  readdir(`/proc/${pid}/task`).then(
+    (threads) => threads.length,
+    () => 0,
+  );
+
 async function endAllIn(folder: string): Promise<void> {
   for (const pid of await processesIn(folder))
     try {

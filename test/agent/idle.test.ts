@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ActivityReader } from "../../src/agent/idle.ts";
 import { platformOf } from "../../src/agent/platform/index.ts";
 import { until } from "../until.ts";
-import { doubleProgram, ownFolder, processesIn, startHost } from "./host.ts";
+import { doubleProgram, ownFolder, processesIn, quick, startHost } from "./host.ts";
 
 /** A process of this name, and how to end it. */
 async function startGame(): Promise<() => void> {
@@ -39,6 +40,23 @@ test("a program ends while a named process runs, and starts again a minute after
   expect(host.state()?.status).toBe("idle");
   ahead = 61_000;
   await host.untilStatus("running");
+});
+
+test("a look at the host that takes longer than the interval is not overtaken by the next", async () => {
+  let [looks, atOnce, most] = [0, 0, 0];
+  const processNames = async (): Promise<ReadonlySet<string>> => {
+    looks += 1;
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await sleep(3 * quick.intervalMs);
+    atOnce -= 1;
+    return new Set();
+  };
+  const host = await startHost({ options: { platform: { ...platformOf(), processNames } } });
+  const idle = { processes: ["double-game"], load: null };
+  host.send({ t: "programs", programs: [doubleProgram(host.path, { idle })] });
+  await until(() => looks > 3, "looks at the host");
+  expect(most).toBe(1);
 });
 
 test("the load of others is counted without the programs themselves", async () => {

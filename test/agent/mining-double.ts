@@ -24,6 +24,8 @@ const { values } = parseArgs({
     "double-stubborn": { type: "boolean" },
     /** Starts another process that outlives it. */
     "double-child": { type: "boolean" },
+    /** Uses so many bytes, which the system takes some time to collect when it ends. */
+    "double-memory": { type: "string" },
     /** Prints so many lines of 100 bytes a second. */
     "double-chatter": { type: "string" },
     "double-mute": { type: "boolean" },
@@ -55,6 +57,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => st
 
 if (values["double-child"] === true)
   spawn(process.execPath, ["-e", "process.on('SIGINT', () => {}); setInterval(() => {}, 1000)"], { stdio: "ignore" });
+const memory = Buffer.alloc(Number(text("double-memory") ?? 0), 1);
 
 const chatter = Number(text("double-chatter") ?? 0);
 if (chatter > 0) setInterval(() => say(`${"x".repeat(98)}\n`.repeat(chatter / 10).trimEnd()), 100);
@@ -81,4 +84,4 @@ if (port > 0 && values["double-mute"] !== true) {
   });
   say(`API at port ${farm.rigs[0]?.ports[0]}`);
 }
-setInterval(() => undefined, 60_000);
+setInterval(() => memory, 60_000);

@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isSameProcess, platformOf } from "../../src/agent/platform/index.ts";
+import { isAlive, remains } from "../../src/agent/process.ts";
 import { until } from "../until.ts";
-import { ownFolder } from "./host.ts";
+import { ownFolder, threadsOf } from "./host.ts";
 
 const linux = platformOf("linux");
 
@@ -34,7 +35,9 @@ test("a process is recognised by its start, whatever it calls itself", async () 
 });
 
 test("a process that has ended is none, also while nobody has collected it", async () => {
-  const parent = started("/bin/sh", ["-c", "sleep 0 & exec sleep 600"]);
+  const gone = join(await ownFolder(), "double-gone");
+  await copyFile("/bin/sleep", gone);
+  const parent = started("/bin/sh", ["-c", '"$0" 0 & exec sleep 600', gone]);
   const childrenOf = async (): Promise<string> => {
     return (await readFile(`/proc/${parent.pid}/task/${parent.pid}/children`, "utf8")).trim();
   };
@@ -42,7 +45,49 @@ test("a process that has ended is none, also while nobody has collected it", asy
   const child = Number(await childrenOf());
   await until(async () => (await linux.identify(child)) === null, "the child to end");
   expect(await childrenOf()).toBe(String(child));
+  expect(await readFile(`/proc/${child}/comm`, "utf8")).toBe("double-gone\n");
+  expect(await linux.processNames()).not.toContain("double-gone");
   expect(await linux.identify(4_194_305)).toBeNull();
+});
+
+/** A program whose memory the system takes some time to collect. It prints its pid. */
+const large = `const memory = Buffer.alloc(200e6, 1);
+process.stdout.write(String(process.pid));
+setInterval(() => memory, 60_000);`;
+
+test("a process that is exiting has not ended: it may still hold a port or a GPU", async () => {
+  const child = spawn(process.execPath, ["-e", large], { stdio: ["ignore", "pipe", "ignore"], detached: true });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  await once(child.stdout, "data");
+  const pid = child.pid ?? 0;
+  const identity = await linux.identify(pid);
+  if (identity === null) throw new Error("it does not run");
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  while (await isAlive(identity, linux));
+  expect(await threadsOf(pid)).toBeLessThanOrEqual(1);
+  await ended;
+  expect(await linux.exiting(pid)).toBe(false);
+});
+
+test("what a program has started remains until it has ended, also while it is exiting", async () => {
+  const env = { ...process.env, RIGBRIDGE_RUN: "test-2" };
+  const parent = spawn("/bin/sh", ["-c", '"$0" -e "$1" & wait', process.execPath, large], {
+    ...{ stdio: ["ignore", "pipe", "ignore"], detached: true, env },
+  });
+  const pid = parent.pid ?? 0;
+  onTestFinished(() => linux.signalGroup(pid, "SIGKILL"));
+  const child = Number((await once(parent.stdout, "data"))[0]);
+  const identity = { pid, startTime: "", command: null };
+  const ended = once(parent, "exit").then(() => ({ code: null, signal: null }));
+  const tree = { process: { identity, ended, release: () => undefined }, mark: "RIGBRIDGE_RUN=test-2" };
+  expect(await remains(tree, linux)).toBe(true);
+  await linux.signalGroup(pid, "SIGKILL");
+  await ended;
+  while (await remains(tree, linux));
+  expect(await threadsOf(child)).toBeLessThanOrEqual(1);
 });
 
 test("processes are found by a variable of the environment in which they were started", async () => {

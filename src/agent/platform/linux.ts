@@ -13,6 +13,10 @@ export const linux: Platform = {
   programsOutliveAgent: true,
   identify,
   marked,
+  exiting: async (group) => {
+    const stats = group > 1 ? await Promise.all((await pids()).map(statOf)) : [];
+    return stats.some((stat) => stat?.group === group && stat.isExiting && !stat.hasEnded);
+  },
   processNames: async () => {
     const names = await Promise.all((await pids()).map(namesOf));
     return new Set(names.flat());
@@ -37,7 +41,12 @@ const ticksPerSecond = 100;
 
 /** proc_pid_stat(5). The second field is a name in parentheses that may contain anything. */
 interface Stat {
-  readonly state: string;
+  /** That it gives itself, cut at 15 characters. */
+  readonly name: string;
+  /** It only waits for its parent to collect it. In a container it may stay forever. */
+  readonly hasEnded: boolean;
+  /** On its way out: without memory, environment and executable, but some of its files may still be open. */
+  readonly isExiting: boolean;
   readonly group: number;
   /** User and system time. */
   readonly ticks: number;
@@ -48,10 +57,22 @@ interface Stat {
 async function statOf(pid: number): Promise<Stat | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (text === null) return null;
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const nameEnd = text.lastIndexOf(")");
+  const fields = text.slice(nameEnd + 2).split(" ");
   const [state = "", , group = ""] = fields;
-  return { state, group: Number(group), ticks: Number(fields[11]) + Number(fields[12]), start: fields[19] ?? "" };
+  return {
+    name: text.slice(text.indexOf("(") + 1, nameEnd),
+    // It is called a zombie as soon as its first thread has ended, while others may still close a GPU.
+    hasEnded: state.toUpperCase() === "X" || (state === "Z" && Number(fields[17]) <= 1),
+    isExiting: (Number(fields[6]) & exitingFlag) !== 0,
+    group: Number(group),
+    ticks: Number(fields[11]) + Number(fields[12]),
+    start: fields[19] ?? "",
+  };
 }
+
+/** PF_EXITING of Linux's sched.h. */
+const exitingFlag = 4;
 
 let boot: string | undefined;
 
@@ -63,8 +84,7 @@ async function bootId(): Promise<string> {
 
 async function identify(pid: number): Promise<ProcessIdentity | null> {
   const stat = await statOf(pid);
-  // A zombie: it has exited, but its parent has not collected it. In a container it may stay forever.
-  if (stat === null || ["Z", "X", "x"].includes(stat.state)) return null;
+  if (stat === null || stat.hasEnded) return null;
   const command = await readlink(`/proc/${pid}/exe`).catch(() => null);
   // An update may replace the file while the program runs.
   return { pid, startTime: `${await bootId()} ${stat.start}`, command: command?.replace(/ \(deleted\)$/, "") ?? null };
@@ -87,14 +107,12 @@ async function pids(): Promise<number[]> {
   return (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** The name that a process gives itself, cut at 15 characters, and that of its executable. */
+/** Of a process: its own name, and that of its executable. */
 async function namesOf(pid: number): Promise<string[]> {
-  const [own, line] = await Promise.all([
-    readFile(`/proc/${pid}/comm`, "utf8").catch(() => ""),
-    readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
-  ]);
+  const [stat, line] = await Promise.all([statOf(pid), readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")]);
+  if (stat === null || stat.hasEnded) return [];
   const [started = ""] = line.split("\0");
-  return [own.trim(), started].filter((name) => name !== "").map(processName);
+  return [stat.name.trim(), started].filter((name) => name !== "").map(processName);
 }
 
 async function ticksOf(groups: ReadonlySet<number>): Promise<number> {

@@ -12,6 +12,7 @@ export const macos: Platform = {
     return { pid, startTime, command };
   },
   marked: async () => [],
+  exiting: async () => false,
   processNames: async () => namesIn((await outputOf("ps", ["-axo", "comm="])) ?? ""),
   processorTime: async () => ({ ...allProcessors(), own: null }),
   listeningGroups: async () => null,

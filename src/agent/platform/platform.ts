@@ -4,8 +4,8 @@ export interface ProcessIdentity {
   /** When it started, in the system's own form; only ever compared. */
   readonly startTime: string;
   /**
-   * Its executable; null where the system does not show it. Its arguments are not compared, since some programs blank
-   * their passwords there.
+   * Its executable; null where the system does not show it, and while it is exiting. Its arguments are not compared, since
+   * some programs blank their passwords there.
    */
   readonly command: string | null;
 }
@@ -36,6 +36,11 @@ export interface Platform {
    * Processes with this variable in the environment that they were started with; none where the system does not show it.
    */
   marked(mark: string): Promise<readonly MarkedProcess[]>;
+  /**
+   * Whether a process of the group is just exiting. It no longer shows its mark, but it may still hold a port or a GPU, and
+   * with a driver that hangs it does so for long. False where the system does not show it.
+   */
+  exiting(group: number): Promise<boolean>;
   /** Names of all processes, in lower case and without ".exe". */
   processNames(): Promise<ReadonlySet<string>>;
   processorTime(groups: readonly number[]): Promise<ProcessorTime>;
@@ -51,7 +56,9 @@ export interface Platform {
 export type GroupSignal = "SIGINT" | "SIGTERM" | "SIGKILL";
 
 export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
-  one.pid === other.pid && one.startTime === other.startTime && one.command === other.command;
+  one.pid === other.pid &&
+  one.startTime === other.startTime &&
+  (one.command === other.command || one.command === null || other.command === null);
 
 /** POSIX. A group that has already exited is not an error. */
 export async function signalProcessGroup(pid: number, signal: GroupSignal): Promise<void> {

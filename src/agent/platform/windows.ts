@@ -7,6 +7,7 @@ export const windows: Platform = {
   // Reading the start time requires PowerShell; it is not needed, since programs end with the agent.
   identify: async (pid) => (exists(pid) ? { pid, startTime: "", command: null } : null),
   marked: async () => [],
+  exiting: async () => false,
   processNames: async () => {
     const table = (await outputOf("tasklist", ["/FO", "CSV", "/NH"])) ?? "";
     return namesIn(table.replace(/^"([^"]*)".*$/gm, "$1"));
