@@ -148,7 +148,7 @@ export class MqttConnection implements MqttLink {
 
   subscribe(filters: readonly string[], handle: Handle, options: SubscribeOptions = {}): void {
     this.#subscriptions.add(filters, { handle, options });
-    if (this.#isOpen && this.#applies(options)) void this.#subscribe(filters, options);
+    if (this.#isOpen && this.#applies(options)) void this.#request(filters, [options]);
   }
 
   unsubscribe(filters: readonly string[], handle?: Handle): void {
@@ -278,8 +278,8 @@ export class MqttConnection implements MqttLink {
     this.#outgoing.open(wire, ({ always }) => this.#isLeading || always === true);
     for (const { opened } of this.#opened) opened();
     const subscribed = [...this.#subscriptions].map(([filter, subscribers]) => {
-      const subscriber = subscribers.find(({ options }) => this.#applies(options));
-      return subscriber === undefined ? null : this.#subscribe([filter], subscriber.options);
+      const all = subscribers.map(({ options }) => options).filter((options) => this.#applies(options));
+      return this.#request([filter], all);
     });
     if (this.#isLeading) for (const listener of this.#connected) listener();
     const client = this.#client;
@@ -357,7 +357,16 @@ export class MqttConnection implements MqttLink {
     );
   }
 
-  /** Resolves with the broker's answer. */
+  /** Subscribes for all of these, as the first of them wants it, and tells each of the broker's answer. */
+  async #request(filters: readonly string[], all: readonly SubscribeOptions[]): Promise<void> {
+    const [first] = all;
+    if (first === undefined) return;
+    const client = this.#client;
+    await this.#subscribe(filters, first);
+    if (this.#isOpen && this.#client === client) for (const { answered } of all) answered?.();
+  }
+
+  /** Resolves with the broker's answer, or when the connection is lost. */
   #subscribe(all: readonly string[], { fresh, qos = 1 }: SubscribeOptions): Promise<void> {
     // A broker may deliver a message once per matching subscription, and a command would be executed twice.
     const filters = fresh ? all : all.filter((filter) => !this.#subscriptions.takesCommandsAt(filter));

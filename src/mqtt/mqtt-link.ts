@@ -33,6 +33,8 @@ export interface SubscribeOptions {
   readonly always?: true;
   /** 1 by default. With it, Mosquitto delivers only the first 1,000 retained messages; with 0, all. */
   readonly qos?: 0 | 1;
+  /** Called when the broker has answered, after each reconnect too: what it retains comes from now on. */
+  readonly answered?: () => void;
 }
 
 /** A connection to a broker that reconnects automatically. */

@@ -94,18 +94,21 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
   const discovery: string[] = [];
   const topics = new Map<string, string>();
   const done = Promise.withResolvers<void>();
-  let timer = setTimeout(done.resolve, quietMs);
+  let timer: NodeJS.Timeout | undefined;
+  const waitForQuiet = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(done.resolve, quietMs);
+  };
   const receive = (message: Message): void => {
     const { topic, payload, retained } = message;
     if (!retained || payload.length === 0) return;
-    clearTimeout(timer);
-    timer = setTimeout(done.resolve, quietMs);
+    waitForQuiet();
     const at = discoveryTopicIn(prefix, topic);
     if (at === null) topics.set(topic, payload.toString());
     else if (announcedIn(message, at, own.state) !== null || (isMigrationMark(message) && isOwnId(base, at.device)))
       discovery.push(topic);
   };
-  connection.subscribe(filters, receive, { qos: 0 });
+  connection.subscribe(filters, receive, { qos: 0, answered: waitForQuiet });
   await done.promise;
   connection.unsubscribe(filters, receive);
   const info = topics.get(own.info);

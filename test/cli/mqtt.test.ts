@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { type Received, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { retainedAt } from "../mqtt/retained.ts";
+import { startSlowBroker } from "../mqtt/slow-broker.ts";
 import { until } from "../until.ts";
 import { rigbridge, running } from "./command.ts";
 
@@ -22,7 +24,7 @@ async function place() {
   cleanup.push(() => listener.close());
   const folder = mkdtempSync(join(tmpdir(), "rigbridge-mqtt-"));
   cleanup.push(() => rmSync(folder, { recursive: true }));
-  return { url: mosquitto.url, listener, folder };
+  return { url: mosquitto.url, port: mosquitto.port, listener, folder };
 }
 
 test("rigbridge mqtt bridges a foreign service to a broker, and publishes that it went offline", async () => {
@@ -184,6 +186,19 @@ test("rigbridge mqtt --retract works where the state of a killed Rigbridge is on
   await listener.publish("rigbridge/bridge/state", "online", { retain: true });
   expect(await rigbridge(["mqtt", "--retract", "--broker", url])).toMatchObject({ code: 0, stderr: "" });
   await until(async () => (await retainedAt(url)).size === 0, "everything to be removed");
+});
+
+test("rigbridge mqtt --retract waits for a broker that answers late", async () => {
+  const { port, listener } = await place();
+  await listener.publish("rigbridge/bridge/info", '{"name": "Rigbridge"}', { retain: true });
+  const slow = await startSlowBroker(port, "rigbridge/bridge/info");
+  cleanup.push(() => slow.close());
+  const retracting = rigbridge(["mqtt", "--retract", "--broker", slow.url]);
+  await slow.subscribed;
+  // Longer than the messages of a quick broker are waited for.
+  await setTimeout(2_000);
+  slow.release();
+  expect(await retracting).toMatchObject({ code: 0, stdout: expect.stringContaining("Removed 1 of 1") });
 });
 
 test("rigbridge mqtt --retract says why it cannot work", async () => {

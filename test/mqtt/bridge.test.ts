@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { MinerGroup } from "../../src/contract/resources.ts";
@@ -9,6 +10,7 @@ import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo } from "./bridged.ts";
 import { type Mosquitto, type Received, type Subscriber, startMosquitto, subscribeAt } from "./mosquitto.ts";
 import { retainedAt, retainedAtLeast } from "./retained.ts";
+import { startSlowBroker } from "./slow-broker.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
@@ -218,6 +220,21 @@ describe("a bridge", () => {
     for (const topic of ["miner/gone/state", "miner/gone/availability", "group/77/state"])
       await listener.until((heard) => heard.topic === `rigbridge/${topic}` && heard.payload === "");
     expect((await retainedAt(url)).has("rigbridge/miner/gone/other")).toBe(true);
+  });
+
+  test("clears it also where the broker answers late", async () => {
+    const url = await fresh();
+    const listener = await listening(url);
+    const topic = "rigbridge/miner/gone/state";
+    await listener.publish(topic, "{}", { retain: true });
+    const slow = await startSlowBroker(mosquitto.port, "rigbridge/miner/+/state");
+    cleanup.push(() => slow.close());
+    await bridged(opened.service, { url: slow.url, homeAssistant: false });
+    await slow.subscribed;
+    // Longer than the messages of a quick broker are waited for.
+    await setTimeout(3_500);
+    slow.release();
+    await listener.until((heard) => heard.topic === topic && heard.payload === "");
   });
 
   test("keeps the unit of each hash rate across a restart", async () => {

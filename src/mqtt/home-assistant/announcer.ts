@@ -14,10 +14,7 @@ import { type NamedDevice, objectIdsOf } from "./object-ids.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
 
 export interface AnnouncerOptions {
-  readonly connection: Pick<
-    MqttLink,
-    "publish" | "subscribe" | "unsubscribe" | "connected" | "settled" | "isConnected"
-  >;
+  readonly connection: Pick<MqttLink, "publish" | "subscribe" | "unsubscribe" | "settled" | "isConnected">;
   readonly topics: Topics;
   readonly settings: MqttSettings;
   readonly faults: RigFaults;
@@ -125,7 +122,6 @@ class HomeAssistant implements Announcer {
       migrateMs: this.#delays.migrateMs,
     });
     this.#subscribe();
-    options.connection.connected(() => this.#waitForQuiet());
   }
 
   miner(miner: MinerWithUid, display: DisplayUnit | null): void {
@@ -246,15 +242,22 @@ class HomeAssistant implements Announcer {
       this.#discovery.adopt(message, topics.state);
       this.#waitForQuiet();
     };
-    connection.subscribe(this.#discovery.filters, receive, { qos: 0 });
+    connection.subscribe(this.#discovery.filters, receive, { qos: 0, answered: () => this.#waitForQuiet() });
   }
 
   #waitForQuiet(): void {
     this.#cancelQuiet();
-    if (!this.#hasReadRetained) this.#cancelQuiet = this.#schedule(() => this.#retainedRead(), this.#delays.quietMs);
+    if (this.#hasReadRetained) return;
+    const halfMs = this.#delays.quietMs / 2;
+    // If this process was busy, the first half is over at once; what has arrived meanwhile is then read before the second.
+    this.#cancelQuiet = this.#schedule(() => {
+      this.#cancelQuiet = this.#schedule(() => this.#retainedRead(), halfMs);
+    }, halfMs);
   }
 
   #retainedRead(): void {
+    // Read again after the next connect.
+    if (!this.#options.connection.isConnected) return;
     this.#hasReadRetained = true;
     this.#options.connection.unsubscribe(this.#discovery.filters);
     this.#flushSoon();

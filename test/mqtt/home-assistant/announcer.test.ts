@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
@@ -14,6 +15,7 @@ import { specimens } from "../../docs/specimens.ts";
 import { until } from "../../until.ts";
 import { checkDevices } from "../home-assistant-checker.ts";
 import { type Mosquitto, type Subscriber, startMosquitto, subscribeAt } from "../mosquitto.ts";
+import { startSlowBroker } from "../slow-broker.ts";
 import { displayOf, type Families, openFamilies } from "./families.ts";
 
 const faults = new RigFaults(pino({ level: "silent" }));
@@ -50,18 +52,24 @@ function minerAt(index: number): MinerWithUid {
   return miner;
 }
 
+const delays = { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs: 100 };
+
 /** The part of a bridge needed here: a connection, and an announcer that is called at each connect. */
-async function start(homeAssistant: object = {}, more: Partial<AnnouncerOptions> = {}): Promise<Announcer> {
-  const settings = MqttSettings.parse({ url: mosquitto.url, homeAssistant });
+async function start(
+  homeAssistant: object = {},
+  more: Partial<AnnouncerOptions> = {},
+  url = mosquitto.url,
+): Promise<Announcer> {
+  const settings = MqttSettings.parse({ url, homeAssistant });
   const connection = await openConnection({
-    settings: { url: mosquitto.url, clientId: `bridge-${running.length}` },
+    settings: { url, clientId: `bridge-${running.length}` },
     will: { topic: "rigbridge/bridge/state", payload: "offline" },
     log: pino({ level: "silent" }),
   });
   const started = announcer({
     ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
     warn: (message) => warnings.push(message),
-    delays: { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs: 100 },
+    delays,
     ...more,
   });
   connection.connected(() => started.reannounce());
@@ -289,7 +297,7 @@ describe("on an empty broker", () => {
 test("a miner removed while a persistent broker is away is cleared later", async () => {
   const said_: Publication[] = [];
   let isThere = true;
-  const connects: (() => void)[] = [];
+  let answered = (): void => {};
   const connection: AnnouncerOptions["connection"] = {
     get isConnected() {
       return isThere;
@@ -298,11 +306,10 @@ test("a miner removed while a persistent broker is away is cleared later", async
     publish: (publication) => {
       if (isThere) said_.push(publication);
     },
-    subscribe: () => {},
-    unsubscribe: () => {},
-    connected: (listener) => {
-      connects.push(listener);
+    subscribe: (_filters, _handle, options) => {
+      answered = options?.answered ?? answered;
     },
+    unsubscribe: () => {},
   };
   const told = announcer({
     ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3", faults },
@@ -314,7 +321,7 @@ test("a miner removed while a persistent broker is away is cleared later", async
     },
   });
   const connect = async (): Promise<void> => {
-    for (const listener of connects) listener();
+    answered();
     told.reannounce();
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
   };
@@ -455,6 +462,19 @@ describe("on a broker with the retained messages of an earlier run", () => {
     expect(all.size).toBe(Object.keys(foreign).length + 3);
   });
 
+  test("a broker that answers late has devices removed that no longer exist", async () => {
+    await earlierRun();
+    const slow = await startSlowBroker(mosquitto.port, "homeassistant/device/+/config");
+    tell(await start({}, {}, slow.url), [first], [hall]);
+    await slow.subscribed;
+    await setTimeout(4 * delays.quietMs);
+    slow.release();
+    await emptied(topicOfMiner(second));
+    await emptied(topicOf("group_2"));
+    for (const each of running.splice(0)) await stop(each);
+    await slow.close();
+  });
+
   test("nothing is removed before the miners are known", async () => {
     await earlierRun();
     const timers: { work: () => void; ms: number }[] = [];
@@ -470,10 +490,15 @@ describe("on a broker with the retained messages of an earlier run", () => {
     );
     told.miner(first, displayOf(first));
     const before = configs().length;
-    await listening.publish("end", "");
-    await listening.until(({ topic }) => topic === "end");
+    // The broker answers in order, so by then it has sent what it retains.
+    const answered = Promise.withResolvers<void>();
+    running.at(-1)?.connection.subscribe(["end"], () => undefined, { answered: answered.resolve });
+    await answered.promise;
     while (timers.length > 0) timers.shift()?.work();
     expect(timers).toEqual([]);
+    for (const { connection } of running) await connection.settled();
+    await listening.publish("end", "");
+    await listening.until(({ topic }) => topic === "end");
     expect(configs().length).toBe(before);
   });
 
