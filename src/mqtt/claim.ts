@@ -70,13 +70,11 @@ export class Claim {
     this.#options = options;
     this.#delays = options.delays ?? claimDelays;
     const { connection, topics } = options;
-    connection.subscribe([topics.info], (message) => this.#infoReceived(message), { always: true });
-    connection.subscribe([topics.state], (message) => this.#stateReceived(message), { always: true });
+    const asking = { always: true, answered: () => this.#ask() } as const;
+    connection.subscribe([topics.info], (message) => this.#infoReceived(message), asking);
+    connection.subscribe([topics.state], (message) => this.#stateReceived(message), asking);
     connection.subscribe([topics.waiting], (message) => this.#rivalReceived(message));
-    connection.opened(
-      () => this.#begin(),
-      () => this.#ask(),
-    );
+    connection.opened(() => this.#begin());
   }
 
   get isWaiting(): boolean {

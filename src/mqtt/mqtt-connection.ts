@@ -71,7 +71,7 @@ export class MqttConnection implements MqttLink {
   readonly #outgoing: Outgoing;
   readonly #subscriptions = new Subscriptions();
   readonly #connected: (() => void)[] = [];
-  readonly #opened: { readonly opened: () => void; readonly subscribed: () => void }[] = [];
+  readonly #opened: (() => void)[] = [];
   readonly #ended = Promise.withResolvers<void>();
   #client: MqttClient;
   #version: Version = 5;
@@ -161,9 +161,9 @@ export class MqttConnection implements MqttLink {
     if (this.isConnected) listener();
   }
 
-  /** Called after each connect, with the topics or without, and once all subscriptions are made. */
-  opened(opened: () => void, subscribed: () => void): void {
-    this.#opened.push({ opened, subscribed });
+  /** The listener is called after each connect, with the topics or without. */
+  opened(listener: () => void): void {
+    this.#opened.push(listener);
   }
 
   /** `isOffline`: that was published already. */
@@ -276,16 +276,12 @@ export class MqttConnection implements MqttLink {
     this.#isOpen = true;
     if (this.#isLeading) this.#begin();
     this.#outgoing.open(wire, ({ always }) => this.#isLeading || always === true);
-    for (const { opened } of this.#opened) opened();
-    const subscribed = [...this.#subscriptions].map(([filter, subscribers]) => {
+    for (const listener of this.#opened) listener();
+    for (const [filter, subscribers] of this.#subscriptions) {
       const all = subscribers.map(({ options }) => options).filter((options) => this.#applies(options));
-      return this.#request([filter], all);
-    });
+      void this.#request([filter], all);
+    }
     if (this.#isLeading) for (const listener of this.#connected) listener();
-    const client = this.#client;
-    void Promise.all(subscribed).then(() => {
-      if (this.#isOpen && this.#client === client) for (const each of this.#opened) each.subscribed();
-    });
   }
 
   #begin(): void {

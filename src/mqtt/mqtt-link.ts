@@ -33,7 +33,7 @@ export interface SubscribeOptions {
   readonly always?: true;
   /** 1 by default. With it, Mosquitto delivers only the first 1,000 retained messages; with 0, all. */
   readonly qos?: 0 | 1;
-  /** Called when the broker has answered, after each reconnect too: what it retains comes from now on. */
+  /** Called when the broker has answered, for each filter after a reconnect: what it retains comes from now on. */
   readonly answered?: () => void;
 }
 

@@ -11,6 +11,7 @@ import {
 } from "./home-assistant/retained-discovery.ts";
 import { type MqttConnection, openConnection, placeOf } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
+import { readRetained } from "./read-retained.ts";
 import { topicsOf } from "./topics.ts";
 
 export interface RetractOptions {
@@ -94,23 +95,15 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
   const discovery: string[] = [];
   const topics = new Map<string, string>();
   const done = Promise.withResolvers<void>();
-  let timer: NodeJS.Timeout | undefined;
-  const waitForQuiet = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(done.resolve, quietMs);
-  };
   const receive = (message: Message): void => {
-    const { topic, payload, retained } = message;
-    if (!retained || payload.length === 0) return;
-    waitForQuiet();
+    const { topic, payload } = message;
     const at = discoveryTopicIn(prefix, topic);
     if (at === null) topics.set(topic, payload.toString());
     else if (announcedIn(message, at, own.state) !== null || (isMigrationMark(message) && isOwnId(base, at.device)))
       discovery.push(topic);
   };
-  connection.subscribe(filters, receive, { qos: 0, answered: waitForQuiet });
+  readRetained({ connection, filters, quietMs, receive, done: done.resolve });
   await done.promise;
-  connection.unsubscribe(filters, receive);
   const info = topics.get(own.info);
   // Other programs have topics like these, too.
   const isOurs = discovery.length > 0 || (info !== undefined && isFromBridge(info));

@@ -194,7 +194,7 @@ test("rigbridge mqtt --retract waits for a broker that answers late", async () =
   const slow = await startSlowBroker(port, "rigbridge/bridge/info");
   cleanup.push(() => slow.close());
   const retracting = rigbridge(["mqtt", "--retract", "--broker", slow.url]);
-  await slow.subscribed;
+  await slow.subscribed();
   // Longer than the messages of a quick broker are waited for.
   await setTimeout(2_000);
   slow.release();

@@ -230,7 +230,7 @@ describe("a bridge", () => {
     const slow = await startSlowBroker(mosquitto.port, "rigbridge/miner/+/state");
     cleanup.push(() => slow.close());
     await bridged(opened.service, { url: slow.url, homeAssistant: false });
-    await slow.subscribed;
+    await slow.subscribed();
     // Longer than the messages of a quick broker are waited for.
     await setTimeout(3_500);
     slow.release();

@@ -1,32 +1,22 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { startRelay } from "../relay.ts";
+import { within } from "../until.ts";
 
 /** What stands before a broker and holds back all that it says, once a client has subscribed to a certain filter. */
 export interface SlowBroker {
   readonly url: string;
   /** Resolves once a client has subscribed to the filter. */
-  readonly subscribed: Promise<void>;
+  subscribed(): Promise<void>;
   /** Lets everything through from now on. */
   release(): void;
   close(): Promise<void>;
 }
 
 export async function startSlowBroker(port: number, filter: string): Promise<SlowBroker> {
-  const sockets = new Set<Socket>();
   const subscribed = Promise.withResolvers<void>();
   const held: (() => void)[] = [];
   let state: "before" | "holding" | "after" = "before";
-  const server = createServer((socket) => {
-    const broker = connect(port, "127.0.0.1");
-    for (const [from, to] of [
-      [socket, broker],
-      [broker, socket],
-    ] as const) {
-      sockets.add(from);
-      from.on("error", () => to.destroy());
-      from.on("close", () => to.destroy());
-    }
-    socket.on("data", (bytes: Buffer) => {
+  const relay = await startRelay({ host: "127.0.0.1", port }, (client, broker) => {
+    client.on("data", (bytes: Buffer) => {
       if (state === "before" && bytes.includes(filter)) {
         state = "holding";
         subscribed.resolve();
@@ -34,23 +24,17 @@ export async function startSlowBroker(port: number, filter: string): Promise<Slo
       broker.write(bytes);
     });
     broker.on("data", (bytes: Buffer) => {
-      if (state === "holding") held.push(() => socket.write(bytes));
-      else socket.write(bytes);
+      if (state === "holding") held.push(() => client.write(bytes));
+      else client.write(bytes);
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  });
   return {
-    url: `mqtt://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-    subscribed: subscribed.promise,
+    url: `mqtt://127.0.0.1:${relay.port}`,
+    subscribed: () => within(subscribed.promise, `a subscription to ${filter}`),
     release: () => {
       state = "after";
       for (const pass of held.splice(0)) pass();
     },
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    close: () => relay.close(),
   };
 }

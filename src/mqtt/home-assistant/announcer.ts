@@ -3,12 +3,13 @@ import type { Group, ManualAction, Miner } from "../../contract/resources.ts";
 import type { RigFaults } from "../../farm/index.ts";
 import type { Announcer } from "../announcer.ts";
 import type { DisplayUnit, MinerWithUid } from "../miner-state.ts";
-import type { Message, MqttLink } from "../mqtt-link.ts";
+import type { MqttLink } from "../mqtt-link.ts";
+import { byTimer, readRetained, type Schedule } from "../read-retained.ts";
 import type { Topics } from "../topics.ts";
 import { bridgeConfig } from "./bridge-device.ts";
 import type { DeviceConfig } from "./component.ts";
 import { bridgeId, type DeviceContext, deviceConfig, farmId, groupId, minerId } from "./device.ts";
-import { Discovery, type Schedule } from "./discovery.ts";
+import { Discovery } from "./discovery.ts";
 import { farmConfig, groupConfig } from "./group-devices.ts";
 import { type NamedDevice, objectIdsOf } from "./object-ids.ts";
 import { depthOf, maxMiners, placeOf, type Scope, showsGroup, showsMiner, showsMiners, viaOf } from "./scope.ts";
@@ -53,11 +54,6 @@ const defaultDelays: Delays = { debounceMs: 500, recheckMs: 5000, quietMs: 1000,
 
 /** Miners announced per turn of the event loop. */
 const batch = 25;
-
-const byTimer: Schedule = (work, ms) => {
-  const timer = setTimeout(work, ms).unref();
-  return () => clearTimeout(timer);
-};
 
 /** Announces miners, groups and the farm to Home Assistant as devices. */
 export const announcer = (options: AnnouncerOptions): Announcer => new HomeAssistant(options);
@@ -107,7 +103,7 @@ class HomeAssistant implements Announcer {
   #objectIds: ReadonlyMap<string, string> | null = null;
   #hasReadRetained = false;
   #isSwept = false;
-  #cancelQuiet = (): void => {};
+  #endReading: () => void;
   #cancelSweep: (() => void) | null = null;
   #cancelFlush: (() => void) | null = null;
   #cancelRecheck: (() => void) | null = null;
@@ -121,7 +117,7 @@ class HomeAssistant implements Announcer {
       ...{ connection: options.connection, settings: this.#settings, schedule: this.#schedule },
       migrateMs: this.#delays.migrateMs,
     });
-    this.#subscribe();
+    this.#endReading = this.#readRetained();
   }
 
   miner(miner: MinerWithUid, display: DisplayUnit | null): void {
@@ -180,19 +176,17 @@ class HomeAssistant implements Announcer {
     if (!this.#hasReadRetained) return;
     this.#hasReadRetained = false;
     this.#isSwept = false;
-    this.#cancelQuiet();
     this.#cancelSweep?.();
     this.#cancelSweep = null;
-    this.#subscribe();
+    this.#endReading = this.#readRetained();
   }
 
   close(): void {
-    this.#cancelQuiet();
+    this.#endReading();
     this.#cancelSweep?.();
     this.#cancelFlush?.();
     this.#cancelRecheck?.();
     this.#discovery.close();
-    if (!this.#hasReadRetained) this.#options.connection.unsubscribe(this.#discovery.filters);
   }
 
   get #base(): string {
@@ -234,34 +228,18 @@ class HomeAssistant implements Announcer {
     return this.#objectIds;
   }
 
-  /** Reads what the broker retains of an earlier run. */
-  #subscribe(): void {
+  /** Reads what the broker retains of an earlier run. Returns what ends the reading. */
+  #readRetained(): () => void {
     const { connection, topics } = this.#options;
-    const receive = (message: Message): void => {
-      if (!message.retained) return;
-      this.#discovery.adopt(message, topics.state);
-      this.#waitForQuiet();
-    };
-    connection.subscribe(this.#discovery.filters, receive, { qos: 0, answered: () => this.#waitForQuiet() });
-  }
-
-  #waitForQuiet(): void {
-    this.#cancelQuiet();
-    if (this.#hasReadRetained) return;
-    const halfMs = this.#delays.quietMs / 2;
-    // If this process was busy, the first half is over at once; what has arrived meanwhile is then read before the second.
-    this.#cancelQuiet = this.#schedule(() => {
-      this.#cancelQuiet = this.#schedule(() => this.#retainedRead(), halfMs);
-    }, halfMs);
-  }
-
-  #retainedRead(): void {
-    // Read again after the next connect.
-    if (!this.#options.connection.isConnected) return;
-    this.#hasReadRetained = true;
-    this.#options.connection.unsubscribe(this.#discovery.filters);
-    this.#flushSoon();
-    this.#sweepSoon();
+    return readRetained({
+      ...{ connection, filters: this.#discovery.filters, quietMs: this.#delays.quietMs, schedule: this.#schedule },
+      receive: (message) => this.#discovery.adopt(message, topics.state),
+      done: () => {
+        this.#hasReadRetained = true;
+        this.#flushSoon();
+        this.#sweepSoon();
+      },
+    });
   }
 
   #markChanged(key: Key): void {

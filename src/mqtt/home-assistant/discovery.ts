@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HomeAssistantSettings } from "../../config/mqtt.ts";
 import type { Message, MqttLink } from "../mqtt-link.ts";
+import type { Schedule } from "../read-retained.ts";
 import type { DeviceConfig } from "./component.ts";
 import { noPrevious, type PreviousComponents } from "./entities.ts";
 import {
@@ -17,9 +18,6 @@ import {
   shapeOf,
 } from "./retained-discovery.ts";
 import { singleMessages } from "./single-components.ts";
-
-/** Runs work once after so many ms; returns how to cancel it. */
-export type Schedule = (work: () => void, ms: number) => () => void;
 
 export interface DiscoveryOptions {
   readonly connection: Pick<MqttLink, "publish" | "settled" | "isConnected">;

@@ -466,7 +466,7 @@ describe("on a broker with the retained messages of an earlier run", () => {
     await earlierRun();
     const slow = await startSlowBroker(mosquitto.port, "homeassistant/device/+/config");
     tell(await start({}, {}, slow.url), [first], [hall]);
-    await slow.subscribed;
+    await slow.subscribed();
     await setTimeout(4 * delays.quietMs);
     slow.release();
     await emptied(topicOfMiner(second));
