@@ -39,7 +39,10 @@ export interface Editor {
   invalid(id: string): Locator;
   /** Draws a wire from the first output of one to another. */
   wire(from: string, to: string): Promise<void>;
+  /** Opens a node's dialog. */
   open(id: string): Promise<void>;
+  /** Opens the dialog of the service on top of a node's: that of the one chosen, or of a new one. */
+  openService(button: "add" | "edit"): Promise<void>;
   /** Opens the sidebar's help; it stays with the node of the dialog on top. */
   showHelp(): Promise<void>;
   readonly help: Locator;
@@ -79,6 +82,8 @@ function editorOn(page: Page, faults: readonly string[]): Editor {
   const field = (name: string): Locator => page.locator(`#node-input-${name}`);
   const nodes = page.locator(".red-ui-flow-node-group");
   const node = (id: string): Locator => page.locator(`[id="${id}"].red-ui-flow-node-group`);
+  // It slides in and then focuses its first element; a key pressed or a text typed meanwhile would go there.
+  const opened = (tray: Locator): Promise<void> => tray.locator(".red-ui-tray-body :focus").waitFor();
   return {
     page,
     faults,
@@ -114,8 +119,11 @@ function editorOn(page: Page, faults: readonly string[]): Editor {
       // For the editor, clicks that a busy browser handles more than 650 ms apart are no double click.
       await button.waitFor({ timeout: clickedAgainMs }).catch(() => shape.dblclick());
       await button.waitFor();
-      // It slides in once it is built; until then the editor ignores clicks that open another dialog.
-      await dialog().and(page.locator('[style*="right: 0px"]')).waitFor();
+      await opened(dialog());
+    },
+    openService: async (button) => {
+      await page.locator(`#node-input-btn-service-${button}`).click();
+      await opened(trays.filter({ has: page.locator("#rigbridge-test") }));
     },
     end: async (button) => {
       const id = await dialog().locator(`.red-ui-tray-toolbar button[id$="-${button}"]`).getAttribute("id");

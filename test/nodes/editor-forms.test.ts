@@ -83,7 +83,7 @@ describe.each(versions)("the editor of Node-RED %i", (version) => {
       const field = (name: string) => page.locator(`#node-config-input-${name}`);
       const openService = async () => {
         await editor.open("get");
-        await page.locator("#node-input-btn-service-edit").click();
+        await editor.openService("edit");
         await page.locator("#rigbridge-rigs .rigbridge-address").first().waitFor();
       };
       const save = async () => {
@@ -92,11 +92,7 @@ describe.each(versions)("the editor of Node-RED %i", (version) => {
         await editor.deploy();
       };
       await openService();
-      // On a busy machine the first click may fall into the dialog's opening.
-      await until(async () => {
-        if (!(await field("username_1").isVisible())) await page.locator("#rigbridge-rigs .fa-key").first().click();
-        return field("username_1").isVisible();
-      }, "the fields of the login");
+      await page.locator("#rigbridge-rigs .fa-key").first().click();
       await field("username_1").fill("root");
       await field("password_1").fill("invented-password");
       await page.locator(".red-ui-editableList-addButton:visible").click();

@@ -56,7 +56,7 @@ describe("Node-RED's editor", () => {
       await editor.wire("in", id);
 
       await editor.open(id);
-      await page.locator("#node-input-btn-service-add").click();
+      await editor.openService("add");
       await until(
         async () => (await serviceField(editor, "url").inputValue()) === url,
         "the dialog to fill in the found address",
@@ -151,7 +151,7 @@ describe("Node-RED's editor", () => {
           if (index === 0) await editor.showHelp();
           await checkDialog(editor, type, language);
           if (index === nodes.length - 1) {
-            await page.locator("#node-input-btn-service-edit").click();
+            await editor.openService("edit");
             for (const mode of ["elsewhere", "inside"]) {
               await serviceField(editor, "mode").selectOption(mode);
               await checkDialog(editor, "rigbridge-service", language);
