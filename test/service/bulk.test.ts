@@ -41,8 +41,11 @@ const twice = { action: "locate", parameters: { on: true } } as const;
 const states = ({ results }: Reply<"getBulkAction">) => results.map(({ state }) => state);
 
 /** Benches of so many rigs, each a miner that was read once. */
-async function withRigs(rigs: readonly RigSpec[]): Promise<{ bench: Bench; ids: number[] }> {
-  const bench = await openBench({ rigs });
+async function withRigs(
+  rigs: readonly RigSpec[],
+  config: Record<string, unknown> = {},
+): Promise<{ bench: Bench; ids: number[] }> {
+  const bench = await openBench({ rigs, config });
   const ids: number[] = [];
   for (const { address, kind } of bench.farm.rigs)
     ids.push(await bench.add(address, { driver: kind, ...(kind === "xmrig" ? { token } : {}) }));
@@ -441,11 +444,12 @@ describe("after a restart of the service", () => {
   });
 
   test("what was aborted before a byte was sent is sent by the next run; what was aborted later is unknown", async () => {
-    const { bench, ids } = await withRigs(many(3, axeos));
-    bench.rig(0).fault = { name: "delay", ms: 5_000 };
+    // No read may run out of time before the service stops.
+    const { bench, ids } = await withRigs(many(3, axeos), { poll: { interval: 3600, timeout: 60 } });
+    bench.rig(0).fault = { name: "delay", ms: 60_000 };
     const { writes } = bench.rig(1).requests;
     writes.push = (...items) => {
-      bench.rig(1).fault = { name: "delay", ms: 5_000 };
+      bench.rig(1).fault = { name: "delay", ms: 60_000 };
       return Array.prototype.push.apply(writes, items);
     };
     const job = await bulk(bench, { miners: ids, parallel: 2 });
