@@ -11,6 +11,7 @@ import { AccessBook } from "../../src/service/users/access.ts";
 import { type AxeosSpec, type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { problem, refusal } from "../errors.ts";
+import { workers } from "../pollers.ts";
 import { until } from "../until.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
 
@@ -77,6 +78,9 @@ const search = async (discoveries: Discoveries, ...networks: string[]): Promise<
   return ended(discoveries, id);
 };
 
+/** For rigs at their usual port. These tests run once more with worker threads, perhaps at the same time. */
+const net = workers === 0 ? "127.71" : "127.97";
+
 /** At a port of its own, so that no other test's rigs are in the way. */
 const at = (host: string, more: Omit<AxeosSpec, "kind" | "host"> = {}): RigSpec => ({ kind: "axeos", host, ...more });
 
@@ -107,8 +111,8 @@ describe("a requested search", () => {
   });
 
   test("in the machine's own networks", async () => {
-    await farmOf({ kind: "cgminer", host: "127.71.2.2", port: 4028 });
-    const { discoveries } = discoveriesOf({ interfaces: own("127.71.2.1/30") });
+    await farmOf({ kind: "cgminer", host: `${net}.2.2`, port: 4028 });
+    const { discoveries } = discoveriesOf({ interfaces: own(`${net}.2.1/30`) });
     const { id } = await discoveries.startDiscovery({ yes: false }, caller);
     expect((await discoveries.getDiscovery({ id }, caller)).total).toBe(2);
     await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1, "the rig to be found");
@@ -128,9 +132,9 @@ describe("a requested search", () => {
   });
 
   test("is cancelled, and keeps what it has found", async () => {
-    await farmOf({ kind: "cgminer", host: "127.71.3.1", port: 4028 });
+    await farmOf({ kind: "cgminer", host: `${net}.3.1`, port: 4028 });
     const { discoveries } = discoveriesOf();
-    const { id } = await discoveries.startDiscovery({ networks: ["127.71.0.0/17", "127.71.3.1"], yes: false }, caller);
+    const { id } = await discoveries.startDiscovery({ networks: [`${net}.0.0/17`, `${net}.3.1`], yes: false }, caller);
     await until(async () => (await discoveries.getDiscovery({ id }, caller)).found.length === 1, "the rig to be found");
     expect((await discoveries.cancelDiscovery({ id }, caller)).message).toBe("Search 1 cancelled");
     const { state, scanned, total, found } = await discoveries.getDiscovery({ id }, caller);
@@ -217,15 +221,16 @@ describe("what is known", () => {
 
   test("is a rig whose miner was typed with its usual port, though it never answered", async () => {
     const bench = await openBench();
-    await bench.service.addMiner({ address: "127.73.0.9:4028" }, caller);
-    await farmOf({ kind: "cgminer", host: "127.73.0.9", port: 4028 });
-    const { id } = await bench.service.startDiscovery({ networks: ["127.73.0.9"], yes: false }, caller);
+    const host = `${net}.4.9`;
+    await bench.service.addMiner({ address: `${host}:4028` }, caller);
+    await farmOf({ kind: "cgminer", host, port: 4028 });
+    const { id } = await bench.service.startDiscovery({ networks: [host], yes: false }, caller);
     await until(
       async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running",
       "the search to end",
     );
     expect(await bench.service.getDiscovery({ id }, caller)).toMatchObject({
-      found: [{ address: "127.73.0.9", known: true }],
+      found: [{ address: host, known: true }],
     });
   });
 });
