@@ -30,8 +30,6 @@ async function ofEveryKind(change: Pick<RigSpec, "pools"> = {}) {
   const bench = await openBench({
     rigs: specimens.map(({ spec }): RigSpec => Object.assign({ ...spec }, change, { warm: true })),
     clock: clock.now,
-    // For many at once on a busy machine.
-    config: { poll: { interval: 3600, timeout: 10 } },
   });
   // No average of the simulator's reaches further back.
   clock.pass(7_200);

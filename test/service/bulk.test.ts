@@ -134,7 +134,7 @@ describe("a bulk action", () => {
   });
 
   test("shows why rigs failed that are off or cannot do it, and does not delay the others", async () => {
-    const { bench, ids } = await withRigs([axeos, axeos, cgminer, axeos]);
+    const { bench, ids } = await withRigs([axeos, axeos, cgminer, axeos], { poll: { interval: 3600, timeout: 5 } });
     bench.rig(1).fault = "off";
     bench.rig(3).fault = "silent";
     const over = await ended(bench, await bulk(bench, { action: "stop", miners: ids, parallel: 2 }));

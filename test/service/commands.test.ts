@@ -138,7 +138,7 @@ describe("commands to one rig", () => {
   });
 
   test("are not sent to one that is away", async () => {
-    const { bench, id, rig } = await withOne(axeos);
+    const { bench, id, rig } = await withOne(axeos, { config: { poll: { interval: 3600, timeout: 5 } } });
     rig.fault = "silent";
     expect(await problem(bench.act(id, { action: "stop" }))).toMatchObject({ code: "rig.timeout", status: 504 });
     rig.fault = "off";

@@ -65,8 +65,7 @@ const said = ({ driver, credentials: { username, password, token } = {} }: Speci
 async function swappable(specimen: Specimen, other: { readonly pools?: PoolSpec[] } = {}) {
   const { spec } = specimen;
   const rigs = [spec, { ...spec, ...other }].map((each) => ({ ...each, warm: true, restartSeconds: 0 }));
-  // Some are asked ten things on a busy machine.
-  const bench = await openBench({ rigs, config: { poll: { interval: 3600, timeout: 10 } } });
+  const bench = await openBench({ rigs });
   const [first, second] = [bench.rig(0), bench.rig(1)];
   const door = await openDoor(first);
   closers.push(door.close);
