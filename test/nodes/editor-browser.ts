@@ -69,6 +69,12 @@ export async function openEditor(red: NodeRed, options: EditorOptions = {}): Pro
   });
   const kept = { "editor-language": language, "view-dark-theme": isDark ? "dark" : "light" };
   await page.addInitScript(`Object.assign(localStorage, ${JSON.stringify(kept)})`);
+  // Its first tip, due after a second, is an error where the editor takes longer to load.
+  await red.request("/settings/user", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ editor: { view: { "view-show-tips": false } } }),
+  });
   await page.route("**/rigbridge/found*", (route) => route.fulfill({ json: found }));
   await page.goto(red.url);
   await page.locator(".red-ui-palette-node[data-palette-type=rigbridge-miner-action]").waitFor();
