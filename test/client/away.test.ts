@@ -3,6 +3,7 @@ import { connectService } from "../../src/client/index.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { type FarmListener, watchFarm } from "../../src/farm/index.ts";
 import { startTwin } from "../../src/simulator/index.ts";
+import { freePort } from "../free-port.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";
 import { until } from "../until.ts";
 import { startBlockingProxy } from "./blocking-proxy.ts";
@@ -83,7 +84,7 @@ describe("a service that is watched", () => {
   });
 
   test("and dies is lost, and back when it was started again; each is logged once", async () => {
-    const first = await startService();
+    const first = await startService(await freePort());
     const { reported, logged } = watched(`http://127.0.0.1:${first.port}`);
     await until(() => reported.includes("read"), "the lists");
     process.kill(first.pid, "SIGKILL");
@@ -95,12 +96,13 @@ describe("a service that is watched", () => {
   });
 
   test("and is not a Rigbridge is lost and back too", async () => {
-    const twin = await startTwin({ miners: 2 });
+    const port = await freePort();
+    const twin = await startTwin({ miners: 2, port });
     const { reported, logged } = watched(twin.url);
     await until(() => reported.includes("read"), "the lists");
     await twin.close();
     await until(() => reported.includes("lost"), "the service to be lost");
-    const second = await startTwin({ miners: 2, port: Number(new URL(twin.url).port) });
+    const second = await startTwin({ miners: 2, port });
     ends.push(() => second.close());
     await until(() => reported.includes("back"), "the service to be back");
     expect(reported.filter((what) => what !== "read")).toEqual(["lost", "back"]);

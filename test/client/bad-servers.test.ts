@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { startTwin } from "../../src/simulator/index.ts";
+import { freePort } from "../free-port.ts";
 import { within } from "../until.ts";
 import { answering, closeServers, connecting, emptySummary, reference, sendJson } from "./servers.ts";
 
@@ -135,8 +136,7 @@ describe("what answers does not speak HTTP as it should", () => {
   });
 
   test("no program listens there", async () => {
-    const { url, close } = await answering(() => {});
-    await close();
+    const url = `http://127.0.0.1:${await freePort()}`;
     expect(await troubleWith(url)).toMatchObject({
       code: "service.unreachable",
       message: `The service at ${url} cannot be reached: no program listens there (ECONNREFUSED)`,

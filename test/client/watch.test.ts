@@ -5,6 +5,7 @@ import type { RowEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import type { MiningService } from "../../src/contract/service.ts";
 import { startTwin } from "../../src/simulator/index.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 import { answering, closeServers, sendJson } from "./servers.ts";
 import { isType, watching } from "./watching.ts";
@@ -269,8 +270,8 @@ describe("a server without events is compared with how it was", () => {
 
 test("while the server is away its miners are out of reach, and back when it is back", async () => {
   const clock = () => 1_790_000_000_000;
-  const first = await startTwin({ miners: 4, clock });
-  const port = Number(new URL(first.url).port);
+  const port = await freePort();
+  const first = await startTwin({ miners: 4, clock, port });
   const { service, watch } = watched(first.url);
   const miners = minersIn((await service.listMiners({}, caller)).groupList);
   const mining = miners.filter(({ isRunning }) => isRunning);
@@ -293,8 +294,8 @@ test("while the server is away its miners are out of reach, and back when it is 
 });
 
 test("a server that is replaced by one of another kind causes a reset", async () => {
-  const twin = await startTwin({ miners: 2 });
-  const port = Number(new URL(twin.url).port);
+  const port = await freePort();
+  const twin = await startTwin({ miners: 2, port });
   const { service, watch } = watched(twin.url);
   await service.listMiners({}, caller);
   await service.getSummary({}, caller);
