@@ -93,7 +93,9 @@ async function fetchInto(
         done(bytes > limit ? tooLarge(limit) : null, chunk);
       },
     });
-    await Promise.all([pipeline(data, limited, { signal: ended }), use(limited, ended)]);
+    const both = [pipeline(data, limited, { signal: ended }), use(limited, ended)];
+    // Both have to end, also after a failure: a file that is only being opened then would outlast its removal.
+    await Promise.all(both).finally(() => Promise.allSettled(both));
   } catch (error) {
     // An unread body would keep the connection open.
     if (axios.isAxiosError(error) && error.response?.data instanceof Readable) error.response.data.destroy();
