@@ -71,7 +71,14 @@ test("what a killed program leaves running is ended before it is started again",
 });
 
 test("a program that ignores SIGINT and SIGTERM is killed with all that it started", async () => {
-  const host = await startHost();
+  const real = platformOf();
+  // A program that stands still has not ignored a signal yet: patience begins once it has got it.
+  const signalGroup: typeof real.signalGroup = async (pid, signal) => {
+    await real.signalGroup(pid, signal);
+    if (signal === "SIGKILL") return;
+    await until(async () => (await logOf(host.folder)).includes(`got ${signal}`), `the program to get ${signal}`);
+  };
+  const host = await startHost({ options: { platform: { ...real, signalGroup } } });
   const parameters = "--double-stubborn --double-child";
   host.send({ t: "programs", programs: [doubleProgram(host.path, { parameters })] });
   await host.untilStatus("running");
