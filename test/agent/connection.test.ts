@@ -18,8 +18,9 @@ import { ownFolder } from "./host.ts";
 const quick: ConnectionLimits = {
   backOff: { firstMs: 10, longestMs: 40 },
   refusedMs: 10,
-  handshakeMs: 5_000,
-  pingMs: 50,
+  handshakeMs: 60_000,
+  // A test that stands still must not look like a service that no longer answers.
+  pingMs: 60_000,
   waiting: 16_000_000,
 };
 
@@ -149,11 +150,11 @@ test("a token that is revoked while the agent is connected is named with the ser
 
 test("a service that no longer answers is left", async () => {
   const service = await startService();
-  const agent = connect(service.url);
+  const agent = connect(service.url, { limits: { ...quick, pingMs: 50 } });
   await until(() => service.sockets.length === 1, "the connection");
   // It neither answers pings nor closes.
   service.requests[0]?.socket.pause();
-  await until(() => agent.closed() === 1, "the agent to notice");
+  await until(() => agent.closed() > 0, "the agent to notice");
 });
 
 test("a redirect is not followed", async () => {
