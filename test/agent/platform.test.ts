@@ -118,10 +118,11 @@ test("who listens at a port is known", async () => {
 });
 
 test("processes have the names that people know them by", async () => {
-  const game = join(await ownFolder(), "Double-Game.exe");
+  // Not the name in idle.test.ts, which may run at the same time and sees all processes.
+  const game = join(await ownFolder(), "Double-Name.exe");
   await copyFile("/bin/sleep", game);
   started(game, ["600"]);
-  await until(async () => (await linux.processNames()).has("double-game"), "the process");
+  await until(async () => (await linux.processNames()).has("double-name"), "the process");
 });
 
 test("ps, as macOS has it, tells the same of a process", async () => {
