@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { until } from "../until.ts";
 import { block, closePages, mistakesAt, openPage, saved } from "./page-browser.ts";
 
 afterEach(closePages);
@@ -11,9 +12,12 @@ describe("the settings page with several setups", () => {
     const second = block({ name: "Hall", service: { url: "http://127.0.0.1:9", key: "invented" } });
     const opened = await openPage({ blocks: [first, second] });
     const { inside } = opened;
+    const name = inside.locator('[data-path="name"] input');
     await inside.getByLabel("Setup", { exact: true }).selectOption("1");
+    // The first one is kept and shown until it has been checked.
+    await until(async () => (await name.inputValue()) === "Hall", "the second setup to be shown");
     await inside.getByText("More", { exact: true }).last().click();
-    await inside.locator('[data-path="name"] input').fill("Yard");
+    await name.fill("Yard");
     await inside.getByText("The settings are valid").waitFor();
     expect(await saved(opened)).toMatchObject([first, { ...second, name: "Yard" }]);
     await inside.getByRole("button", { name: "Remove this setup" }).click();
@@ -50,7 +54,8 @@ describe("the settings page with several setups", () => {
     await address.fill("a b");
     await chosen.selectOption("1");
     await mistakesAt(opened, "rigs[0].address").getByText("whitespace").waitFor();
-    expect(await chosen.inputValue()).toBe("0");
+    // The mistake may have been shown before the choice was refused.
+    await until(async () => (await chosen.inputValue()) === "0", "the choice to return to the first setup");
     await address.fill("192.168.1.10");
     await chosen.selectOption("1");
     await inside.locator(".rb-rig").waitFor({ state: "detached" });
