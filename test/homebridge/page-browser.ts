@@ -26,7 +26,8 @@ export async function closePages(): Promise<void> {
 }
 
 /**
- * The settings page in a real Chromium, after its first check; `closePages` closes it. It searches for no services.
+ * The settings page in a real Chromium, after its first check and its search for services, which finds none;
+ * `closePages` closes it.
  */
 export async function openPage({ width = 900, answers = {}, ...options }: PageOptions = {}): Promise<OpenedPage> {
   const host = await startPageHost({ ...options, answers: { "/services": [], ...answers } });
@@ -43,6 +44,8 @@ export async function openPage({ width = 900, answers = {}, ...options }: PageOp
   await page.goto(host.url);
   const inside = page.frameLocator("#page");
   await inside.locator(".rb-summary:not(:empty)").waitFor();
+  // The page is drawn anew once it has the services: an element that is being clicked then would be another one.
+  await inside.getByText("Searching for services").waitFor({ state: "detached" });
   return { host, page, inside, requested, faults };
 }
 
