@@ -278,8 +278,9 @@ describe("a repeated command", () => {
     "that the broker retains is not executed at the next start (%s)",
     async (version) => {
       const topic = `${base}/miner/${axeos.uid}/voltage/set`;
+      const commanded = listener.received.length;
       await listener.publish(topic, "1200", { retain: true });
-      await listener.until((heard) => heard.topic === `${base}/miner/${axeos.uid}/response`);
+      await listener.until((heard) => heard.topic === `${base}/miner/${axeos.uid}/response`, commanded);
       await bridge.close();
       const before = await told();
       const old = version === "MQTT 5" ? null : await startOldBroker(mosquitto.port);
