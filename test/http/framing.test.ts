@@ -4,7 +4,7 @@ import { type Served, serve } from "./wire.ts";
 /** Bytes as no well-meaning client would send them, on a connection of their own. */
 let served: Served;
 beforeAll(async () => {
-  served = await serve({}, { headersTimeout: 200, requestTimeout: 200, checkInterval: 50, keepAliveTimeout: 100 });
+  served = await serve({}, { keepAliveTimeout: 100 });
 });
 afterAll(() => served.server.close());
 beforeEach(() => {
