@@ -6,6 +6,7 @@ import type { Announcer } from "../../../src/mqtt/announcer.ts";
 import { type AnnouncerOptions, announcer } from "../../../src/mqtt/home-assistant/announcer.ts";
 import type { MinerWithUid } from "../../../src/mqtt/miner-state.ts";
 import { type MqttConnection, openConnection } from "../../../src/mqtt/mqtt-connection.ts";
+import { byTimer } from "../../../src/mqtt/read-retained.ts";
 import { topicsOf } from "../../../src/mqtt/topics.ts";
 import { specimens } from "../../docs/specimens.ts";
 import { until } from "../../until.ts";
@@ -229,11 +230,15 @@ describe("when the form changes", () => {
     await start({});
     await listening.until(lastConfig);
     await stopAll();
+    // The change does not end by itself, however long the mark takes to come back.
+    let migrateMs = 1e8;
     const told = await start({ components: "single" }, miner, {
-      delays: { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs: 500 },
+      delays: { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs },
+      schedule: (work, ms) => byTimer(work, ms === 1e8 ? migrateMs : ms),
     });
     const isMark = ({ topic, payload }: Received): boolean => topic === deviceTopic() && payload === mark;
     const first = await listening.until(isMark);
+    migrateMs = 100;
     // As after a reconnect.
     told.reannounce();
     await listening.until(isMark, listening.received.indexOf(first) + 1);
