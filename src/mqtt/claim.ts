@@ -106,8 +106,11 @@ export class Claim {
   }
 
   #ask(): void {
+    if (this.#phase !== "asking") return;
     const { takeOverMs, quietMs } = this.#delays;
-    if (this.#phase === "asking") this.#after("quiet", this.#hasWaited ? takeOverMs : quietMs, () => this.#decide());
+    const halfMs = (this.#hasWaited ? takeOverMs : quietMs) / 2;
+    // If this process was busy, the first half is over at once; what has arrived meanwhile is then read before the second.
+    this.#after("quiet", halfMs, () => this.#after("quiet", halfMs, () => this.#decide()));
   }
 
   #decide(): void {
