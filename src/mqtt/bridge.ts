@@ -111,6 +111,8 @@ class RunningBridge implements Bridge {
   #features: ReadonlySet<OperationName> = new Set();
   #rules: readonly ManualAction[] = [];
   #countsDelay: NodeJS.Timeout | undefined;
+  /** Something may have changed since the counts were asked for. */
+  #countsChanged = false;
   /** null until the service has answered, or has failed to. */
   #state: "online" | "offline" | null = null;
 
@@ -293,10 +295,13 @@ class RunningBridge implements Bridge {
   }
 
   #publishCountsSoon(): void {
+    this.#countsChanged = true;
     if (this.#countsDelay !== undefined || this.#closing.signal.aborted) return;
     this.#countsDelay = setTimeout(async () => {
+      this.#countsChanged = false;
       await this.#publishCounts().catch(() => undefined);
       this.#countsDelay = undefined;
+      if (this.#countsChanged) this.#publishCountsSoon();
     }, countsDelayMs);
   }
 
@@ -304,7 +309,8 @@ class RunningBridge implements Bridge {
     const list = await this.#options.service.listNotifications({}, caller);
     const { notificationList, notificationCount: count, unacknowledgedNotificationCount: unacknowledged } = list;
     const open = notificationList.filter(({ closedUtc }) => closedUtc === null);
-    this.#publishing.openNotifications(open);
+    // What has come meanwhile is not among them; they are read again.
+    if (!this.#countsChanged) this.#publishing.openNotifications(open);
     const alarms = open.filter(({ isWarning }) => isWarning).length;
     const critical = open.filter(({ severity }) => severity === "critical").length;
     const payload = JSON.stringify({ count, unacknowledged, open: open.length, alarms, critical });

@@ -1,5 +1,7 @@
 import { afterEach, expect, onTestFinished, test } from "vitest";
+import type { MiningService } from "../../src/contract/service.ts";
 import { closeBenches, openBench } from "../service/bench.ts";
+import { until } from "../until.ts";
 import { bridgeTo } from "./bridged.ts";
 import { type Received, startMosquitto, subscribeAt } from "./mosquitto.ts";
 
@@ -8,13 +10,13 @@ afterEach(closeBenches);
 const isEvent = ({ topic }: Received): boolean => topic === "rigbridge/notification";
 const json = ({ payload }: Received): Record<string, unknown> => JSON.parse(payload);
 
-async function open(config: Record<string, unknown> = {}) {
+async function open(config: Record<string, unknown> = {}, over = (service: MiningService) => service) {
   const [bench, mosquitto] = await Promise.all([
     openBench({ rigs: [{ kind: "axeos", warm: true }], config }),
     startMosquitto(),
   ]);
   const listening = await subscribeAt(mosquitto.url);
-  const bridge = await bridgeTo(bench.service, { url: mosquitto.url });
+  const bridge = await bridgeTo(over(bench.service), { url: mosquitto.url });
   onTestFinished(async () => {
     await bridge.close();
     await listening.close();
@@ -42,6 +44,40 @@ test("a trouble is one event when it comes and one when it is over, whatever rep
   const over = json(await listening.until(isEvent, from));
   expect(over).toMatchObject({ event_type: "closed", id: came.id, title: "Disk", closed: expect.any(String) });
   await counts(0, 0);
+  expect(listening.received.filter(isEvent).map((each) => json(each).event_type)).toEqual(["warning", "closed"]);
+});
+
+test("a trouble that comes while the counts are read is counted soon after, and its repeat is no second event", async () => {
+  let reads = 0;
+  let held = Promise.resolve();
+  const { bench, listening } = await open({}, (service) => ({
+    ...service,
+    listNotifications: async (...asked) => {
+      const list = await service.listNotifications(...asked);
+      reads += 1;
+      await held;
+      return list;
+    },
+  }));
+  const countOf = (open: number, from: number) =>
+    listening.until((heard) => heard.topic === "rigbridge/notifications" && json(heard).open === open, from);
+  await countOf(0, 0);
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  held = promise;
+  const before = reads;
+  await listening.publish("homeassistant/status", "online");
+  await until(() => reads > before, "the counts to be read again");
+  bench.service.setWarning?.("Disk", "The disk is full");
+  await listening.until(isEvent);
+  const asked = performance.now();
+  answer();
+  await countOf(1, 0);
+  // Not only when they are read once a minute.
+  expect(performance.now() - asked).toBeLessThan(30_000);
+  bench.service.setWarning?.("Disk", "The disk is still full");
+  const from = listening.received.length;
+  bench.service.setWarning?.("Disk", null);
+  await countOf(0, from);
   expect(listening.received.filter(isEvent).map((each) => json(each).event_type)).toEqual(["warning", "closed"]);
 });
 
