@@ -5,6 +5,7 @@ import type { Input, Reply } from "../../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../../src/http/index.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { RigSpec } from "../../../src/simulator/index.ts";
+import { freePort } from "../../free-port.ts";
 import { type Bench, type BenchOptions, caller, openBench } from "../bench.ts";
 import { AgentDouble, type DoubleOptions } from "./agent-double.ts";
 
@@ -55,12 +56,10 @@ export function apiAt(address: string): { readonly host: string; readonly port: 
 /** A service with HTTP, and a host whose agent has a token. */
 export async function openHosts(options: BenchOptions & { readonly serverLog?: Logger } = {}): Promise<HostsBench> {
   const bench = await openBench({ ...options, config: { pools, ...options.config } });
-  const settings = Config.parse({ http: { port: 0, key: serviceKey } }).http;
+  const { http: settings } = Config.parse({ http: { port: await freePort(), key: serviceKey } });
   const log = options.serverLog ?? pino({ level: "silent" });
-  const serve = (port: number) =>
-    startHttpServer({ service: bench.service, settings: { ...settings, port }, log, version: "1.2.3" });
-  let server: HttpServer = await serve(0);
-  const { port } = server.address;
+  const serve = () => startHttpServer({ service: bench.service, settings, log, version: "1.2.3" });
+  let server: HttpServer = await serve();
   onTestFinished(() => server.close());
   const host = await bench.service.saveHost({ id: 0, hostname: "rig-3", description: undefined }, caller);
   const { token, id: tokenId } = await bench.service.addAgent({ hostId: host.id }, caller);
@@ -96,7 +95,7 @@ export async function openHosts(options: BenchOptions & { readonly serverLog?: L
     restart: async () => {
       await server.close();
       await bench.restart(options.config ?? { pools });
-      server = await serve(port);
+      server = await serve();
     },
   };
 }
