@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -15,15 +15,21 @@ interface FilterBarProps {
 
 export function FilterBar({ filters, sources, onChange }: FilterBarProps) {
   const [typed, setTyped] = useState(filters.text);
-  useEffect(() => setTyped(filters.text), [filters.text]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // A layout effect: an ordinary one starts some frames later, and would take back what is typed until then.
+  useLayoutEffect(() => {
+    clearTimeout(timer.current);
+    setTyped(filters.text);
+  }, [filters.text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   // The latest: another filter may be chosen while the text settles.
   const change = useRef(onChange);
   change.current = onChange;
-  useEffect(() => {
-    if (typed === filters.text) return undefined;
-    const timer = setTimeout(() => change.current({ text: typed }), settleMs);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const type = (text: string) => {
+    setTyped(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => change.current({ text }), settleMs);
+  };
   return (
     <search class="alarm-filters">
       <fieldset class="row choices">
@@ -76,7 +82,7 @@ export function FilterBar({ filters, sources, onChange }: FilterBarProps) {
         dir="auto"
         maxLength={200}
         value={typed}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
       />
       {filters.rig === null ? null : (
         <button type="button" class="button small" onClick={() => onChange({ rig: null })}>
