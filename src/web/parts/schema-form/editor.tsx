@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Mistake, Problem } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
@@ -37,8 +37,9 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
   const [busy, setBusy] = useState(false);
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const before = useMemo(() => JSON.stringify(saved), [saved]);
-  // Another save of it, here or elsewhere, is what it starts from now.
-  useEffect(() => setValue(saved), [before]);
+  // Another save of it, here or elsewhere, is what it starts from now. A layout effect: an ordinary one starts some frames
+  // later, and would take back what is typed until then.
+  useLayoutEffect(() => setValue(saved), [before]);
   const { dirty: differs, keep } = useDirty(JSON.stringify(value), before);
   const dirty = readOnly === null && differs;
   const guard = useUnsaved(dirty && !busy);
