@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { link } from "../../route.ts";
 import { searchOf, type View, viewIn } from "./view.ts";
@@ -13,7 +13,8 @@ export function useView(): [view: View, change: (view: View) => void] {
   const [view, setView] = useState(() => viewIn(search));
   const written = useRef(search);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => {
+  // A layout effect: an ordinary one starts some frames later, and would take back what is changed until then.
+  useLayoutEffect(() => {
     if (search === written.current) return;
     clearTimeout(timer.current);
     written.current = search;
