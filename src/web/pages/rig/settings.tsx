@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MinerDetail, MinerSettings } from "../../../contract/resources.ts";
 import type { Input } from "../../../contract/service.ts";
 import { call, type Mistake, Problem } from "../../api.ts";
@@ -92,10 +92,11 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
   const place = useRef<HTMLFormElement>(null);
   const saveButton = useRef<HTMLButtonElement>(null);
   useFocusBack(place, busy);
-  useEffect(() => {
+  // Layout effects: ordinary ones start some frames later, and would take the focus from where somebody types by then.
+  useLayoutEffect(() => {
     if (focusesSave) saveButton.current?.focus();
   }, []);
-  useEffect(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);
+  useLayoutEffect(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget;
