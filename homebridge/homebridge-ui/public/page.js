@@ -37,6 +37,7 @@ class Page {
   putAside = new Map();
   open = new Set();
   services = null;
+  drawServices = () => {};
   tried = null;
   status = null;
   search = {
@@ -67,7 +68,7 @@ class Page {
     this.root.removeAttribute("aria-busy");
     await this.edit(0);
     this.services = await this.request("/services").catch(() => []);
-    this.draw();
+    this.drawServices();
   }
 
   /** Starts editing one of the blocks. */

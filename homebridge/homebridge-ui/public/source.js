@@ -41,12 +41,20 @@ export function source(page) {
 
 /** Services that answer. They come first, since their users have their rigs there. */
 function foundServices(page) {
+  const place = make("div", { class: "rb-services", role: "status" });
+  // By itself: the search takes seconds, and whoever has begun to type or to press must not be disturbed by its end.
+  page.drawServices = () => place.replaceChildren(...servicesFound(page));
+  page.drawServices();
+  return place;
+}
+
+function servicesFound(page) {
   const { services } = page;
   const used = page.mode === "elsewhere" ? page.settings.service?.url : undefined;
-  const place = make("div", { class: "rb-services", role: "status" });
-  if (services === null) place.append(make("p", { class: "rb-quiet" }, "Searching for services…"));
+  const lines = [];
+  if (services === null) lines.push(make("p", { class: "rb-quiet" }, "Searching for services…"));
   else if (services.length === 0 && page.mode === "elsewhere")
-    place.append(make("p", { class: "rb-quiet" }, "No service was found in this network; enter its address."));
+    lines.push(make("p", { class: "rb-quiet" }, "No service was found in this network; enter its address."));
   for (const { url, name, version, kind } of services ?? []) {
     const what = kind === "rigbridge" ? `Rigbridge ${version ?? ""}` : "Awesome Miner";
     const use = () => {
@@ -55,7 +63,7 @@ function foundServices(page) {
       page.redraw();
       page.root.querySelector("#rb-service-key")?.focus();
     };
-    place.append(
+    lines.push(
       make(
         "div",
         { class: "rb-offer" },
@@ -66,7 +74,7 @@ function foundServices(page) {
       ),
     );
   }
-  return place;
+  return lines;
 }
 
 function serviceFields(page) {
