@@ -144,6 +144,7 @@ describe("groups", () => {
 
     await page.getByRole("button", { name: "Change: Attic" }).click();
     const inside = page.getByRole("dialog").getByRole("combobox", { name: "Inside" });
+    await inside.waitFor();
     // Neither itself nor what is inside it.
     expect(await inside.getByRole("option").allTextContents()).toEqual(["At the top level", "Hall", "Study"]);
     await inside.selectOption("Hall");
