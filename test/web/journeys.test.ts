@@ -158,6 +158,7 @@ test("on paper there are no menu and buttons, and black on white, from the dark 
   for (const path of ["", "money"]) {
     await page.goto(`${dashboard.url}/${path}`);
     await page.locator("main .card").first().waitFor();
+    await page.locator(".loading").first().waitFor({ state: "detached" });
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     for (const gone of [page.getByRole("navigation", { name: "Pages" }), page.getByRole("banner")])
       expect(await gone.isVisible()).toBe(false);
