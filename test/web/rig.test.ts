@@ -76,9 +76,13 @@ describe("controls", () => {
     const target = control(page, "Target temperature");
     const slider = target.getByRole("slider");
     const before = Number(await reported(bitaxe, "temperature_target"));
+    // Keys that rest for 0.8 s send a command, too: for the page, no time passes between these.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 20_000);
     await slider.focus();
     for (let press = 0; press < 3; press += 1) await slider.press("ArrowRight");
     await slider.press("Tab");
+    await page.clock.resume();
     await target.getByText("Confirmed").waitFor();
     expect(await sent("temperature_target")).toEqual([String(before + 3)]);
     await target.getByText(`Rig reports ${before + 3} °C`, { exact: true }).waitFor();
