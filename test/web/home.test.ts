@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
 
@@ -25,7 +26,8 @@ beforeAll(async () => {
       },
     ],
     config: {
-      http: { key: keys.owner },
+      // It goes away and comes back: an address of its own, whose port nobody takes meanwhile.
+      http: { key: keys.owner, host: ownHost() },
       display: { currency: "EUR" },
       electricity: { price: 0.3 },
       groups: [{ name: "Study" }, { name: "Den", room: true }, { name: "Hall" }, { name: "Sun" }],

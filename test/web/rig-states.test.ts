@@ -1,6 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { type Dashboard, shows, startDashboard, type VisitOptions } from "./dashboard.ts";
 
@@ -19,6 +20,8 @@ beforeAll(async () => {
   ];
   dashboard = await startDashboard({
     config: {
+      // It goes away and comes back: an address of its own, whose port nobody takes meanwhile.
+      http: { host: ownHost() },
       groups: [{ name: "Hall" }, { name: "Study" }],
       users: [
         { name: "Vera", key: viewer, privilege: "view" },
