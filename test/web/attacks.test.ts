@@ -122,10 +122,11 @@ test("markup that got into a page would not run, and could load nothing from els
     script.textContent = "window.ran = 1";
     const image = document.createElement("div");
     image.innerHTML = `<img src="icon.svg" onload="window.ran = 1"><img src="${elsewhere}/pixel.png"><a href="javascript:window.ran=1">x</a>`;
+    const shown = new Promise((resolve) => image.querySelector("img")?.addEventListener("load", resolve));
     document.body.append(script, image);
     image.querySelector("a")?.click();
     await fetch(elsewhere).catch(() => undefined);
-    await new Promise((resolve) => image.querySelector("img")?.addEventListener("load", resolve));
+    await shown;
     // Events of the document come after those of the image.
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     return directives;
