@@ -51,7 +51,7 @@ describe("alarms in the dashboard", () => {
     await dashboard.readAll();
     await page.getByRole("heading", { name: "No open alarms" }).waitFor();
     await page.getByRole("button", { name: "History" }).click();
-    expect(page.url()).toContain("state=closed");
+    await page.waitForURL(/state=closed/);
     await page.getByText("over since").waitFor();
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByText("No alarm fits these filters").waitFor();
