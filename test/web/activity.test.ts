@@ -42,6 +42,8 @@ test("commands are filtered by rig and sender, in the address; new ones appear b
   await page.waitForURL(/actor=bert/);
   await has(page, 1);
   await page.getByRole("link", { name: "Clear the filters" }).click();
+  // A rig is found by its name as soon as the page has the names.
+  await page.locator('#activity-rigs option[value="Desk"]').waitFor({ state: "attached" });
   await page.getByLabel("Rig", { exact: true }).fill("desk");
   await page.getByLabel("Rig", { exact: true }).press("Tab");
   await page.waitForURL(new RegExp(`miner=${desk}`));
