@@ -5,8 +5,6 @@ import type { Identity } from "../contract/readings.ts";
 const firmwareAtMost = 500;
 /** Until another rig is asked whether the firmware still lacks something: one that is starting may lack it for a moment. */
 const lackRecheckMs = 600_000;
-/** Rigs of new firmware wait so long for the first of them to be read, then ask on their own. */
-const firstReadMs = 300;
 
 interface Firmware {
   /** By what a driver calls it: whether the firmware has it, and when a rig answered that. */
@@ -25,7 +23,13 @@ const unread = (): Firmware => ({ facts: new Map(), isRead: false, first: null }
  * login and the rights of this address - does not belong here.
  */
 export class FirmwareBook {
+  /** Rigs of new firmware wait so long for the first of them to be read, then ask on their own. */
+  readonly firstReadMs: number;
   readonly #firmware = new Map<string, Firmware>();
+
+  constructor({ firstReadMs = 300 }: { readonly firstReadMs?: number } = {}) {
+    this.firstReadMs = firstReadMs;
+  }
 
   /** undefined for firmware without a name: its rigs may differ. */
   get(driver: string, login: boolean, { make, model, firmware }: Identity): Firmware | undefined {
@@ -119,7 +123,7 @@ export class RigFirmware {
 
   async #readFirst<T>(firmware: Firmware, work: () => Promise<T>): Promise<T> {
     if (firmware.first !== null) {
-      await Promise.race([firmware.first, delay(firstReadMs, undefined, { ref: false })]);
+      await Promise.race([firmware.first, delay(this.#book.firstReadMs, undefined, { ref: false })]);
       return work();
     }
     const reading = work();

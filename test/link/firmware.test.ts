@@ -27,7 +27,8 @@ async function openFarm(rigs: readonly RigSpec[]): Promise<readonly SimulatedRig
 
 /** Rigs of one fleet: they share what is known of their firmware. */
 class Rigs {
-  readonly #firmware = new FirmwareBook();
+  // The first is waited for however slow this machine is.
+  readonly #firmware = new FirmwareBook({ firstReadMs: 3_600_000 });
 
   async at({ address }: Pick<SimulatedRig, "address">, credentials: Credentials = {}): Promise<Rig> {
     const known = { identity: null, controls: [], firmware: this.#firmware };
