@@ -42,6 +42,22 @@ export async function closedPort(): Promise<number> {
   return server.port;
 }
 
+/** Sends this again and again, never all of an answer. The signal is a deadline that ends once some of it has arrived. */
+export function trickling(text: string | Buffer): { answer: (socket: Socket) => void; signal: AbortSignal } {
+  const late = new AbortController();
+  const answer = (socket: Socket): void => {
+    let sent = 0;
+    const timer = setInterval(() => {
+      socket.write(text);
+      sent += 1;
+      // What is sent in one turn of the event loop is received in the next.
+      if (sent === 3) late.abort(new DOMException("The time is over", "TimeoutError"));
+    }, 5);
+    socket.once("close", () => clearInterval(timer));
+  };
+  return { answer, signal: late.signal };
+}
+
 /** One HTTP response, its length said. */
 export const http = (status: number, body: string | Buffer, headers: readonly string[] = []): Buffer =>
   Buffer.concat([

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { framed, frameTransport } from "../../../src/link/transports/frames.ts";
 import { within } from "../../until.ts";
-import { closedPort, serve, type TinyServer } from "../servers.ts";
+import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
 
 const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
 const sound = { code: 0, when: 1, msg: { summary: { elapsed: 1 } }, desc: "get.miner.status" };
@@ -150,11 +150,8 @@ describe("an error names the address and what happened there", () => {
   });
 
   test("only heartbeats within the deadline", async () => {
-    const failure = ask((socket) => {
-      const timer = setInterval(() => socket.write(heartbeat), 5);
-      socket.once("close", () => clearInterval(timer));
-    }, deadline(500));
-    await expect(failure).rejects.toMatchObject({
+    const { answer, signal } = trickling(heartbeat);
+    await expect(ask(answer, signal)).rejects.toMatchObject({
       code: "rig.timeout",
       message: expect.stringContaining("bytes received"),
     });

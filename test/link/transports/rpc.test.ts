@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
-import { closedPort, serve, type TinyServer } from "../servers.ts";
+import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
 
 const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
 const sound = { STATUS: [{ STATUS: "S", Msg: "Summary" }], SUMMARY: [{ Elapsed: 1 }] };
@@ -113,11 +113,8 @@ describe("an error names the address and what happened there", () => {
   });
 
   test("an answer that trickles is cut at the deadline", async () => {
-    const failure = ask((socket) => {
-      const timer = setInterval(() => socket.write("x"), 5);
-      socket.once("close", () => clearInterval(timer));
-    }, deadline(80));
-    await expect(failure).rejects.toMatchObject({
+    const { answer, signal } = trickling("x");
+    await expect(ask(answer, signal)).rejects.toMatchObject({
       code: "rig.timeout",
       message: expect.stringContaining("bytes received"),
     });
