@@ -159,9 +159,12 @@ class Search {
       // A slow rig may never answer the other protocol.
       for (const answer of early === null ? [Promise.race([first, second]), first, second] : [second]) {
         const gathered = await answer;
-        // A program may not answer requests of other protocols.
-        const later = (await this.#recognise(gathered)) ?? (await this.#recognise(gathered, true));
+        const later = await this.#recognise(gathered);
         if (later !== null) return later;
+        // Programs are not asked where there is a page, which may be on its way; a program may not answer other protocols.
+        await within(Promise.allSettled([first, second]), secondProtocolAfterMs);
+        const program = await this.#recognise(gathered, true);
+        if (program !== null) return program;
       }
       return await this.#decide(await first);
     } finally {
