@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Farm, type FaultName, faults, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { ownHost } from "../own-host.ts";
 import { within } from "../until.ts";
 import { ask, askUntil, send, status } from "./ask.ts";
 
@@ -17,7 +18,7 @@ const info = "GET /api/system/info HTTP/1.1\r\n\r\n";
 beforeEach(async () => {
   farm = await startFarm({
     rigs: [
-      { kind: "cgminer", warm: true },
+      { kind: "cgminer", host: ownHost(), warm: true },
       { kind: "axeos", warm: true },
       { kind: "xmrig", warm: true, token: "t", restricted: false },
     ],
