@@ -8,8 +8,6 @@ import type { Plug, PlugContext } from "./plug.ts";
 const maxAgeMs = 600_000;
 /** For a plug to report that it has switched. */
 const switchTimeoutMs = 10_000;
-/** For retained messages, before the first read. */
-const retainedTimeoutMs = 1_000;
 
 interface Timed<T> {
   readonly value: T;
@@ -21,7 +19,8 @@ interface Timed<T> {
  * A plug that reports its state over MQTT and is switched by a message. A message on any of its topics within ten
  * minutes keeps its state valid, since many publish it only when it changes; a measurement must itself be that recent.
  */
-export function mqttPlug({ topics, payloads }: MqttPlugSettings, { messages, now }: PlugContext): Plug {
+export function mqttPlug({ topics, payloads }: MqttPlugSettings, context: PlugContext): Plug {
+  const { messages, now, retainedTimeoutMs = 1_000 } = context;
   if (messages === null) return withoutBroker;
   const closing = new AbortController();
   const opened = performance.now();

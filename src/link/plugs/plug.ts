@@ -32,6 +32,8 @@ export interface PlugContext {
   readonly messages: Messages | null;
   /** Epoch ms. */
   readonly now: () => number;
+  /** ms for retained messages, before the first read of an MQTT plug; default a second. */
+  readonly retainedTimeoutMs?: number;
 }
 
 /** Basic authentication (RFC 7617). */
