@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { freePort } from "../free-port.ts";
 
 /** A server of a few lines for what the simulator's rigs never do. Listens on any free port of 127.0.0.1. */
 export async function serve(answer: (socket: Socket, request: string) => void): Promise<TinyServer> {
@@ -35,12 +36,8 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** A port where nothing listens any more. */
-export async function closedPort(): Promise<number> {
-  const server = await serve(() => {});
-  await server.close();
-  return server.port;
-}
+/** A port where nothing listens; no server of another test that asks for any port gets it. */
+export const closedPort = freePort;
 
 /** Sends this again and again, never all of an answer. The signal is a deadline that ends once some of it has arrived. */
 export function trickling(text: string | Buffer): { answer: (socket: Socket) => void; signal: AbortSignal } {
