@@ -178,8 +178,12 @@ class Scan {
         socket.destroy();
       });
       socket.once("timeout", () => {
-        answer = "silent";
-        socket.destroy();
+        // If this process was busy, the answer may have come and not been read.
+        setImmediate().then(() => {
+          if (!socket.connecting) return;
+          answer = "silent";
+          socket.destroy();
+        });
       });
       socket.once("error", (error: NodeJS.ErrnoException) => {
         if (noRoute.has(error.code ?? "")) answer = "no route";
