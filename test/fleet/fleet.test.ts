@@ -210,9 +210,10 @@ describe("a fleet", () => {
     if (rig === undefined) throw new Error("one rig");
     rig.powerOff();
     const miner = openFleet().put(declared(1, rig));
-    await until(() => miner.state.missed === 1, "the first read to be missed");
+    // The second one may follow at once: these reads are 10 s apart by a grid of their own.
+    await until(() => miner.state.missed >= 1, "the first read to be missed");
     expect(statusOf(miner.state, false)).toBe("Starting");
-    await until(() => miner.state.missed === 2, "the second read");
+    await until(() => miner.state.missed >= 2, "the second read");
   });
 
   test.each(["an earlier run", "this run"])(
