@@ -97,7 +97,7 @@ export async function steered(
 export function breakAtWrite(rig: SimulatedRig, fault: SimulatedRig["fault"]): void {
   const { writes } = rig.requests;
   writes.push = (...items) => {
-    rig.fault = fault;
+    if (writes.length === 0) rig.fault = fault;
     return Array.prototype.push.apply(writes, items);
   };
 }

@@ -105,20 +105,25 @@ describe("a slow rig", () => {
 });
 
 describe("a rig that takes its time", () => {
+  // A busy machine needs a moment to send the command, and the request is over before the rig answers it.
+  const whileWaiting = { requestMs: 2_000, answerMs: 30_000, changeMs: 30_000 };
+  const lateAnswer = { name: "delay", ms: 5_000 } as const;
+
   test("is answered with the command's id, and done when the rig confirms it", async () => {
-    const { rig, set, row } = await steered({ requestMs: 150, answerMs: 5_000, changeMs: 5_000 });
-    breakAtWrite(rig, { name: "delay", ms: 600 });
+    const { rig, set, row } = await steered(whileWaiting);
+    breakAtWrite(rig, lateAnswer);
     const reply = await set("frequency", "500");
     expect(reply).toMatchObject({ success: true, state: "sent" });
     expect(await row()).toMatchObject({ id: reply.commandId, state: "sent" });
+    rig.fault = null;
     await until(async () => (await row())?.state !== "sent", "the command to end");
     expect(await row()).toMatchObject({ state: "done" });
     expect(rig.requests.writes).toHaveLength(1);
   });
 
   test("and the command behind it is shown as queued", async () => {
-    const { rig, set } = await steered({ requestMs: 150, answerMs: 5_000, changeMs: 5_000 });
-    breakAtWrite(rig, { name: "delay", ms: 600 });
+    const { rig, set } = await steered(whileWaiting);
+    breakAtWrite(rig, lateAnswer);
     const replies = await Promise.all([set("frequency", "500"), set("frequency", "510")]);
     expect(replies.map(({ state }) => state)).toEqual(["sent", "queued"]);
   });
@@ -134,9 +139,12 @@ describe("a rig that takes its time", () => {
   });
 
   test("and reports the change without having answered, has done it", async () => {
-    const { rig, set, row } = await steered({ requestMs: 5_000, answerMs: 100, changeMs: 3_000 });
-    breakAtWrite(rig, { name: "delay", ms: 300 });
+    const { rig, set, row } = await steered({ requestMs: 20_000, answerMs: 100, changeMs: 20_000 });
+    breakAtWrite(rig, lateAnswer);
     const done = set("frequency", "500");
+    await until(() => rig.requests.writes.length > 0, "the frequency to be sent");
+    // Only the answer to the write is late.
+    rig.fault = null;
     await expect(done).resolves.toMatchObject({ state: "done" });
     expect((await row())?.message).toContain("did not answer");
     expect(rig.requests.writes).toHaveLength(1);
@@ -183,21 +191,22 @@ describe("a rig that dies while a command waits", () => {
 describe("a command that waits for its turn with the rig", () => {
   test("too long is no longer sent: command.expired", async () => {
     const { rig, store, set, poll } = await steered({
-      queueMs: 300,
-      requestMs: 9_000,
-      answerMs: 9_000,
-      changeMs: 5_000,
+      // The others get their turn sooner, on a busy machine too, and the first one keeps its turn for longer.
+      queueMs: 1_500,
+      requestMs: 20_000,
+      answerMs: 20_000,
+      changeMs: 20_000,
     });
     await poll();
-    breakAtWrite(rig, { name: "delay", ms: 900 });
+    breakAtWrite(rig, { name: "delay", ms: 4_500 });
     const first = set("frequency", "490");
     await until(() => rig.requests.writes.length > 0, "the first command to be sent");
     const late = await problem(set("frequency", "510"));
     expect(late).toMatchObject({ code: "command.expired", status: 503 });
     expect((await store.commands.list())[0]).toMatchObject({ state: "failed", message: late.message });
     expect(late.message).toContain("command.expired");
-    await first;
     rig.fault = null;
+    await first;
     expect(await set("frequency", "520")).toMatchObject({ state: "done" });
     expect(rig.requests.writes.map((write) => write.replace(/\D+/, ""))).toEqual(["490}", "520}"]);
   });
