@@ -74,7 +74,8 @@ describe("a slow rig", () => {
   });
 
   test("that is another rig by now gets no command", async () => {
-    const { rig, switchOff, row, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 1_000 });
+    const timeouts = { requestMs: 20_000, answerMs: 2_000, changeMs: 1_000 };
+    const { rig, switchOff, row, poll } = await steered(timeouts, 3_600_000, axeos, 10_000);
     rig.fault = { name: "delay", ms: 600 };
     await poll();
     rig.fault = "other-rig";
