@@ -69,11 +69,10 @@ test("a trouble that comes while the counts are read is counted soon after, and 
   await until(() => reads > before, "the counts to be read again");
   bench.service.setWarning?.("Disk", "The disk is full");
   await listening.until(isEvent);
-  const asked = performance.now();
   answer();
+  // They are also read once a minute, which would be too late.
+  await until(() => reads > before + 1, "the counts to be read once more", { timeoutMs: 20_000 });
   await countOf(1, 0);
-  // Not only when they are read once a minute.
-  expect(performance.now() - asked).toBeLessThan(30_000);
   bench.service.setWarning?.("Disk", "The disk is still full");
   const from = listening.received.length;
   bench.service.setWarning?.("Disk", null);
