@@ -59,8 +59,9 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
   readonly #toEmpty = new Map<string, number>();
   #round = 0;
   #isRead = false;
-  /** Severities of the notifications that are open. */
-  #openNotifications = new Map<number, Severity>();
+  /** Severities of the open notifications that were told, or were open at the beginning. */
+  readonly #openNotifications = new Map<number, Severity>();
+  #knowsFirstOpen = false;
 
   constructor(options: PublishingOptions) {
     this.#options = options;
@@ -191,9 +192,13 @@ export class Publishing implements Omit<FarmListener, "lost" | "back"> {
     this.#publishEvent(uid, { event_type: event, [eventReading[event]]: value, before });
   }
 
-  /** All notifications that are open now, so that a repeat after a restart of the bridge is not a new one. */
+  /** All notifications that are open now. A repeat of one that was open at the beginning is not a new one. */
   openNotifications(open: readonly Notification[]): void {
-    this.#openNotifications = new Map(open.map(({ id, severity }) => [id, severity]));
+    const severities = new Map(open.map(({ id, severity }) => [id, severity]));
+    for (const id of this.#openNotifications.keys()) if (!severities.has(id)) this.#openNotifications.delete(id);
+    // Later none is added: one that has just come is in the list before its event is here.
+    if (!this.#knowsFirstOpen) for (const [id, severity] of severities) this.#openNotifications.set(id, severity);
+    this.#knowsFirstOpen = true;
   }
 
   /** One event when it comes, when it becomes more severe and when it is over; a repeat is none. */

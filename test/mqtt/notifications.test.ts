@@ -80,6 +80,24 @@ test("a trouble that comes while the counts are read is counted soon after, and 
   expect(listening.received.filter(isEvent).map((each) => json(each).event_type)).toEqual(["warning", "closed"]);
 });
 
+test("a trouble that a list contains before its event has come is an event, too", async () => {
+  let beforeList = (): void => undefined;
+  const { bench, listening } = await open({}, (service) => ({
+    ...service,
+    listNotifications: async (...asked) => {
+      beforeList();
+      return service.listNotifications(...asked);
+    },
+  }));
+  await listening.until((heard) => heard.topic === "rigbridge/notifications");
+  beforeList = () => {
+    beforeList = () => undefined;
+    bench.service.setWarning?.("Disk", "The disk is full");
+  };
+  await listening.publish("homeassistant/status", "online");
+  expect(json(await listening.until(isEvent)).title).toContain("Disk");
+});
+
 test("an acknowledged or cleared notification changes the counts at once, and is no event", async () => {
   const { bench, listening } = await open();
   const counts = (count: number, unacknowledged: number) =>
