@@ -65,9 +65,14 @@ export class MemoryFile {
     await this.#written;
   }
 
+  /** Resolves when the last write is over. */
+  async settled(): Promise<void> {
+    await this.#written.catch(() => undefined);
+  }
+
   /** The node was deleted. */
   async remove(): Promise<void> {
-    await this.#written.catch(() => undefined);
+    await this.settled();
     await rm(this.#file, { force: true });
   }
 

@@ -50,10 +50,12 @@ function start(work: Work<NotificationInConfig>): Running {
         else poller.pause();
       },
     },
-    close: (isDeleted) => {
+    close: async (isDeleted) => {
       poller.pause();
       reporter.close();
-      if (isDeleted) memory.remove().catch((error: unknown) => work.node.warn(wordsOf(error)));
+      // What has just been sent would be sent again after a restart.
+      if (isDeleted) await memory.remove().catch((error: unknown) => work.node.warn(wordsOf(error)));
+      else await memory.settled();
     },
   };
 }

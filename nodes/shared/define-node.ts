@@ -23,8 +23,8 @@ export interface Running {
   readonly member?: Member;
   /** Handles a message. Errors reach Catch nodes with their code; after the node closes nothing is sent. */
   input?(msg: NodeMessage, send: Send): Promise<void>;
-  /** `isDeleted`: there is no next one after a deploy. */
-  close?(isDeleted: boolean): void;
+  /** `isDeleted`: there is no next one after a deploy. Node-RED ends or starts the next one once it resolves. */
+  close?(isDeleted: boolean): void | Promise<void>;
 }
 
 export type Send = (msg: NodeMessage | (NodeMessage | null)[]) => void;
@@ -139,12 +139,13 @@ function run<C extends { readonly service: string }>(
       },
     );
   });
-  node.on("close", (isDeleted: boolean, done: () => void) => {
+  node.on("close", async (isDeleted: boolean, done: () => void) => {
     closing.abort();
     leave();
-    running.close?.(isDeleted);
+    const closed = running.close?.(isDeleted);
     const dropped = queues.reduce((sum, queue) => sum + queue.close(), 0);
     if (dropped > 0) node.warn(translate("status.dropped", { n: dropped }));
+    await closed;
     done();
   });
 }

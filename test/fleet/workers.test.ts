@@ -28,7 +28,8 @@ function open(options: Partial<WorkerPollerOptions> = {}): Watched {
   const ends: Watched["ends"] = [];
   const poller = new WorkerPoller({
     workers: 2,
-    timeout: 1_000,
+    // Only against hanging: a busy machine may take long for a read.
+    timeout: 10_000,
     remember: async () => undefined,
     now: Date.now,
     poolLogins: () => [],
@@ -181,7 +182,7 @@ describe("a worker thread that", () => {
 });
 
 test("a main thread that is busy gets of each rig the newest read, in no more batches than it has taken", async () => {
-  const watched = open({ workers: 1 });
+  const watched = open({ workers: 1, timeout: 1_000 });
   put(watched.poller, await openFarm(8), 1_000);
   await readAgain(watched, 8, 1);
   const before = new Map([...watched.reads].map(([id, times]) => [id, times.length]));
@@ -194,13 +195,13 @@ test("a main thread that is busy gets of each rig the newest read, in no more ba
 });
 
 test("a rig that floods delays no other", async () => {
-  const watched = open({ workers: 1 });
+  const watched = open({ workers: 1, timeout: 1_000 });
   const farm = await openFarm(20, { kind: "cgminer", warm: true });
   for (const rig of farm.slice(0, 3)) rig.fault = "endless";
   put(watched.poller, farm);
   await until(() => [...watched.reads.keys()].length >= 17, "the others to be read");
   const before = new Map(watched.reads);
-  await until(() => countOf(watched, 20) >= (before.get(20)?.length ?? 0) + 5, "five reads");
+  await until(() => countOf(watched, 20) >= (before.get(20)?.length ?? 0) + 10, "ten reads");
   for (let id = 4; id <= 20; id += 1)
-    expect(countOf(watched, id) - (before.get(id)?.length ?? 0)).toBeGreaterThanOrEqual(4);
+    expect(countOf(watched, id) - (before.get(id)?.length ?? 0)).toBeGreaterThanOrEqual(8);
 });
