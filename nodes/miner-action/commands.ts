@@ -7,6 +7,7 @@ export type Takes = "nothing" | "control" | "pool" | "listed-pool" | "template" 
 export const hindranceCodes = {
   "no-control": "control.absent",
   offline: "rig.unreachable",
+  silent: "rig.unreachable",
   unsupported: "service.unsupported",
   "no-room": "control.absent",
   "no-pool": "control.absent",
@@ -124,7 +125,9 @@ export function hindrance(name: string, miner: Miner, features: ReadonlySet<Oper
   // A server that lists commands has all extensions.
   if (command.isExtension && !features.has("listCommands")) return { key: "unsupported", lasting: true };
   if (command.isSupported(miner, name)) return null;
-  return miner.isOffline ? { key: "offline", lasting: false } : { key: command.missing, lasting: true };
+  if (miner.isOffline) return { key: "offline", lasting: false };
+  // What it can do is not known until it answers, as while it restarts.
+  return miner.hasValidStatus ? { key: command.missing, lasting: true } : { key: "silent", lasting: false };
 }
 
 /** A command as the editor offers it for some miners. */

@@ -131,7 +131,7 @@ describe("a worker thread that", () => {
   });
 
   test("ends while a command is under way leaves the rest to the next reads, and the command is not sent again", async () => {
-    const watched = open({ workers: 1 });
+    const watched = open({ workers: 1, timeout: 3_000 });
     const [simulated] = await openFarm(1);
     const [rig] = put(watched.poller, simulated === undefined ? [] : [simulated], 3_600_000);
     if (simulated === undefined || rig === undefined) throw new Error("one rig");
@@ -145,7 +145,7 @@ describe("a worker thread that", () => {
     const { writes } = simulated.requests;
     writes.push = (...items) => {
       // The rig gets the command, and its answer nobody.
-      simulated.fault = { name: "delay", ms: 2_000 };
+      simulated.fault = { name: "delay", ms: 60_000 };
       void watched.poller.kill(1);
       return Array.prototype.push.apply(writes, items);
     };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hindranceCodes, offers } from "../../nodes/miner-action/commands.ts";
+import { hindrance, hindranceCodes, offers } from "../../nodes/miner-action/commands.ts";
 import { MessageQueue } from "../../nodes/shared/message-queue.ts";
 import { type Miner, RigbridgeError } from "../../src/index.ts";
 import { miner } from "../homebridge/miners.ts";
@@ -18,6 +18,14 @@ test("boards are offered by the slots that a miner has", () => {
   };
   const names = offers([miner({ controls: [control] })], new Set(["minerAction"])).map(({ value }) => value);
   expect(names.filter((name) => name.startsWith("board"))).toEqual(["board_2"]);
+});
+
+test("a miner that has not answered yet, as while it restarts, is not said to lack what it cannot show", () => {
+  const features = new Set(["minerAction"] as const);
+  const why = (state: Partial<Miner>) => hindrance("restart", miner({ canRestart: false, ...state }), features);
+  expect(why({ isOffline: false, hasValidStatus: false })).toEqual({ key: "silent", lasting: false });
+  expect(why({ isOffline: false, hasValidStatus: true })).toEqual({ key: "no-control", lasting: true });
+  expect(why({ isOffline: true, hasValidStatus: false })).toEqual({ key: "offline", lasting: false });
 });
 
 test("a queue passes messages in the order in which they came, even if one is evaluated more slowly or fails", async () => {
