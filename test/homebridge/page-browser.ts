@@ -44,7 +44,7 @@ export async function openPage({ width = 900, answers = {}, ...options }: PageOp
   await page.goto(host.url);
   const inside = page.frameLocator("#page");
   await inside.locator(".rb-summary:not(:empty)").waitFor();
-  // The page is drawn anew once it has the services: an element that is being clicked then would be another one.
+  // What is below the services moves then.
   await inside.getByText("Searching for services").waitFor({ state: "detached" });
   return { host, page, inside, requested, faults };
 }
