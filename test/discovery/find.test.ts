@@ -210,13 +210,13 @@ describe("in the network", () => {
     // Who asked has had the answer when it hangs up.
     server.on("connection", (socket) => socket.on("close", () => stopping.abort()));
     const port = await listening(server, () => server.closeAllConnections(), "127.0.0.1");
-    const search = { signal: stopping.signal, ports: [port], patience: 3_600_000, ...onLoopback };
+    const search = { signal: stopping.signal, ports: [port], timeoutMs: 3_600_000, ...onLoopback };
     expect(await findServices(search)).toMatchObject([{ kind: "rigbridge", version: "1.2.3" }]);
   });
 
   test("a missing interface affects nothing else", async () => {
     const { port, url } = await rigbridge();
-    const search = { signal: never, ports: [port], patience: 50, interfaces: ["198.51.100.7"] };
+    const search = { signal: never, ports: [port], timeoutMs: 50, interfaces: ["198.51.100.7"] };
     expect((await findServices(search)).map((each) => each.url)).toEqual([url]);
   });
 });
