@@ -139,13 +139,13 @@ function run<C extends { readonly service: string }>(
       },
     );
   });
-  node.on("close", async (isDeleted: boolean, done: () => void) => {
+  node.on("close", (isDeleted: boolean, done: () => void) => {
     closing.abort();
     leave();
     const closed = running.close?.(isDeleted);
     const dropped = queues.reduce((sum, queue) => sum + queue.close(), 0);
     if (dropped > 0) node.warn(translate("status.dropped", { n: dropped }));
-    await closed;
-    done();
+    if (closed === undefined) done();
+    else void closed.finally(done);
   });
 }

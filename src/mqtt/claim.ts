@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { objectIn, textOf } from "./command-inbox.ts";
 import type { MqttConnection } from "./mqtt-connection.ts";
 import type { Message } from "./mqtt-link.ts";
+import { byTimer, inHalves, type Schedule } from "./read-retained.ts";
 import type { Topics } from "./topics.ts";
 
 /** One run of a bridge, as its topic `info` names it. */
@@ -56,7 +57,8 @@ export interface ClaimOptions {
 export class Claim {
   readonly #options: ClaimOptions;
   readonly #delays: ClaimDelays;
-  readonly #timers = new Map<TimerName, NodeJS.Timeout>();
+  /** How to cancel each. */
+  readonly #timers = new Map<TimerName, () => void>();
   #phase: "asking" | "waiting" | "leading" | "closed" = "asking";
   /** The other bridge that has, or had, the topics. */
   #holder: BridgeRun | null = null;
@@ -108,9 +110,7 @@ export class Claim {
   #ask(): void {
     if (this.#phase !== "asking") return;
     const { takeOverMs, quietMs } = this.#delays;
-    const halfMs = (this.#hasWaited ? takeOverMs : quietMs) / 2;
-    // If this process was busy, the first half is over at once; what has arrived meanwhile is then read before the second.
-    this.#after("quiet", halfMs, () => this.#after("quiet", halfMs, () => this.#decide()));
+    this.#after("quiet", this.#hasWaited ? takeOverMs : quietMs, () => this.#decide(), inHalves(byTimer));
   }
 
   #decide(): void {
@@ -216,17 +216,17 @@ export class Claim {
   }
 
   /** Replaces the timer with this name. */
-  #after(name: TimerName, ms: number, work: () => void): void {
+  #after(name: TimerName, ms: number, work: () => void, schedule: Schedule = byTimer): void {
     this.#stop(name);
     const run = (): void => {
       this.#timers.delete(name);
       work();
     };
-    this.#timers.set(name, setTimeout(run, ms).unref());
+    this.#timers.set(name, schedule(run, ms));
   }
 
   #stop(name: TimerName): void {
-    clearTimeout(this.#timers.get(name));
+    this.#timers.get(name)?.();
     this.#timers.delete(name);
   }
 }

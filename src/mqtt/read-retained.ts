@@ -8,6 +8,19 @@ export const byTimer: Schedule = (work, ms) => {
   return () => clearTimeout(timer);
 };
 
+/**
+ * For the wait until a broker is quiet, in two halves: if this process was busy, the first is over at once, and what has
+ * arrived meanwhile is read before the second.
+ */
+export const inHalves =
+  (schedule: Schedule): Schedule =>
+  (work, ms) => {
+    let cancel = schedule(() => {
+      cancel = schedule(work, ms / 2);
+    }, ms / 2);
+    return () => cancel();
+  };
+
 export interface RetainedReading {
   readonly connection: Pick<MqttLink, "subscribe" | "unsubscribe" | "isConnected">;
   readonly filters: readonly string[];
@@ -23,15 +36,12 @@ export interface RetainedReading {
  * time counts from the broker's answer to the subscription, which a slow one gives late.
  */
 export function readRetained(options: RetainedReading): () => void {
-  const { connection, filters, receive, done, schedule = byTimer } = options;
-  const halfMs = options.quietMs / 2;
+  const { connection, filters, quietMs, receive, done } = options;
+  const schedule = inHalves(options.schedule ?? byTimer);
   let cancel = (): void => {};
   const wait = (): void => {
     cancel();
-    // If this process was busy, the first half is over at once; what has arrived meanwhile is then read before the second.
-    cancel = schedule(() => {
-      cancel = schedule(end, halfMs);
-    }, halfMs);
+    cancel = schedule(end, quietMs);
   };
   const take = (message: Message): void => {
     if (!message.retained || message.payload.length === 0) return;
