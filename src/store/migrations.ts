@@ -294,6 +294,7 @@ const steps: readonly (readonly string[])[] = [
         where id = new.bulk_action_id;
       end`,
   ],
+  ["alter table rule_state add column times text"],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

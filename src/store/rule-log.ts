@@ -19,6 +19,8 @@ export interface StoredRuleState {
   readonly held: string | null;
   /** Actions since a rule last cleared, where it acts again. */
   readonly attempts: number;
+  /** The times of a schedule when this was written, as JSON; null for rules, and for stores of earlier versions. */
+  readonly times: string | null;
 }
 
 export interface StoredTrace {
@@ -65,9 +67,9 @@ const pruneBatch = 2_000;
 export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLog => {
   const statements = {
     states: sqlite.prepare(
-      "select kind, owner_id, miner_id, phase, since, elapsed, count, fired, held, attempts from rule_state",
+      "select kind, owner_id, miner_id, phase, since, elapsed, count, fired, held, attempts, times from rule_state",
     ),
-    saveState: sqlite.prepare("insert or replace into rule_state values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+    saveState: sqlite.prepare("insert or replace into rule_state values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     removeState: sqlite.prepare("delete from rule_state where kind = ? and owner_id = ? and miner_id = ?"),
     saveTrace: sqlite.prepare("insert or replace into rule_trace values (?, ?, ?, ?, ?, ?)"),
     traces: sqlite.prepare("select * from rule_trace where kind = ? and owner_id = ? order by id desc limit ?"),
@@ -104,9 +106,10 @@ export const openRuleLog = (sqlite: SqliteConnection, now: () => number): RuleLo
       unlessFull(() =>
         sqlite.write((_run: Run) => {
           for (const { kind, ownerId, minerId } of gone) statements.removeState.run(kind, ownerId, minerId);
-          for (const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts } of states) {
-            const all = JSON.stringify(fired);
-            statements.saveState.run(kind, ownerId, minerId, phase, since, elapsed, count, all, held, attempts);
+          for (const { kind, ownerId, minerId, phase, since, elapsed, count, fired, held, attempts, times } of states) {
+            const key = [kind, ownerId, minerId] as const;
+            const rest = [count, JSON.stringify(fired), held, attempts, times ?? null] as const;
+            statements.saveState.run(...key, phase, since, elapsed, ...rest);
           }
           for (const { id, time, kind, ownerId, minerId, value } of traces) {
             statements.saveTrace.run(id, time, kind, ownerId, minerId, value);
@@ -147,6 +150,7 @@ const stateIn = (row: Row): StoredRuleState => ({
   fired: timesIn(String(row.fired)),
   held: row.held === null ? null : String(row.held),
   attempts: Number(row.attempts),
+  times: row.times === null ? null : String(row.times),
 });
 
 const none: readonly number[] = [];

@@ -160,6 +160,8 @@ export interface Tables {
     fired: string;
     held: string | null;
     attempts: number;
+    /** JSON */
+    times: string | null;
   };
   /** What rules and schedules did. */
   rule_trace: {

@@ -12,6 +12,7 @@ export const withoutCounts = [
   "drop trigger bulk_result_added",
   "drop trigger bulk_result_changed",
   ...["done", "failed", "unknown"].map((column) => `alter table bulk_action drop column ${column}`),
+  "alter table rule_state drop column times",
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",
 ].join("; ");

@@ -199,6 +199,8 @@ export async function openRuleBench(options: RuleBenchOptions) {
     },
     scheduleTraces: (id: number) =>
       automation.traces.list("schedule", id, () => true).map(({ outcome, message }) => `${outcome}: ${message}`),
+    /** The values that the steps set, in their order. */
+    told: () => runs.requests.map(({ steps }) => Reflect.get(steps[0] ?? {}, "value")),
     close: () => automation.close(),
   };
 }

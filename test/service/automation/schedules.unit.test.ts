@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { weeklyWindows } from "../../../src/service/automation/rules/windows.ts";
-import { openRuleBench, RecordedRuns, twoClocks } from "./rule-bench.ts";
+import { openRuleBench, RecordedRuns, settled, twoClocks } from "./rule-bench.ts";
 
 const night = {
   key: "night",
@@ -9,6 +9,11 @@ const night = {
   onEnd: [{ set: "power_target", value: "30%" }],
 };
 const told = ["night: 1: set power_target", "night: 1: set power_target"];
+/** Changes the first schedule, as PATCH does. */
+async function define({ store, automation }: Awaited<ReturnType<typeof openRuleBench>>, definition: object) {
+  await store.schedules.change(1, { definition: { ...definition } });
+  automation.reload();
+}
 const utc = (text: string) => Date.parse(`${text}:00Z`);
 
 describe("a schedule", () => {
@@ -121,5 +126,171 @@ describe("a schedule", () => {
     await bench.pass(120);
     expect(bench.runs.told).toEqual(["night: 3: set power_target"]);
     expect(bench.scheduleTraces(1)).toEqual(["done: begins; 2 miners are in maintenance"]);
+  });
+
+  test("that is disabled while it is active ends at its time, and begins again once it is enabled", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:00"));
+    const bench = await openRuleBench({ schedules: [night], clocks });
+    await bench.pass(2 * 3_600, 60);
+    await define(bench, { ...night, enabled: false });
+    // From 23:00 to 05:30 in Berlin.
+    await bench.pass(6.5 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%"]);
+    await bench.pass(3.5 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%", "30%"]);
+    // Enabled after another night has passed, and in the middle of a third.
+    await bench.pass(24 * 3_600, 60);
+    await define(bench, night);
+    await bench.pass(600, 60);
+    await define(bench, { ...night, enabled: false });
+    await bench.pass(16 * 3_600, 60);
+    expect(bench.told()).toHaveLength(2);
+    await define(bench, night);
+    await bench.pass(60, 60);
+    expect(bench.told()).toEqual(["100%", "30%", "100%"]);
+    expect(bench.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+  });
+
+  test("whose times change while it is active ends by the new ones", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:00"));
+    const bench = await openRuleBench({ schedules: [night], clocks });
+    await bench.pass(2 * 3_600, 60);
+    // One hour longer: at 06:00 UTC.
+    const longer = { ...night, weekly: { ...night.weekly, to: "07:00" } };
+    await define(bench, longer);
+    await bench.pass(7.5 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%"]);
+    await bench.pass(3_600, 60);
+    expect(bench.told()).toEqual(["100%", "30%"]);
+    await bench.pass(16 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%", "30%", "100%"]);
+    // Times that do not include this moment end it at once, another time zone too.
+    await define(bench, { ...longer, weekly: { ...longer.weekly, timeZone: "Asia/Tokyo", to: "05:00" } });
+    await bench.pass(60, 60);
+    expect(bench.told()).toEqual(["100%", "30%", "100%", "30%"]);
+    expect(bench.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+  });
+
+  test("does not call a time missed that it was given after it", async () => {
+    const clocks = twoClocks(utc("2026-03-02T12:00"));
+    const bench = await openRuleBench({ schedules: [night], clocks });
+    await bench.pass(86_400, 60);
+    const morning = { ...night, weekly: { ...night.weekly, from: "08:00", to: "10:00" } };
+    await define(bench, morning);
+    await bench.pass(60, 60);
+    expect(bench.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+    // The same in the file, between two starts.
+    await bench.close();
+    const noon = { ...night, weekly: { ...night.weekly, from: "10:30", to: "12:30" } };
+    const again = await openRuleBench({ schedules: [noon], clocks, store: bench.store, runs: bench.runs });
+    await again.pass(60, 60);
+    expect(again.scheduleTraces(1).filter((each) => each.startsWith("missed"))).toEqual([]);
+    expect(again.told()).toEqual(["100%", "30%"]);
+  });
+
+  test("that gets another time zone of the service while it is active ends by it", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:00"));
+    const { timeZone: _, ...times } = night.weekly;
+    const anywhere = { ...night, weekly: times };
+    const bench = await openRuleBench({ schedules: [anywhere], clocks, zone: "Europe/Berlin" });
+    await bench.pass(2 * 3_600, 60);
+    await bench.close();
+    const utcBench = await openRuleBench({
+      schedules: [anywhere],
+      clocks,
+      zone: "UTC",
+      store: bench.store,
+      runs: bench.runs,
+    });
+    await utcBench.pass(7.5 * 3_600, 60);
+    expect(utcBench.told()).toEqual(["100%"]);
+    await utcBench.pass(3_600, 60);
+    expect(utcBench.told()).toEqual(["100%", "30%"]);
+  });
+
+  test("that is removed while it is active ends then, from the store and from the file", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:00"));
+    const bench = await openRuleBench({ schedules: [night, { ...night, key: "file" }], clocks });
+    await bench.pass(2 * 3_600, 60);
+    await bench.store.schedules.remove(1);
+    bench.automation.reload();
+    bench.store.ruleLog.forget("schedule", 1);
+    await settled();
+    expect(bench.told()).toEqual(["100%", "100%", "30%"]);
+    await bench.close();
+    for (let start = 0; start < 2; start += 1) {
+      const without = await openRuleBench({ clocks, store: bench.store, runs: bench.runs });
+      await without.pass(60, 60);
+      await without.close();
+    }
+    expect(bench.told()).toEqual(["100%", "100%", "30%", "30%"]);
+    // Declared again the next day it has nothing to end.
+    clocks.pass(10 * 3_600_000);
+    const back = await openRuleBench({
+      schedules: [{ ...night, key: "file" }],
+      ...{ clocks, store: bench.store, runs: bench.runs },
+    });
+    await back.pass(60, 60);
+    expect(back.told()).toHaveLength(4);
+  });
+
+  test("of a creator who is no longer an administrator ends without its steps", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:00"));
+    const bench = await openRuleBench({ clocks });
+    const user = await bench.store.users.add({
+      name: "ann",
+      keyHash: null,
+      privilege: "administrator",
+      groups: null,
+      pools: null,
+    });
+    await bench.store.schedules.add({ name: "night", makerId: user.id, definition: night });
+    bench.automation.reload();
+    await bench.pass(2 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%"]);
+    await bench.store.users.change(user.id, { privilege: "view" });
+    await bench.pass(10 * 3_600, 60);
+    expect(bench.told()).toEqual(["100%"]);
+    expect(bench.automation.schedules.all[0]?.active).toBeNull();
+    expect(bench.scheduleTraces(1)).toContain("missed: its creator was not an administrator when it ended");
+  });
+
+  test("does what maintenance kept it from once that is over, also after a restart", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:30"));
+    const options = { schedules: [night], miners: 3, clocks };
+    // Miners 1 and 2 are in maintenance over its beginning, then over its end.
+    const evening = { name: "fans", racks: ["r1"], until: "2026-03-02T22:00:00Z" };
+    const bench = await openRuleBench({ ...options, maintenance: [evening] });
+    await bench.pass(3_600, 60);
+    expect(bench.runs.told).toEqual(["night: 3: set power_target"]);
+    await bench.pass(3_600, 60);
+    expect(bench.runs.told).toEqual(["night: 3: set power_target", "night: 1,2: set power_target"]);
+    expect(bench.told()).toEqual(["100%", "100%"]);
+    await bench.close();
+    const morning = { name: "dust", racks: ["r1"], until: "2026-03-03T08:00:00Z" };
+    const rest = { ...options, maintenance: [morning], store: bench.store, runs: bench.runs };
+    const second = await openRuleBench(rest);
+    await second.pass(8 * 3_600, 60);
+    expect(second.told()).toEqual(["100%", "100%", "30%"]);
+    expect(bench.runs.told.at(-1)).toBe("night: 3: set power_target");
+    await second.close();
+    const third = await openRuleBench(rest);
+    await third.pass(3 * 3_600, 60);
+    expect(third.told()).toEqual(["100%", "100%", "30%", "30%"]);
+    expect(bench.runs.told.at(-1)).toBe("night: 1,2: set power_target");
+    await third.close();
+    const fourth = await openRuleBench(rest);
+    await fourth.pass(3_600, 60);
+    expect(fourth.told()).toHaveLength(4);
+  });
+
+  test("ends nothing where maintenance kept it from beginning", async () => {
+    const clocks = twoClocks(utc("2026-03-02T20:59"));
+    const bench = await openRuleBench({
+      ...{ schedules: [night], miners: 3, clocks },
+      maintenance: [{ name: "new fans", racks: ["r1"], until: "2026-03-03T08:00:00Z" }],
+    });
+    await bench.pass(14 * 3_600, 60);
+    expect(bench.runs.told).toEqual(["night: 3: set power_target", "night: 3: set power_target"]);
   });
 });

@@ -152,6 +152,7 @@ export const rowOf = (rule: LiveRule, minerId: number, cell: Cell, now: Instant)
   fired: firingsOf(cell).map((at) => Math.round(now.wall - (now.monotonic - at))),
   held: cell.held,
   attempts: cell.attempts,
+  times: null,
 });
 
 /** The cell of a row: as it was, while no time counts before it is known again whether the conditions hold. */

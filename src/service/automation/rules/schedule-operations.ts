@@ -4,6 +4,7 @@ import { type ScheduleInfo, ScheduleSettings } from "../../../contract/rules.ts"
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import { done, enabled } from "../../crud.ts";
 import type { Access } from "../../users/access.ts";
+import type { LiveSchedule } from "./live-schedule.ts";
 import {
   changed,
   isoOrNull,
@@ -13,7 +14,6 @@ import {
   type RuleOperationsOptions,
   withoutHeaders,
 } from "./made-rows.ts";
-import type { LiveSchedule } from "./schedules.ts";
 
 export type ScheduleOperations = Pick<
   MiningService,
@@ -71,7 +71,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     };
   };
 
-  const liveSchedule = (id: number): LiveSchedule => {
+  const liveOf = (id: number): LiveSchedule => {
     const live = schedules.all.find((each) => each.id === id);
     if (live === undefined) throw notFound("schedule", id);
     return live;
@@ -98,7 +98,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
       const { key, name = key } = settings;
       const { id } = await store.schedules.add({ name, makerId: caller.userId ?? null, definition: { ...settings } });
       automation.reload();
-      return presentSchedule(liveSchedule(id), caller);
+      return presentSchedule(liveOf(id), caller);
     },
     changeSchedule: async ({ id, ...change }, caller) => {
       const row = own(store.schedules, id, "schedule", caller);
@@ -106,14 +106,15 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
       checkSchedule(settings, caller, row.id);
       await store.schedules.change(row.id, { name: settings.name ?? settings.key, definition: { ...settings } });
       automation.reload();
-      return presentSchedule(liveSchedule(row.id), caller);
+      return presentSchedule(liveOf(row.id), caller);
     },
     deleteSchedule: async ({ id }, caller) => {
       const row = own(store.schedules, id, "schedule", caller);
+      const wasActive = schedules.all.some((each) => each.id === row.id && each.active !== null);
       await store.schedules.remove(row.id);
-      store.ruleLog.forget("schedule", row.id);
       automation.reload();
-      return done(`Schedule ${row.name} removed`);
+      store.ruleLog.forget("schedule", row.id);
+      return done(`Schedule ${row.name} removed${wasActive ? "; it was active, so it ends now" : ""}`);
     },
     listScheduleRuns: async ({ id }, caller) => ({
       runs: traces.list("schedule", found(store.schedules, id, "schedule", caller).id, sees(caller)),

@@ -1,32 +1,19 @@
 import type { Logger } from "pino";
 import { RigbridgeError } from "../../../contract/problems.ts";
-import { ScheduleSettings } from "../../../contract/rules.ts";
 import type { RunStep } from "../../../contract/steps.ts";
-import type { Store, Stored, StoredSchedule } from "../../../store/index.ts";
+import type { Store, StoredRuleState } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-registry.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { RunRequest, Runs } from "../run-types.ts";
 import { actsOnRigs } from "./compile.ts";
+import { type LiveSchedule, liveSchedule, type OwedSteps, rowsOf, stateIn, takeOver } from "./live-schedule.ts";
 import type { MaintenanceWindows } from "./maintenance.ts";
+import { isWanted, upcomingSpans } from "./schedule-forecast.ts";
 import { scopeTest } from "./scope.ts";
 import type { RuleValues } from "./surroundings.ts";
 import { endOf, type Traces } from "./traces.ts";
-import { changeAfter, cronWindows, type Span, type Windows, weeklyWindows } from "./windows.ts";
-
-export interface LiveSchedule {
-  readonly id: number;
-  readonly settings: ScheduleSettings;
-  readonly makerId: number | null;
-  /** null: it follows the price. */
-  readonly windows: Windows | null;
-  /** The beginning that was dealt with last, epoch ms; null: none yet. */
-  handled: number | null;
-  active: Span | null;
-  /** When it next begins or ends, epoch ms. */
-  changesAt: number;
-  problem: string | null;
-}
+import { changeAfter, type Span, type Windows } from "./windows.ts";
 
 export interface SchedulesOptions {
   readonly registry: { all(): Iterable<Entry> };
@@ -48,15 +35,16 @@ export interface SchedulesOptions {
 /** A beginning without an end that is this late was missed, ms. */
 const lateMs = 120_000;
 const jumpMs = 5_000;
-/** The price forecast is looked at in these steps, for a week at most. */
-const priceStepMs = 900_000;
-const priceAheadMs = 2 * 86_400_000;
 
 /** What begins and ends by the wall clock, or by the electricity price. */
 export class Schedules {
   readonly #options: SchedulesOptions;
   #all: readonly LiveSchedule[] = [];
+  /** Removed or disabled in the file while they were active; they end with the first turn. */
+  #leftOpen: LiveSchedule[] = [];
   readonly #dirty = new Set<LiveSchedule>();
+  /** The miners of the rows in the store that say what is owed, by schedule. */
+  readonly #owedRows = new Map<number, readonly number[]>();
   #last: { readonly wall: number; readonly monotonic: number } | null = null;
 
   constructor(options: SchedulesOptions) {
@@ -70,46 +58,47 @@ export class Schedules {
   /** Re-enters what was active when the service stopped. */
   load(): void {
     this.reload();
+    const { store, now, zone } = this.#options;
     const byId = new Map(this.#all.map((schedule) => [schedule.id, schedule]));
-    this.#options.store.ruleLog.eachState(({ kind, ownerId, phase, since, elapsed }) => {
-      const schedule = kind === "schedule" ? byId.get(ownerId) : undefined;
-      if (schedule === undefined) return;
-      schedule.handled = since;
-      if (phase === "firing") schedule.active = { start: since, end: elapsed < 0 ? null : since + elapsed };
+    const rows = new Map<number, StoredRuleState[]>();
+    store.ruleLog.eachState((row) => {
+      if (row.kind === "schedule") rows.set(row.ownerId, [...(rows.get(row.ownerId) ?? []), row]);
     });
+    for (const [id, states] of rows) {
+      const before = stateIn(states);
+      const row = store.schedules.get(id);
+      if (before === null || row === undefined) continue;
+      const schedule = byId.get(id) ?? liveSchedule(row, zone);
+      if (schedule === null) continue;
+      takeOver(schedule, before, now());
+      this.#owedRows.set(id, [...schedule.owed.keys()]);
+      if (schedule.times !== before.times) this.#dirty.add(schedule);
+      if (!byId.has(id) && schedule.active !== null) this.#leftOpen.push(schedule);
+    }
   }
 
-  /** Takes the schedules of the store. */
+  /** Takes the schedules of the store. One that was removed while it was active ends now. */
   reload(): void {
+    const { store, zone, log, now } = this.#options;
     const before = new Map(this.#all.map((schedule) => [schedule.id, schedule]));
-    this.#all = enabled(this.#options.store.schedules).flatMap((row) => {
+    this.#all = enabled(store.schedules).flatMap((row) => {
       const old = before.get(row.id);
-      const fresh = this.#liveOf(row);
+      const fresh = liveSchedule(row, zone);
+      if (fresh === null) log.error(`schedule ${row.id} cannot be read by this version and is left out`);
       if (fresh === null) return [];
+      before.delete(row.id);
       if (old === undefined) return [fresh];
       if (JSON.stringify(old.settings) === JSON.stringify(fresh.settings) && old.makerId === fresh.makerId)
         return [old];
-      // What has begun ends when it was to end.
-      return [{ ...fresh, handled: old.handled, active: old.active }];
+      takeOver(fresh, old, now());
+      this.#dirty.delete(old);
+      this.#dirty.add(fresh);
+      return [fresh];
     });
-  }
-
-  #liveOf({ id, definition, makerId }: Stored<StoredSchedule>): LiveSchedule | null {
-    const parsed = ScheduleSettings.safeParse(definition);
-    if (!parsed.success) {
-      this.#options.log.error(`schedule ${id} cannot be read by this version and is left out`);
-      return null;
+    for (const removed of before.values()) {
+      if (removed.active !== null) this.#end(removed, removed.active, removed.problem !== null);
+      this.#dirty.delete(removed);
     }
-    const settings = parsed.data;
-    const { zone } = this.#options;
-    const lasts = settings.lasts === undefined ? null : settings.lasts * 1000;
-    const windows =
-      settings.weekly !== undefined
-        ? weeklyWindows(settings.weekly, zone)
-        : settings.cron === undefined
-          ? null
-          : cronWindows(settings.cron, settings.timeZone ?? zone, lasts);
-    return { id, settings, makerId, windows, handled: null, active: null, changesAt: 0, problem: null };
   }
 
   /** One turn, once a second. */
@@ -118,29 +107,48 @@ export class Schedules {
     const last = this.#last;
     this.#last = now;
     const jumped = last !== null && Math.abs(now.wall - last.wall - (now.monotonic - last.monotonic)) > jumpMs;
+    for (const schedule of this.#leftOpen.splice(0))
+      if (schedule.active !== null) this.#end(schedule, schedule.active, false);
     for (const schedule of this.#all) {
-      if (schedule.settings.enabled === false || this.#disowned(schedule)) continue;
-      if (schedule.windows === null) this.#byPrice(schedule, now.wall);
-      else this.#byTime(schedule, schedule.windows, now.wall, jumped);
+      const isDisowned = this.#disowned(schedule);
+      if (schedule.windows === null) this.#byPrice(schedule, now.wall, isDisowned);
+      else this.#byTime(schedule, schedule.windows, now.wall, isDisowned, jumped);
+      if (schedule.owed.size > 0 && !isDisowned) this.#payOwed(schedule);
     }
     this.#save();
   }
 
   #save(): void {
     if (this.#dirty.size === 0) return;
-    if (this.#options.store.ruleLog.save([...this.#dirty].map(rowOf), [], [])) this.#dirty.clear();
+    const { ruleLog } = this.#options.store;
+    const states = [...this.#dirty].flatMap(rowsOf);
+    const gone = [...this.#dirty].flatMap(({ id }) =>
+      (this.#owedRows.get(id) ?? []).map((minerId) => ({ kind: "schedule" as const, ownerId: id, minerId })),
+    );
+    // Rows are removed before others are written.
+    if (!ruleLog.save(states, gone, [])) return;
+    for (const { id, owed } of this.#dirty) this.#owedRows.set(id, [...owed.keys()]);
+    this.#dirty.clear();
   }
 
-  #byTime(schedule: LiveSchedule, windows: Windows, now: number, jumped: boolean): void {
+  #byTime(schedule: LiveSchedule, windows: Windows, now: number, isDisowned: boolean, jumped: boolean): void {
     const { active } = schedule;
     if (!jumped && now < schedule.changesAt) return;
     schedule.changesAt = changeAfter(windows, now);
-    if (active?.end != null && now >= active.end) this.#end(schedule, active);
+    // Also of a disabled one: what has begun ends.
+    if (active?.end != null && now >= active.end) this.#end(schedule, active, isDisowned);
     const last = windows.last(now);
     if (last === null) return;
     const isFirst = schedule.handled === null;
     if (!isFirst && last.start <= (schedule.handled ?? 0)) return;
     const isOver = last.end === null ? now - last.start > lateMs : now >= last.end;
+    if (schedule.settings.enabled === false || isDisowned) {
+      // Enabled before its end, it still begins; what came and went until then was not missed.
+      if (isFirst || schedule.active !== null || !(isOver || last.end === null)) return;
+      schedule.handled = last.start;
+      this.#dirty.add(schedule);
+      return;
+    }
     schedule.handled = last.start;
     this.#dirty.add(schedule);
     if (!isOver && !jumped && !(isFirst && last.end === null)) this.#begin(schedule, last);
@@ -153,13 +161,13 @@ export class Schedules {
       );
   }
 
-  #byPrice(schedule: LiveSchedule, now: number): void {
-    const { price: wanted } = schedule.settings;
+  #byPrice(schedule: LiveSchedule, now: number, isDisowned: boolean): void {
+    const { price: wanted, enabled: isOn = true } = schedule.settings;
     const price = this.#options.values.price(0, now);
     if (wanted === undefined || price === null) return;
     const holds = isWanted(price, wanted);
-    if (holds && schedule.active === null) this.#begin(schedule, { start: now, end: null });
-    else if (!holds && schedule.active !== null) this.#end(schedule, schedule.active);
+    if (!holds && schedule.active !== null) this.#end(schedule, schedule.active, isDisowned);
+    else if (holds && schedule.active === null && isOn && !isDisowned) this.#begin(schedule, { start: now, end: null });
   }
 
   #begin(schedule: LiveSchedule, span: Span): void {
@@ -168,51 +176,112 @@ export class Schedules {
     const hasEnd = span.end !== null || settings.price !== undefined;
     schedule.active = hasEnd ? span : null;
     this.#dirty.add(schedule);
-    this.#run(schedule, settings.do, `${span.start}:begin`, "begins");
+    forgive(schedule, () => true);
+    const held = this.#run(schedule, settings.do, `${span.start}:begin`, "begins", new Set());
+    if (hasEnd) this.#owe(schedule, "do", held);
   }
 
-  #end(schedule: LiveSchedule, span: Span): void {
+  /** `isDisowned`: its maker may not act on rigs any more, so it ends without its steps. */
+  #end(schedule: LiveSchedule, span: Span, isDisowned: boolean): void {
     schedule.active = null;
     this.#dirty.add(schedule);
+    // Where maintenance kept it from beginning there is nothing to end.
+    const untouched = new Set([...schedule.owed].flatMap(([id, steps]) => (steps === "do" ? [id] : [])));
+    forgive(schedule, (steps) => steps === "do");
     const { onEnd } = schedule.settings;
-    if (onEnd !== undefined) this.#run(schedule, onEnd, `${span.start}:end`, "ends");
+    if (onEnd === undefined) return;
+    if (isDisowned) this.#trace(schedule, "missed", "its creator was not an administrator when it ended");
+    else this.#owe(schedule, "onEnd", this.#run(schedule, onEnd, `${span.start}:end`, "ends", untouched));
+  }
+
+  #owe(schedule: LiveSchedule, steps: OwedSteps, minerIds: readonly number[]): void {
+    for (const minerId of minerIds) schedule.owed.set(minerId, steps);
+  }
+
+  /** Runs the steps that maintenance kept from miners whose maintenance is over. */
+  #payOwed(schedule: LiveSchedule): void {
+    const { settings, owed, handled } = schedule;
+    // One that is disabled ends, but does not begin.
+    if (settings.enabled === false) forgive(schedule, (steps) => steps === "do");
+    const free = new Set(this.members(schedule).ids);
+    for (const [what, steps] of [
+      ["do", settings.do],
+      ["onEnd", settings.onEnd ?? []],
+    ] as const) {
+      const ids = [...owed].flatMap(([id, each]) => (each === what && free.has(id) ? [id] : []));
+      const [first] = ids;
+      if (first === undefined) continue;
+      const chosen = new Set(ids);
+      forgive(schedule, (_, minerId) => chosen.has(minerId));
+      this.#dirty.add(schedule);
+      // A miner is owed one list of steps once, so its id names the occurrence.
+      this.#start(schedule, steps, `${handled}:${what}:after-maintenance:${first}`, "maintenance is over", ids);
+    }
   }
 
   /** The miners that it acts on; those in maintenance apart. */
-  members(schedule: LiveSchedule): { readonly ids: number[]; readonly held: number } {
+  members(schedule: LiveSchedule): { readonly ids: number[]; readonly held: number[] } {
     const { accessBook, store, registry, maintenance } = this.#options;
     const access = accessBook.of({ actor: "schedule", ...makerOf(schedule) });
     const fits = scopeTest(schedule.settings.scope, enabled(store.groups));
-    const found = [...registry.all()].filter(
-      ({ facts, rig }) => !facts.demo && access.seesGroup(facts.groupId) && fits(facts, rig.state.uid),
-    );
-    const ids = found.filter((entry) => maintenance.over(entry) === null).map(({ facts }) => facts.id);
-    return { ids, held: found.length - ids.length };
+    const [ids, held]: [number[], number[]] = [[], []];
+    for (const entry of registry.all()) {
+      const { facts, rig } = entry;
+      if (facts.demo || !access.seesGroup(facts.groupId) || !fits(facts, rig.state.uid)) continue;
+      (maintenance.over(entry) === null ? ids : held).push(facts.id);
+    }
+    return { ids, held };
   }
 
-  #run(schedule: LiveSchedule, steps: readonly RunStep[], occurrence: string, message: string): void {
-    const { runs, traces, texts } = this.#options;
-    const { id, settings } = schedule;
-    const { ids, held } = actsOnRigs(steps) ? this.members(schedule) : { ids: [], held: 0 };
-    if (actsOnRigs(steps) && ids.length === 0) {
+  /** Returns the miners that maintenance keeps it from. */
+  #run(
+    schedule: LiveSchedule,
+    steps: readonly RunStep[],
+    occurrence: string,
+    message: string,
+    except: ReadonlySet<number>,
+  ): readonly number[] {
+    if (!actsOnRigs(steps)) {
+      this.#start(schedule, steps, occurrence, message, []);
+      return [];
+    }
+    const { ids, held } = this.members(schedule);
+    const [free, kept] = [ids, held].map((each) => each.filter((id) => !except.has(id)));
+    if (free === undefined || kept === undefined) return [];
+    const isHeld = kept.length > 0;
+    if (free.length > 0)
+      this.#start(
+        schedule,
+        steps,
+        occurrence,
+        isHeld ? `${message}; ${kept.length} miners are in maintenance` : message,
+        free,
+      );
+    else
       this.#trace(
         schedule,
-        held > 0 ? "held" : "done",
-        held > 0 ? "all its miners are in maintenance" : "it has no miners",
+        isHeld ? "held" : "done",
+        isHeld ? "all its miners are in maintenance" : "it has no miners",
       );
-      return;
-    }
-    const trace = this.#trace(
-      schedule,
-      "running",
-      held > 0 ? `${message}; ${held} miners are in maintenance` : message,
-    );
+    return kept;
+  }
+
+  #start(
+    schedule: LiveSchedule,
+    steps: readonly RunStep[],
+    occurrence: string,
+    message: string,
+    minerIds: readonly number[],
+  ): void {
+    const { runs, traces, texts } = this.#options;
+    const { id, settings } = schedule;
+    const trace = this.#trace(schedule, "running", message);
     runs
       .begin({
         cause: { kind: "schedule", key: settings.key, id },
         occurrence: `schedule:${id}:${occurrence}`,
         caller: { actor: `schedule:${settings.key}`, ...makerOf(schedule) },
-        ...{ minerIds: ids, steps, texts: texts(schedule) },
+        ...{ minerIds, steps, texts: texts(schedule) },
       })
       .then(async (record) => {
         if (record === "seen")
@@ -237,43 +306,20 @@ export class Schedules {
     if (schedule.makerId === null) return false;
     const isOwned = isAdministrator(this.#options.accessBook, schedule.makerId);
     if (!isOwned && schedule.problem === null) {
-      schedule.problem = "its maker is no administrator any more";
+      schedule.problem = "its creator is no longer an administrator";
       this.#options.disowned(schedule, schedule.problem);
     }
-    if (isOwned) schedule.problem = null;
+    if (isOwned && schedule.problem !== null) {
+      schedule.problem = null;
+      schedule.changesAt = 0;
+    }
     return !isOwned;
   }
 
   /** What begins from now until then, soonest first; of the price, as far as its forecast goes. */
   upcoming(schedule: LiveSchedule, until: number, most: number): Span[] {
-    const now = this.#options.now();
-    if (schedule.settings.enabled === false) return [];
-    if (schedule.windows === null) return this.#pricesAhead(schedule, now, Math.min(until, now + priceAheadMs));
-    const found: Span[] = [];
-    for (let next = schedule.windows.next(now); next !== null && next.start < until && found.length < most; ) {
-      found.push(next);
-      next = schedule.windows.next(next.start);
-    }
-    return found;
-  }
-
-  #pricesAhead({ settings: { price: wanted } }: LiveSchedule, now: number, until: number): Span[] {
-    const found: { start: number; end: number | null }[] = [];
-    let open: { start: number; end: number | null } | null = null;
-    for (let at = Math.ceil(now / priceStepMs) * priceStepMs; wanted !== undefined && at < until; at += priceStepMs) {
-      const price = this.#options.values.price(0, at);
-      if (price === null) break;
-      const holds = isWanted(price, wanted);
-      if (holds && open === null) {
-        open = { start: at, end: null };
-        found.push(open);
-      }
-      if (!holds && open !== null) {
-        open.end = at;
-        open = null;
-      }
-    }
-    return found;
+    const { now, values } = this.#options;
+    return upcomingSpans(schedule, now(), until, most, (at) => values.price(0, at));
   }
 
   /** Writes everything. */
@@ -293,20 +339,7 @@ export function isAdministrator(accessBook: AccessBook, userId: number): boolean
 
 const makerOf = ({ makerId }: LiveSchedule) => (makerId === null ? {} : { userId: makerId });
 
-const isWanted = (
-  price: number,
-  { below, above }: { readonly below?: number | undefined; readonly above?: number | undefined },
-): boolean => (below === undefined || price < below) && (above === undefined || price > above);
-
-const rowOf = ({ id, handled, active }: LiveSchedule) => ({
-  kind: "schedule" as const,
-  ownerId: id,
-  minerId: 0,
-  phase: active === null ? "idle" : "firing",
-  since: handled ?? 0,
-  elapsed: active?.end == null ? -1 : active.end - active.start,
-  count: 0,
-  fired: [],
-  held: null,
-  attempts: 0,
-});
+/** Drops some of what is owed. */
+function forgive({ owed }: LiveSchedule, isDropped: (steps: OwedSteps, minerId: number) => boolean): void {
+  for (const [minerId, steps] of owed) if (isDropped(steps, minerId)) owed.delete(minerId);
+}
