@@ -20,8 +20,8 @@ export interface AgentListener {
 }
 
 /**
- * ms in which an agent may connect again before its host counts as away: its waits between two tries are at most 4 s, and
- * a restart of the agent takes a second or two.
+ * ms in which an agent may connect before its host counts as away: its waits between two tries are at most 4 s, and a
+ * restart of the agent takes a second or two.
  */
 export const agentGraceMs = 10_000;
 
@@ -44,10 +44,8 @@ export class HostAgents {
   readonly #gpus = new Map<number, GpuList>();
   /** Epoch ms of the last message, by host. */
   readonly #heard = new Map<number, number>();
-  /** By host: the grace period of an agent that may still reconnect. */
+  /** By host: the grace period of an agent that may still connect. */
   readonly #graces = new Map<number, NodeJS.Timeout>();
-  /** Hosts whose agent was connected in this run and has not reconnected. */
-  readonly #away = new Set<number>();
   readonly #graceMs: number;
   /** The service's own machine as a host, if the service is its agent. */
   #ownHost: number | null = null;
@@ -61,9 +59,13 @@ export class HostAgents {
     this.#graceMs = graceMs;
   }
 
-  /** Set later, since miners are opened after the agents through which they are read. */
+  /**
+   * Set later, since miners are opened after the agents through which they are read. The agents of the last run then have
+   * the grace period in which to connect again.
+   */
   watch(listener: AgentListener): void {
     this.#listener = listener;
+    for (const { id } of this.#store.hosts.all()) this.#startGrace(id);
   }
 
   knows(digest: string): boolean {
@@ -100,9 +102,9 @@ export class HostAgents {
     return this.#ownHost === hostId || this.#store.agents.all().some((agent) => agent.hostId === hostId);
   }
 
-  /** Whether its agent was connected in this run, and has been away for longer than it takes to connect again. */
+  /** Whether it has no agent, or one that has not been connected for longer than the grace period. */
   isAway(hostId: number): boolean {
-    return this.#away.has(hostId);
+    return this.session(hostId) === undefined && !this.#graces.has(hostId);
   }
 
   /** Whether this is the machine that the service runs on. */
@@ -151,6 +153,7 @@ export class HostAgents {
       );
     const token = randomBytes(32).toString("base64url");
     const { id } = await this.#store.agents.add({ hostId, digest: digestOf(token) });
+    this.#startGrace(hostId);
     return { id, hostId, token };
   }
 
@@ -158,7 +161,10 @@ export class HostAgents {
   async remove(id: number): Promise<number> {
     const { hostId } = findOwn(this.#store.agents, id, "token");
     await this.#store.agents.remove(id);
+    // Without a token it cannot connect again, so nothing waits for it.
+    const wasWaiting = this.#endGrace(hostId);
     this.#sessions.get(hostId)?.end("its token was revoked");
+    if (wasWaiting) this.#listener?.away(hostId);
     return hostId;
   }
 
@@ -167,7 +173,7 @@ export class HostAgents {
     for (const agent of this.#store.agents.all()) if (agent.hostId === hostId) await this.remove(agent.id);
     this.#heard.delete(hostId);
     this.#gpus.delete(hostId);
-    this.#isBack(hostId);
+    this.#endGrace(hostId);
   }
 
   close(): void {
@@ -176,23 +182,20 @@ export class HostAgents {
     for (const session of this.#sessions.values()) session.end("the service stops", "away");
   }
 
-  #isBack(hostId: number): void {
+  /** Whether one was running. */
+  #endGrace(hostId: number): boolean {
     clearTimeout(this.#graces.get(hostId));
-    this.#graces.delete(hostId);
-    this.#away.delete(hostId);
+    return this.#graces.delete(hostId);
   }
 
-  #awaitReturn(hostId: number): void {
+  #startGrace(hostId: number): void {
     if (this.#isClosed) return;
-    clearTimeout(this.#graces.get(hostId));
+    this.#endGrace(hostId);
     const leave = (): void => {
       this.#graces.delete(hostId);
-      this.#away.add(hostId);
       this.#listener?.away(hostId);
     };
-    // Without a token it cannot come back.
-    if (this.hasAgent(hostId)) this.#graces.set(hostId, setTimeout(leave, this.#graceMs).unref());
-    else this.#away.add(hostId);
+    this.#graces.set(hostId, setTimeout(leave, this.#graceMs).unref());
   }
 
   #open(hostId: number, connection: AgentConnection): AgentReceiver {
@@ -214,7 +217,7 @@ export class HostAgents {
     introduced: (session) => {
       this.#log.info({ host: session.hostId, version: session.version }, "the agent of a host is connected");
       this.#keepGpus(session);
-      this.#isBack(session.hostId);
+      this.#endGrace(session.hostId);
       this.#listener?.connected(session.hostId);
     },
     reported: (session) => this.#keepGpus(session),
@@ -224,7 +227,7 @@ export class HostAgents {
       if (this.#sessions.get(hostId) !== session) return;
       this.#sessions.delete(hostId);
       this.#log.info({ host: hostId }, "the agent of a host is no longer connected");
-      this.#awaitReturn(hostId);
+      if (this.hasAgent(hostId)) this.#startGrace(hostId);
       this.#listener?.disconnected(hostId);
     },
   };

@@ -128,6 +128,15 @@ describe("a managed miner", () => {
     await shows(bench, "Disconnected");
   });
 
+  test("of a host whose agent never connects is disconnected, also after a restart of the service", async () => {
+    const { bench, manage, restart } = await openHosts({ agentGraceMs: 500 });
+    await manage({ poolId: 0, isPoolGroup: false });
+    // Reads are an hour apart here: that the agent is away is known without them.
+    await shows(bench, "Disconnected");
+    await restart();
+    await shows(bench, "Disconnected");
+  });
+
   test("goes on as it was after a restart of the service", async () => {
     const { bench, agent, hosts } = await mining();
     await hosts.restart();
