@@ -87,6 +87,20 @@ describe("a download", () => {
     ]);
   });
 
+  test("whose program was deleted is fetched and unpacked again, in place of what is left of it", async () => {
+    const { obtain, folder, asked } = await bench({ "/miner.tar.gz": archive });
+    const sha256 = sumOf(archive);
+    const first = await obtain({ sha256 });
+    if (first.state !== "ready") throw new Error("it waits for a confirmation");
+    // As virus scanners do.
+    await rm(first.path);
+    const left = filesIn(folder);
+    expect(await obtain({ sha256 })).toEqual(first);
+    expect(existsSync(first.path)).toBe(true);
+    expect(filesIn(folder)).toHaveLength(left.length + 1);
+    expect(asked).toHaveLength(2);
+  });
+
   test("with another sum is removed", async () => {
     const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
     const error = await problem(obtain({ sha256: "0".repeat(64) }));

@@ -159,6 +159,8 @@ export class Downloads {
         );
       }
       await chmod(path, 0o755);
+      // What is left of an earlier one whose executable was deleted: a folder with files cannot be renamed onto.
+      await rm(place, { recursive: true, force: true });
       await rename(unfinished, place);
     } finally {
       await rm(unfinished, { recursive: true, force: true });
@@ -168,8 +170,9 @@ export class Downloads {
       delete waiting[request.url];
     });
     const ready = await this.#present(request, sha256);
-    if (ready === null) throw new Error(`${place} is gone`);
-    return ready;
+    if (ready !== null) return ready;
+    const advice = "something on this host removed it, such as a virus scanner, where it must be allowed";
+    throw new RigbridgeError("download.archive", `${request.executable} is gone from ${place} again: ${advice}`);
   }
 
   async #present(request: DownloadRequest, sha256: string): Promise<Obtained | null> {
