@@ -123,10 +123,10 @@ test("a service that is killed between the steps of a template takes each step a
 
   const { results, total } = await look(url, id);
   expect(total).toBe(rigs);
-  const outcomes = results.map(({ state }, index) => {
+  const outcomes = results.map(({ state, message }, index) => {
     const writes = farm.rigs[index]?.requests.writes ?? [];
     const located = writes.filter((write) => write.includes("identify")).length;
-    return { state, set: writes.length - located, located };
+    return { state, message, set: writes.length - located, located };
   });
   expect(outcomes.filter(({ set, located }) => set > 1 || located > 1)).toEqual([]);
   expect(outcomes.filter(({ state, set, located }) => state === "done" && set + located !== 2)).toEqual([]);

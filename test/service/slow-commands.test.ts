@@ -66,6 +66,33 @@ describe("a slow rig", () => {
     expect(rig.requests.writes).toEqual([]);
   });
 
+  test("whose first answer since the service started comes late gets its command then", async () => {
+    const config = { poll: { interval: 3600, timeout: 1 } };
+    const { bench, id, rig } = await withOne(axeos, { config });
+    rig.fault = { name: "delay", ms: 3_600_000 };
+    await bench.restart(config);
+    await bench.poll(id);
+    expect((await bench.get(id)).statusInfo.statusDisplay).toBe("Starting");
+    const asked = rig.requests.count;
+    const stopped = bench.act(id, { action: "stop" });
+    await until(() => rig.requests.count > asked, "the read before the command");
+    rig.fault = null;
+    expect(await stopped).toMatchObject({ success: true });
+    expect(rig.model.mining).toBe(false);
+    expect(rig.requests.writes).toHaveLength(1);
+    expect(await states(bench, id)).toEqual(["stop done"]);
+  });
+
+  test("that does not answer for long after the start fails its command, and is off only after its polls", async () => {
+    const config = { poll: { interval: 3600, timeout: 0.5 } };
+    const { bench, id, rig } = await withOne(axeos, { config });
+    rig.fault = "silent";
+    await bench.restart(config);
+    expect(await refusal(bench.act(id, { action: "stop" }))).toBe("rig.timeout");
+    expect(await states(bench, id)).toEqual(["stop failed"]);
+    expect((await bench.get(id)).statusInfo.statusDisplay).toBe("Starting");
+  });
+
   test("that is off by now has received nothing: failed, not unknown", async () => {
     const { bench, id, rig } = await withSlow();
     rig.fault = "off";

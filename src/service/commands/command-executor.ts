@@ -4,7 +4,8 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply, CommandCause } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { PolledRig, Poller } from "../../fleet/poller.ts";
-import type { RigState } from "../../fleet/state.ts";
+import { missesUntilDisconnected } from "../../fleet/schedule.ts";
+import { isUnread, type RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
 import { SessionEnded } from "../../link/session-ended.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
@@ -318,6 +319,12 @@ class Session {
   async #identified(): Promise<Reading> {
     this.#rig.doubt();
     await this.#fleet.read(this.#rig);
+    // Right after the start, when every rig is read at once, its first answer may come late.
+    for (let attempt = 1; attempt < missesUntilDisconnected && isUnread(this.#rig.state); attempt += 1) {
+      await pauseBefore(attempt, this.#closing);
+      if (this.#closing.aborted) break;
+      await this.#fleet.read(this.#rig, { silence: true });
+    }
     return requireReading(this.#rig.state);
   }
 
