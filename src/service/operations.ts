@@ -62,8 +62,12 @@ export function serviceOperations(parts: ServiceParts): Calls {
     const members = new Set(automation.engine.members(rule));
     const inside = minerIds.filter((id) => members.has(id));
     if (inside.length > 0) return inside;
-    const which = minerIds.length === 1 ? "this miner" : "any of these miners";
-    throw new RigbridgeError("nothing.to.do", `The rule ${rule.settings.name} does not apply to ${which}`);
+    const which = minerIds.length === 1 ? "this miner" : `any of these ${minerIds.length} miners`;
+    const reasons = new Set(minerIds.map((id) => automation.engine.whyNot(rule, id)));
+    throw new RigbridgeError(
+      "nothing.to.do",
+      `The rule ${rule.settings.name} does not apply to ${which}: ${[...reasons].join("; ")}`,
+    );
   };
   const runByHand: typeof runList = async (input, caller) => {
     registry.entryFor(input.id, accessBook.of(caller));

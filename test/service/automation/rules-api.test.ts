@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { minersIn } from "../../../src/contract/miners-in.ts";
+import { startFarm } from "../../../src/simulator/index.ts";
 import { problem as refusal } from "../../errors.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches, openBench } from "../bench.ts";
@@ -437,6 +439,30 @@ describe("a rule on a virtual rig", () => {
     await start(ids.slice(0, 2));
   });
 
+  test("that a person runs on demo rigs says that it leaves those alone", async () => {
+    const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }] });
+    onTestFinished(() => farm.close());
+    const rules = [{ key: "locate", name: "Locate", manual: true, do: [{ action: "locate", on: true }] }];
+    const demo = farm.rigs.map(({ address }, index) => ({ address, name: `demo ${index}` }));
+    const { service } = await openBench({ demo, config: { rules } });
+    const [first] = minersIn((await service.listMiners({}, caller)).groupList);
+    const alone = service.minerAction({ id: first?.id ?? 0, action: "rule", rule_id: 1 }, caller);
+    expect((await refusal(alone)).message).toBe(
+      "The rule Locate does not apply to this miner: rules do not act on demo rigs",
+    );
+    const all = {
+      action: "rule" as const,
+      parameters: { rule_id: 1 },
+      all: true,
+      parallel: 16,
+      delay: 0,
+      dryRun: true,
+    };
+    expect((await refusal(service.startBulkAction(all, caller))).message).toBe(
+      "The rule Locate does not apply to any of these 2 miners: rules do not act on demo rigs",
+    );
+  });
+
   test("that a person runs for all miners runs on those in its scope, and is refused for others", async () => {
     const { bench, ids, pass } = await farmWith(
       [
@@ -454,7 +480,10 @@ describe("a rule on a virtual rig", () => {
     await bench.service.changeMiner({ id: two, name: "two" }, caller);
     await pass(30);
     const refused = await refusal(bench.act(one, { action: "rule", rule_id: 1 }));
-    expect([refused.code, refused.message]).toEqual(["nothing.to.do", "The rule Locate does not apply to this miner"]);
+    expect([refused.code, refused.message]).toEqual([
+      "nothing.to.do",
+      "The rule Locate does not apply to this miner: outside the scope of the rule",
+    ]);
     const { id } = await bench.service.startBulkAction(
       { action: "rule", parameters: { rule_id: 1 }, all: true, parallel: 16, delay: 0, dryRun: false },
       caller,

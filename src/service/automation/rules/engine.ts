@@ -102,6 +102,11 @@ export class RuleEngine {
     return this.#members.of(rule);
   }
 
+  /** Why a rule is not for a miner, as the end of a sentence. */
+  whyNot(rule: LiveRule, minerId: number): string {
+    return this.#members.whyNot(rule, minerId);
+  }
+
   entryOf(minerId: number): Entry | undefined {
     return this.#members.slot(minerId)?.entry;
   }

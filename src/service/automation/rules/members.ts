@@ -30,7 +30,7 @@ export interface MembersOptions {
 
 /** ms between two looks at miners that came, left or moved. */
 const arrangeMs = 30_000;
-const disowned = "its maker is no longer an administrator";
+const disowned = "its creator is no longer an administrator";
 
 /** Which miners each rule is for: those of its scope that its maker may see. Demo miners belong to none. */
 export class RuleMembers {
@@ -62,6 +62,15 @@ export class RuleMembers {
   of(rule: LiveRule): number[] {
     this.arrange();
     return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
+  }
+
+  /** Why a rule is not for a miner, as the end of a sentence. */
+  whyNot(rule: LiveRule, minerId: number): string {
+    const entry = this.#slots.get(minerId)?.entry;
+    if (entry?.facts.demo === true) return "rules do not act on demo rigs";
+    if (rule.problem !== null) return rule.problem;
+    const isVisible = entry !== undefined && this.#accesses.get(rule)?.seesGroup(entry.facts.groupId) === true;
+    return isVisible ? "outside the scope of the rule" : "the creator of the rule has no access there";
   }
 
   /** Assigns miners to rules again where miners, groups, rules or makers have changed. `isNew`: there is a new miner. */
