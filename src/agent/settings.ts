@@ -89,9 +89,6 @@ export async function readAgentSettings(
   const insecure = overrides.insecure ?? written.insecure;
   checkService({ service: new URL(service), insecure });
   const { folders, ...allowed } = written.allow;
-  // Not one from the environment.
-  const holdsToken = written.token !== undefined && text.includes(written.token);
-  const isExposed = file !== null && holdsToken && (await readableByOthers(file));
   return {
     ...{ service: new URL(service), token, folder, insecure },
     ca: ca === undefined ? null : await certificate(ca),
@@ -100,10 +97,26 @@ export async function readAgentSettings(
     foreignPrograms: written.foreignPrograms,
     mirror: written.mirror ?? null,
     own: written.software.map(declaredProgram),
-    warnings: isExposed
-      ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`]
-      : [],
+    warnings: file === null ? [] : await warningsAbout(file, text, written),
   };
+}
+
+/** The file alone, which may leave the service and the token to options. Throws like `readAgentSettings`. */
+export async function readAgentFile(
+  file: string,
+  env: Environment = process.env,
+): Promise<{ readonly settings: AgentSettings; readonly warnings: readonly string[] }> {
+  const text = await readText(file);
+  const settings = parseAgentSettings(text, basename(file), env);
+  return { settings, warnings: await warningsAbout(file, text, settings) };
+}
+
+async function warningsAbout(file: string, text: string, { token }: AgentSettings): Promise<string[]> {
+  // Not one from the environment.
+  const holdsToken = token !== undefined && text.includes(token);
+  return holdsToken && (await readableByOthers(file))
+    ? [`${file} contains a token that every user of this machine can read; run chmod 600 on it`]
+    : [];
 }
 
 /** The settings from YAML text; `name` names the file in the mistakes. */

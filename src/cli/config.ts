@@ -1,6 +1,11 @@
+import { basename } from "node:path";
 import { Command } from "commander";
-import { type Config, configSchema, readConfig } from "../config/index.ts";
-import { defaultFile } from "./default-files.ts";
+import { AgentSettings, readAgentFile } from "../agent/settings.ts";
+import { parseYaml } from "../config/document.ts";
+import { readText } from "../config/file.ts";
+import { Config, configSchema, readConfig } from "../config/index.ts";
+import { isRecord } from "../contract/record.ts";
+import { defaultAgentFile, defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
 import { counted } from "./table.ts";
 
@@ -11,7 +16,7 @@ export function configCommand(): Command {
   config
     .command("check")
     .description("Prints ok, or every mistake with its line number.")
-    .argument("[file]", "configuration file", defaultFile)
+    .argument("[file]", "configuration file of the service or of an agent", defaultFile)
     .action(failing(check));
   config
     .command("schema")
@@ -21,9 +26,32 @@ export function configCommand(): Command {
 }
 
 async function check(file: string): Promise<void> {
-  const { config, warnings } = await readConfig(file);
+  const { contents, warnings } = (await isOfAgent(file)) ? await checkAgent(file) : await checkService(file);
   for (const warning of warnings) console.error(`Warning: ${warning}`);
-  console.log(`${file}: ok (${counts(config)})`);
+  console.log(`${file}: ok (${contents})`);
+}
+
+async function checkService(file: string) {
+  const { config, warnings } = await readConfig(file);
+  return { contents: counts(config), warnings };
+}
+
+async function checkAgent(file: string) {
+  const { settings, warnings } = await readAgentFile(file);
+  const programs = counted(settings.software.length, "declared program");
+  return { contents: `an agent's file, ${programs}`, warnings };
+}
+
+/** By its name, or by keys that only an agent's file has. */
+async function isOfAgent(file: string): Promise<boolean> {
+  if (basename(file) === defaultAgentFile) return true;
+  const { value } = parseYaml(await readText(file));
+  const keys = isRecord(value) ? Object.keys(value) : [];
+  const [ofAgent, ofService] = [AgentSettings.shape, Config.shape];
+  return (
+    keys.some((key) => key in ofAgent && !(key in ofService)) &&
+    !keys.some((key) => key in ofService && !(key in ofAgent))
+  );
 }
 
 /** "3 miners, 1 pool". */

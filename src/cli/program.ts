@@ -15,8 +15,14 @@ const commands = {
   config: async () => (await import("./config.ts")).configCommand(),
 };
 
+const see = "rigs are listed on the dashboard, and by `curl http://127.0.0.1:17790/api/miners`";
+const add = "rigs are added on the dashboard, in rigbridge.yaml, or by POST /api/miners";
+const remove = "rigs are removed on the dashboard, or by DELETE /api/miners/{id}";
+/** Commands that people expect and that do not exist yet, with what to use instead. */
+const absent: Readonly<Record<string, string>> = { list: see, ls: see, status: see, add, remove, rm: remove };
+
 /** The command line. It loads only the command that the first argument names; all of them where it names none. */
-export async function program([name]: readonly string[]): Promise<Command> {
+export async function program([name = ""]: readonly string[]): Promise<Command> {
   const rigbridge = new Command("rigbridge")
     .description("Monitors and controls mining rigs, and serves a documented HTTP API for them.")
     .version(version)
@@ -27,5 +33,6 @@ export async function program([name]: readonly string[]): Promise<Command> {
   const named = all.filter(([key]) => key === name);
   for (const [, load] of named.length > 0 ? named : all)
     rigbridge.addCommand((await load()).copyInheritedSettings(rigbridge));
+  if (Object.hasOwn(absent, name)) rigbridge.error(`There is no command "${name}" yet: ${absent[name]}`);
   return rigbridge;
 }

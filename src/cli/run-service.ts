@@ -76,15 +76,16 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
     await run(first);
   } catch (error) {
     await shutdown.close(log);
-    throw withAdvice(error, first.file ?? usualFile);
+    throw withAdvice(error, first.file);
   }
 }
 
-/** The server's sentence names configuration keys; this adds the file and the option. */
-function withAdvice(error: unknown, file: string): unknown {
+/** The server's sentence names configuration keys; this adds the file, if there is one, and the option. */
+function withAdvice(error: unknown, file: string | null): unknown {
   if (!(error instanceof RigbridgeError) || !(error.cause instanceof Error) || !("code" in error.cause)) return error;
   if (error.cause.code !== "EADDRINUSE") return error;
-  return new RigbridgeError(error.code, `${error.message} in ${file}, or choose another with --port`, { cause: error });
+  const where = file === null ? "" : ` in ${file}`;
+  return new RigbridgeError(error.code, `${error.message}${where}, or choose another with --port`, { cause: error });
 }
 
 /** The configuration of the file, or the defaults without one, overridden by the options. */

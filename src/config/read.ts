@@ -128,7 +128,7 @@ const secretKeys = new Set(["key", "password", "token", "secret"]);
 /** Lists whose entries are named by their `key`. */
 const keyedLists = ["channels", "rules", "schedules", "maintenance"];
 
-/** Whether the file itself contains a secret. `x` is a pool's empty password. Any header may be a secret. */
+/** Whether the file itself contains a secret. Any header may be one. */
 function holdsSecret(value: unknown, isSecretKey = (key: string): boolean => secretKeys.has(key)): boolean {
   if (Array.isArray(value)) return value.some((item) => holdsSecret(item, isSecretKey));
   if (!isRecord(value)) return false;
@@ -151,4 +151,7 @@ function channelHoldsSecret(channel: unknown): boolean {
   });
 }
 
-const isWritten = (text: string): boolean => !["", "x"].includes(text) && !text.includes("${");
+/** Known to everybody: a pool's empty password, default passwords of makers, and the token of the simulated XMRig. */
+const publicSecrets: readonly string[] = ["", "x", "admin", "root", "super", "simulated"];
+
+const isWritten = (text: string): boolean => !publicSecrets.includes(text) && !text.includes("${");

@@ -25,9 +25,42 @@ describe("rigbridge", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("(Did you mean simulate?)");
   });
+
+  test("a command that does not exist yet names what to use", async () => {
+    expect(await rigbridge(["list", "--json"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'There is no command "list" yet: rigs are listed on the dashboard, and by `curl ',
+      ),
+    });
+  });
 });
 
 describe("rigbridge config", () => {
+  test("check knows an agent's file by its keys or its name, and its mistakes", async () => {
+    const agent =
+      "service: https://rigs.example\nallow: { reboot: true }\nsoftware: [{ id: LolMiner, path: /opt/lol }]\n";
+    await writeFile(join(folder, "gpu.yaml"), agent);
+    expect(await rigbridge(["config", "check", "gpu.yaml"], { cwd: folder })).toEqual({
+      code: 0,
+      stdout: "gpu.yaml: ok (an agent's file, 1 declared program)\n",
+      stderr: "",
+    });
+    await writeFile(join(folder, "gpu.yaml"), `${agent}token: 0123456789abcdef\n`);
+    expect((await rigbridge(["config", "check", "gpu.yaml"], { cwd: folder })).stderr).toBe(
+      "Warning: gpu.yaml contains a token that every user of this machine can read; run chmod 600 on it\n",
+    );
+    await writeFile(join(folder, "rigbridge-agent.yaml"), "software: 7\nmirrow: x\n");
+    expect(await rigbridge(["config", "check", "rigbridge-agent.yaml"], { cwd: folder })).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "rigbridge-agent.yaml has 2 mistakes\n" +
+        "  rigbridge-agent.yaml:1: software: must be a list, is a number\n" +
+        '  rigbridge-agent.yaml:2: mirrow: is not a known key; did you mean "mirror"?\n',
+    });
+  });
+
   test("check prints ok and what the file contains", async () => {
     const text =
       "groups: [{ name: g, groups: [{ name: in, groups: [{ name: deep }] }] }]\nminers:\n  - { address: a1, group: g }\n  - address: a2\n";

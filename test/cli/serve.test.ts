@@ -166,10 +166,12 @@ describe("rigbridge serve", () => {
     const port = typeof bound === "object" ? `${bound?.port}` : "";
     await writeFile(join(folder, "empty.yaml"), "store: { url: empty.db }\n");
     const { code, stderr } = await rigbridge(["serve", "--config", "empty.yaml", "--port", port], place());
+    const withoutFile = await rigbridge(["serve", "--port", port], place());
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`Cannot listen on 127.0.0.1 port ${port}: another program listens there`);
     expect(stderr).toContain("Change http.host or http.port in empty.yaml, or choose another with --port");
+    expect(withoutFile.stderr).toContain("Change http.host or http.port, or choose another with --port");
   });
 
   test("does not listen beyond loopback without a key", async () => {

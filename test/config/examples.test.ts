@@ -5,10 +5,10 @@ import { parse } from "yaml";
 import { parseAgentSettings } from "../../src/agent/settings.ts";
 import { configSchema, readConfig } from "../../src/config/index.ts";
 
-// depends on: examples/*, examples/gpu-rig/*
+// depends on: examples/*, examples/gpu-rig/*, examples/home-assistant/*
 
 const folder = new URL("../../examples/", import.meta.url);
-const examples = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+const examples = [...readdirSync(folder).filter((name) => name.endsWith(".yaml")), "home-assistant/rigbridge.yaml"];
 const secrets = {
   RIGBRIDGE_KEY: "an-invented-key-of-some-length",
   OPERATOR_KEY: "another-invented-key-of-length",
@@ -16,14 +16,16 @@ const secrets = {
   NTFY_TOPIC: "an-invented-topic",
   XMR_WALLET: "4Invented",
   RVN_WALLET: "RInvented",
+  MQTT_PASSWORD: "invented",
 };
 
 const validate = new Ajv({ strict: false, validateFormats: false }).compile(configSchema());
 const textOf = (name: string): string => readFileSync(new URL(name, folder), "utf8");
 
 describe.each(examples)("the example %s", (name) => {
-  test("has no mistakes", async () => {
-    const { config } = await readConfig(new URL(name, folder).pathname, secrets);
+  test("has no mistakes and no warnings, although everybody can read it", async () => {
+    const { config, warnings } = await readConfig(new URL(name, folder).pathname, secrets);
+    expect(warnings).toEqual([]);
     expect(config.miners.length > 0 || config.agent.enabled).toBe(true);
   });
 

@@ -453,7 +453,7 @@ describe("a rule on a virtual rig", () => {
     const all = {
       action: "rule" as const,
       parameters: { rule_id: 1 },
-      all: true,
+      all: true as const,
       parallel: 16,
       delay: 0,
       dryRun: true,
