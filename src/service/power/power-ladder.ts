@@ -1,5 +1,8 @@
+import { invalid } from "../../contract/problems.ts";
+import { quantityIn } from "../../contract/quantity.ts";
 import { type Range, wholeSteps } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
+import { switchWord } from "../../contract/triggers.ts";
 
 /** Measured power of a rig, W. */
 export interface PowerKnowledge {
@@ -215,3 +218,17 @@ function both(throttle: Way | null, lasting: Way | null): Way | null {
 
 const lower = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
+
+/** Of a number, or of the label of one of the few powers that the rig has. Throws `input.invalid`. */
+export function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string): number {
+  if (typeof wanted === "number") return wanted;
+  const level = levels?.find(({ label }) => label.toLowerCase() === wanted.toLowerCase());
+  if (level !== undefined) return level.watts;
+  if (switchWord(wanted) === false) return 0;
+  const watts = quantityIn(wanted, "W");
+  const labels = levels === null ? "" : ` or one of ${levels.map(({ label }) => label).join(", ")}`;
+  const takes = `"power_target" takes watts${labels}; 0 stops the rig`;
+  if (typeof watts === "string") throw invalid(path, `${takes}; the value ${watts}`);
+  if (!(watts >= 0 && watts < 1_000_000)) throw invalid(path, takes);
+  return watts;
+}

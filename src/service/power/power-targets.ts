@@ -1,14 +1,12 @@
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
-import { quantityIn } from "../../contract/quantity.ts";
 import type { Range } from "../../contract/ranges.ts";
 import type { Control, ControlKey, ControlValue } from "../../contract/readings.ts";
 import { switchWord } from "../../contract/triggers.ts";
 import { type Brief, briefOf, type RigState } from "../../fleet/state.ts";
 import type { Reading } from "../../link/driver.ts";
-import type { PowerMemories, PowerMemory } from "../../store/index.ts";
 import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
-import { type RigWrite, type Step, setControl, switchMining } from "../commands/steps.ts";
+import { type Step, setControl, switchMining } from "../commands/steps.ts";
 import type { PowerControl, PowerHolder } from "../miners/miner-registry.ts";
 import { isSameSetting, LearnedRungs } from "./learned-rungs.ts";
 import { isOver, MaximumChecks, type PowerMaxima } from "./maximum-checks.ts";
@@ -19,9 +17,11 @@ import {
   type PowerLadder,
   powerTarget,
   type Setting,
+  wattsOf,
 } from "./power-ladder.ts";
-import { blank, isSame, learnedDraw, rangeOf } from "./power-memory.ts";
-import { changesWithin, free, type Permission, type PowerRules, permissionFor, wears } from "./power-permission.ts";
+import { learnedDraw, rangeOf } from "./power-memory.ts";
+import { PowerMemoryBook, type PowerMemoryOptions } from "./power-memory-book.ts";
+import { free, type Permission, type PowerRules, permissionFor, wears } from "./power-permission.ts";
 import { type PowerCommand, powerHold } from "./precedence.ts";
 
 /** What a ladder is made from; `reading` is null if the rig was not read. */
@@ -30,10 +30,7 @@ interface Ladderable {
   readonly reading: Brief | null;
 }
 
-export interface PowerTargetOptions {
-  readonly memoriesOf: (minerId: number) => PowerMemories;
-  /** Epoch ms. */
-  readonly now: () => number;
+export interface PowerTargetOptions extends PowerMemoryOptions {
   /** `ofLoop`: rules of the miner's loop, which come before the general ones. */
   readonly rulesOf: (minerId: number, ofLoop: Partial<PowerRules>) => PowerRules;
   /** W as declared by the owner; null if not declared. */
@@ -48,16 +45,17 @@ const restoredControls: readonly ControlKey[] = ["mode", "power_limit", "throttl
 
 /**
  * The power of each rig as one number: the possible values, the settings for each, and whether a change is allowed now.
- * Remembers the settings of a rig before a stop, and its measured draw.
  */
 export class PowerTargets implements PowerControl, PowerSteps {
   readonly #options: PowerTargetOptions;
+  readonly #memory: PowerMemoryBook;
   #loopRules: ReadonlyMap<number, Partial<PowerRules>> = new Map();
   readonly #learned = new LearnedRungs();
   readonly #maximum = new MaximumChecks((minerId, powered) => ladderOf(powered, this.#knowledge(minerId)));
 
   constructor(options: PowerTargetOptions) {
     this.#options = options;
+    this.#memory = new PowerMemoryBook(options);
   }
 
   /** Takes the rules that loops have for their miners. */
@@ -89,13 +87,11 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** The last command about a rig's power; null if it is older than what is remembered. */
   lastCommand(minerId: number): PowerCommand | null {
-    const { command } = this.#memory(minerId);
-    return command && { ...command, open: false };
+    return this.#memory.lastCommand(minerId);
   }
 
-  rememberCommand(minerId: number, { at, by, who, stops }: PowerCommand): void {
-    const memory = { ...this.#memory(minerId), command: { at, by, who, stops } };
-    this.#options.memoriesOf(minerId).save(minerId, memory);
+  rememberCommand(minerId: number, command: PowerCommand): void {
+    this.#memory.noteCommand(minerId, command);
   }
 
   /** Who holds a rig's power against loops. */
@@ -110,8 +106,8 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** Takes a new reading of a rig. */
   observe(minerId: number, reading: Brief): void {
-    const memory = this.#memory(minerId);
-    const updated = { ...memory, ...this.#turned(memory, miningOf(reading)), ...learnedDraw(memory, reading) };
+    const memory = this.#memory.of(minerId);
+    const updated = { ...memory, ...this.#memory.turned(memory, miningOf(reading)), ...learnedDraw(memory, reading) };
     const { full, modes } = updated;
     const ladder = ladderOf(
       { controls: reading.controls, mining: miningOf(reading) },
@@ -120,8 +116,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     this.#maximum.observe(minerId, presentWatts(ladder, reading));
     const range = rangeOf(ladder, memory.range);
     const rungs = this.#learned.after(minerId, reading, ladder?.present ?? null, memory.rungs, this.#options.now());
-    const learnt = { ...updated, range, rungs };
-    if (!isSame(memory, learnt)) this.#options.memoriesOf(minerId).save(minerId, learnt);
+    this.#memory.noteRead(minerId, { ...updated, range, rungs });
   }
 
   /**
@@ -133,7 +128,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     const { reading } = state;
     if (ladder === null || reading === null) return undefined;
     const { algorithm } = reading.readings;
-    const known = this.#memory(minerId).rungs.filter(
+    const known = this.#memory.of(minerId).rungs.filter(
       // A stopped rig may not report its algorithm; all rungs are for its last one.
       (rung) => (algorithm === null || rung.algorithm === algorithm) && isOnLadder(rung.watts, ladder),
     );
@@ -217,7 +212,7 @@ export class PowerTargets implements PowerControl, PowerSteps {
     }
     return permissionFor({
       ...{ watts, ladder, mining, controls: reading.controls },
-      ...{ rules: this.#rulesOf(minerId), memory: this.#memory(minerId), now: this.#options.now() },
+      ...{ rules: this.#rulesOf(minerId), memory: this.#memory.of(minerId), now: this.#options.now() },
     });
   }
 
@@ -229,27 +224,22 @@ export class PowerTargets implements PowerControl, PowerSteps {
 
   /** When those of the last hour were made, epoch ms, and how many there may be. */
   changes(minerId: number): { readonly made: readonly number[]; readonly atMost: number } {
-    const made = changesWithin(this.#memory(minerId), this.#options.now());
-    return { made, atMost: this.#rulesOf(minerId).changesPerHour };
+    return { made: this.#memory.changes(minerId), atMost: this.#rulesOf(minerId).changesPerHour };
   }
 
   /** The declared draw serves until a draw was measured. */
   #knowledge(minerId: number): PowerKnowledge {
-    const { full, modes } = this.#memory(minerId);
+    const { full, modes } = this.#memory.of(minerId);
     return { full: full ?? this.#options.nameplateOf(minerId), modes };
   }
 
   /** The range that front ends show; null for a choice. */
   #range(minerId: number, ladder: PowerLadder | null): Range | null {
-    return rangeOf(ladder, this.#memory(minerId).range);
+    return rangeOf(ladder, this.#memory.of(minerId).range);
   }
 
   #rulesOf(minerId: number): PowerRules {
     return this.#options.rulesOf(minerId, this.#loopRules.get(minerId) ?? {});
-  }
-
-  #memory(minerId: number): PowerMemory {
-    return this.#options.memoriesOf(minerId).get(minerId) ?? blank;
   }
 
   #ladderFor(minerId: number, reading: Reading): PowerLadder {
@@ -267,23 +257,22 @@ export class PowerTargets implements PowerControl, PowerSteps {
       const write = step(reading);
       if (typeof write === "string") return write;
       const worked = on ? {} : { before: settingsOf(reading.controls) };
-      const remembering = this.#remembering(minerId, write, () => ({ ...worked, ...this.#turnedNow(on) }));
-      return on ? remembering : this.#maximum.granting(minerId, 0, remembering);
+      const noting = this.#memory.noting(minerId, write, () => ({ ...worked, ...this.#memory.turnedNow(on) }));
+      return on ? noting : this.#maximum.granting(minerId, 0, noting);
     };
   }
 
   #set(minerId: number, key: string, step: Step): Step {
     return (reading) => {
       const write = step(reading);
-      if (typeof write === "string" || !isPower(key) || !wears(reading.controls, key)) return write;
-      // Its draw at other settings is not known yet.
-      return this.#remembering(minerId, write, () => ({ full: null, changes: this.#changed(minerId) }));
+      const isKept = typeof write === "string" || !isPower(key) || !wears(reading.controls, key);
+      return isKept ? write : this.#memory.notingChange(minerId, write);
     };
   }
 
   #restore(minerId: number, key: ControlKey): Step {
     return (reading) => {
-      const value = this.#memory(minerId).before[key];
+      const value = this.#memory.of(minerId).before[key];
       const control = reading.controls.find((each) => each.key === key);
       if (value === undefined || control === undefined || reports(control, value)) return "";
       if (this.#maximum.exceeds(minerId, reading, { key, value })) return "";
@@ -301,31 +290,6 @@ export class PowerTargets implements PowerControl, PowerSteps {
   #within(minerId: number): Step[] {
     const set = ({ key, value }: Setting): Step => this.#set(minerId, key, setControl(key, String(value)));
     return Array<Step>(settingsAtMost).fill(this.#maximum.within(minerId, set));
-  }
-
-  /** Stores a change before the write is sent: a change that may have been made counts too. */
-  #remembering<T extends RigWrite>(minerId: number, rigWrite: T, note: () => Partial<PowerMemory>): T {
-    const write: RigWrite["write"] = (rig, signal) => {
-      this.#options.memoriesOf(minerId).save(minerId, { ...this.#memory(minerId), ...note() });
-      return rigWrite.write(rig, signal);
-    };
-    return { ...rigWrite, write };
-  }
-
-  #changed(minerId: number): number[] {
-    const now = this.#options.now();
-    return [...changesWithin(this.#memory(minerId), now), now];
-  }
-
-  #turnedNow(on: boolean): Partial<PowerMemory> {
-    const now = this.#options.now();
-    return on ? { mining: true, startedAt: now } : { mining: false, stoppedAt: now };
-  }
-
-  /** Manual starts and stops count for the minimum times as well. */
-  #turned({ mining: before }: PowerMemory, mining: boolean | null): Partial<PowerMemory> {
-    if (mining === null || mining === before) return {};
-    return before === null ? { mining } : this.#turnedNow(mining);
   }
 }
 
@@ -348,20 +312,6 @@ export const presentWatts = (ladder: PowerLadder | null, { readings }: Brief): n
   ladder?.present ?? readings.power ?? 0;
 
 const isPower = (key: string): boolean => restoredControls.some((each) => each === key);
-
-/** Of a number, or of the label of one of the few powers that the rig has. Throws `input.invalid`. */
-function wattsOf(wanted: number | string, { levels }: PowerLadder, path: string): number {
-  if (typeof wanted === "number") return wanted;
-  const level = levels?.find(({ label }) => label.toLowerCase() === wanted.toLowerCase());
-  if (level !== undefined) return level.watts;
-  if (switchWord(wanted) === false) return 0;
-  const watts = quantityIn(wanted, "W");
-  const labels = levels === null ? "" : ` or one of ${levels.map(({ label }) => label).join(", ")}`;
-  const takes = `"power_target" takes watts${labels}; 0 stops the rig`;
-  if (typeof watts === "string") throw invalid(path, `${takes}; the value ${watts}`);
-  if (!(watts >= 0 && watts < 1_000_000)) throw invalid(path, takes);
-  return watts;
-}
 
 function settingsOf(controls: readonly Control[]): Record<string, ControlValue> {
   const settings: Record<string, ControlValue> = {};
