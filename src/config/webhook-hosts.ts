@@ -10,8 +10,8 @@ interface HookHost {
 }
 
 /** Undefined for what is not a host. */
-function hookHost(text: string): HookHost | undefined {
-  if (/[\s/?#@\\]/.test(text)) return undefined;
+export function hookHost(text: string): HookHost | undefined {
+  if (/[\s/?#@\\*]/.test(text)) return undefined;
   const written = isIPv6(text) ? `[${text}]` : text;
   if (!URL.canParse(`http://${written}`)) return undefined;
   // The port as written: a URL leaves out 80.
