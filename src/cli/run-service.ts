@@ -120,8 +120,10 @@ async function start(
   shutdown.addFirst("demo farm", demo.close);
   const messages = new BrokerMessages(Date.now);
   const mqtt = config.mqtt === undefined ? {} : { messages };
+  let ownPort: number | null = null;
   const service = await startService({
     ...{ config, store, log, ...mqtt },
+    ownPort: () => ownPort,
     demo: demo.miners,
     demoLeft: () => {
       demo.close().catch((error: unknown) => log.error({ err: error }, "The demo farm could not be closed"));
@@ -138,6 +140,7 @@ async function start(
     ...{ service, settings: config.http, log, version, sessions: store.sessions },
     mqtt: () => bridge?.status,
   });
+  ownPort = http.address.port;
   shutdown.add("HTTP server", () => http.close());
   const places = placesOf(http, ownHosts());
   if (config.mqtt !== undefined) {

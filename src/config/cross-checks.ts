@@ -16,6 +16,7 @@ import { ownTopics, reservedTopic } from "./plug-topics.ts";
 import { type KnownNames, maintenanceFindings, ruleFindings, ruleLoops, scheduleFindings } from "./rule-checks.ts";
 import { resolveRule } from "./rule-resolution.ts";
 import { Software, softwareFindings } from "./software.ts";
+import { hookHost } from "./webhook-hosts.ts";
 
 /**
  * Checks across values: unknown names, duplicates, a service open to everyone.
@@ -49,6 +50,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(users, "name"),
     ...twice(entriesOf(config, "templates"), "name"),
     ...automation(config, miners, groupNames, poolNames),
+    ...webhookHosts(config, miners),
     ...twice(entriesOf(config, "maintenance"), "name"),
     ...twice(channels, "key"),
     ...channels.flatMap((channel) => channelFindings(channel, groupNames)),
@@ -310,6 +312,29 @@ function automation(
       maintenanceFindings(settings, path, known),
     ),
   ];
+}
+
+/** A host that is listed twice, or at the very address of a miner, where no web hook goes. */
+function webhookHosts(
+  { automation: settings }: Readonly<Record<string, unknown>>,
+  miners: readonly Entry[],
+): Finding[] {
+  const listed = isRecord(settings) ? settings.webhookHosts : null;
+  const texts: unknown[] = Array.isArray(listed) ? listed : [];
+  const placeOf = (text: unknown): string | undefined => {
+    const { host, port } = (typeof text === "string" ? hookHost(text) : undefined) ?? {};
+    return host === undefined ? undefined : `${host} ${port ?? ""}`;
+  };
+  const minerAt = new Map(miners.map(({ path, fields }) => [placeOf(fields.address), pathText(path)]));
+  const places = texts.map(placeOf);
+  return places.flatMap((place, index): Finding[] => {
+    if (place === undefined) return [];
+    const path = ["automation", "webhookHosts", index];
+    const first = places.indexOf(place);
+    if (first < index) return [{ path, message: `is the same host as automation.webhookHosts[${first}]` }];
+    const miner = place.endsWith(" ") ? undefined : minerAt.get(place);
+    return miner === undefined ? [] : [{ path, message: `is the address of ${miner}, to which no web hook is sent` }];
+  });
 }
 
 /** The key that a rule is known by. */

@@ -18,6 +18,7 @@ import { ElectricitySettings, MarketSettings, PoolViewSettings, RateSettings } f
 import { MqttSettings } from "./mqtt.ts";
 import { OwnAgentSettings } from "./own-agent.ts";
 import { Software } from "./software.ts";
+import { WebhookHosts } from "./webhook-hosts.ts";
 
 /**
  * The configuration, as in `additions` of the API ("Config keys"). Every key is optional; a key without effect in this
@@ -277,6 +278,7 @@ export const Config = z.strictObject({
   automation: z
     .strictObject({
       programs: z.boolean().default(false).describe("rules may run programs of this machine"),
+      webhookHosts: WebhookHosts,
     })
     .prefault({})
     .describe("what rules may do"),

@@ -44,16 +44,21 @@ export function formatAddress({ host, port, tls }: RigAddress): string {
 export const isSameAddress = (one: RigAddress, other: RigAddress): boolean =>
   canonicalHost(one.host) === canonicalHost(other.host) && one.port === other.port && one.tls === other.tls;
 
-/** A host in one spelling: no trailing dot, IPv6 shortened, IPv4-mapped IPv6 as IPv4. */
+/** A host in one spelling: no trailing dot, IPv6 shortened, an IPv4 address in an IPv6 one (RFC 4291, 6052, 2765) as IPv4. */
 export function canonicalHost(host: string): string {
   if (!isIPv6(host)) return host.toLowerCase().replace(/\.$/, "");
   const [bare = ""] = host.split("%");
   const short = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
+  const [, high, low] = /^(?:::|::ffff:|::ffff:0:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
   if (high === undefined || low === undefined) return short;
   const octets = [high, low].flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]);
   return octets.join(".");
 }
+
+/** The host of a web address in one spelling. */
+export const hostIn = ({ hostname }: URL): string => canonicalHost(hostname.replace(/^\[|\]$/g, ""));
+
+export const portIn = ({ port, protocol }: URL): number => Number(port) || (protocol === "https:" ? 443 : 80);
 
 /** The address after the checks that have error messages of their own. */
 function bare(text: string): string {

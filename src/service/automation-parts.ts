@@ -12,7 +12,7 @@ import { listRunner } from "./automation/run-list.ts";
 import type { Runs } from "./automation/run-types.ts";
 import { RunExecutor } from "./automation/runs.ts";
 import { StepRunner } from "./automation/step-runner.ts";
-import { sendWebHook } from "./automation/web-hook.ts";
+import { WebHooks } from "./automation/web-hook.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
 import { presentCommand } from "./commands/commands.ts";
@@ -20,7 +20,6 @@ import { managedSteps } from "./hosts/managed-steps.ts";
 import { noticeKeys } from "./miners/miner-notices.ts";
 import type { Economics } from "./money/economics.ts";
 import type { ChannelBook } from "./notifications/channel-book.ts";
-import { isAddressOf } from "./own-address.ts";
 import type { Base, Miners, ServiceOptions } from "./parts.ts";
 import { byTimer, Loops } from "./power/loops.ts";
 import { PowerHolds, powerGuard } from "./power/power-holds.ts";
@@ -31,7 +30,7 @@ export type Rules = ReturnType<typeof openAutomation>;
 /**
  * The parts that write to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions.
  */
-export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics }: Miners) {
+export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics, targets }: Miners) {
   const { repeat = byTimer, messages } = options;
   const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
@@ -48,13 +47,14 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
     ownTopics: ownTopics(config.mqtt),
     programs: config.automation.programs,
     hasMessages: messages !== undefined,
-    isOwnAddress: isAddressOf(config.http),
+    webhookHosts: config.automation.webhookHosts,
+    targets,
   };
   const runner = new StepRunner({
     ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
     ...{ limits, format },
     lastOutputOf: (minerId) => base.managed.lastOutputOf(minerId),
-    effects: effectsOf(options, base, economics),
+    effects: effectsOf(options, base, economics, new WebHooks(targets, log)),
   });
   const jobNotices = new JobNotices(notices, (id) => registry.find(id)?.facts.name);
   const runs = new RunExecutor({ store, runner, jobNotices, now, log });
@@ -70,7 +70,12 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
 }
 
 /** The effects of steps outside of rigs, such as notifications and web hooks. */
-const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base, economics: Economics): Effects => ({
+const effectsOf = (
+  { messages }: ServiceOptions,
+  { notices }: Base,
+  economics: Economics,
+  hooks: WebHooks,
+): Effects => ({
   notify: ({ key, isEnd, reportsAbsence, minerId, severity, title, text: message, channel }) => {
     const channels = channel === "all" ? "all" : [channel];
     const sameAs = reportsAbsence && minerId !== null ? noticeKeys.disconnected(minerId) : undefined;
@@ -78,7 +83,7 @@ const effectsOf = ({ messages }: ServiceOptions, { config, notices }: Base, econ
     else notices.raise({ key, minerId, title, source: "Rules", message, severity, channels, sameAs });
   },
   ...(messages === undefined ? {} : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
-  post: (request, signal) => sendWebHook(request, isAddressOf(config.http), signal),
+  post: (request, maker, signal) => hooks.post(request, maker, signal),
   best: (minerId) => economics.best(minerId)?.watts ?? null,
   program: runProgram,
 });

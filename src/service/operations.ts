@@ -141,7 +141,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     notificationsAction: clearing(ofNotifications.notificationsAction),
     notificationAction: clearing(ofNotifications.notificationAction),
     ...channelOperations({
-      ...{ store, book: parts.channels, outbox: parts.outbox, isOwnAddress: parts.limits.isOwnAddress },
+      ...{ store, book: parts.channels, outbox: parts.outbox, targets: parts.targets },
       notifying: () => automation.lists(),
     }),
     ...templateOperations(

@@ -1,22 +1,34 @@
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import type { HttpSettings } from "../config/schema.ts";
+import { canonicalHost, hostIn, portIn } from "../link/address.ts";
 import { isForbidden } from "../link/forbidden-addresses.ts";
 
-/** Whether an address is one at which the service itself listens: its own port, and a name or address of this machine. */
+/** The names and addresses of this machine, except the many of loopback. */
+export function ownHosts(): string[] {
+  const own = hostname().toLowerCase();
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address));
+  return ["localhost", own, `${own}.local`, ...addresses.map(canonicalHost)];
+}
+
+/** Whether a host, as `canonicalHost` writes it, is this machine whatever its networks are. */
+export const isLoopbackHost = (host: string): boolean =>
+  host === "localhost" ||
+  host.endsWith(".localhost") ||
+  (isIP(host) !== 0 && /^(127\.|::1$|::$|0\.0\.0\.0$)/.test(host));
+
+export const isThisMachine = (host: string): boolean => isLoopbackHost(host) || ownHosts().includes(host);
+
+/**
+ * Whether an address is one at which the service itself listens: its own port, and a name or address of this machine.
+ * `listening`: its port where the settings leave it open; null before it listens.
+ */
 export const isAddressOf =
-  ({ port, hosts }: Pick<HttpSettings, "port" | "hosts">) =>
-  ({ hostname: name, port: given, protocol }: URL): boolean => {
-    if (Number(given || (protocol === "https:" ? 443 : 80)) !== port) return false;
-    const host = name
-      .replace(/^\[|\]$/g, "")
-      .replace(/\.$/, "")
-      .toLowerCase();
-    const own = hostname().toLowerCase();
-    if (["localhost", own, `${own}.local`, ...hosts].includes(host) || host.endsWith(".localhost")) return true;
-    if (isIP(host) === 0) return false;
-    if (/^(127\.|::1$|::$|0\.0\.0\.0$|::ffff:7f)/.test(host)) return true;
-    return Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
+  ({ port, hosts }: Pick<HttpSettings, "port" | "hosts">, listening: () => number | null = () => null) =>
+  (url: URL): boolean => {
+    if (portIn(url) !== (port || listening())) return false;
+    const host = hostIn(url);
+    return hosts.map(canonicalHost).includes(host) || isThisMachine(host);
   };
 
 /** Why an address is forbidden; null if it is allowed. */

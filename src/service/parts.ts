@@ -15,6 +15,7 @@ import { HostAgents } from "./hosts/host-agents.ts";
 import { ManagedMiners } from "./hosts/managed-miners.ts";
 import { Switcher } from "./hosts/switcher.ts";
 import { nameHosts } from "./hosts/uids.ts";
+import { KnownDevices } from "./known-devices.ts";
 import { Market } from "./market/market.ts";
 import { noticeKeys } from "./miners/miner-notices.ts";
 import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
@@ -38,6 +39,7 @@ import { powerRules } from "./power/power-permission.ts";
 import { PowerTargets } from "./power/power-targets.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
+import { brokerPlace, webTargets } from "./web-targets.ts";
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -77,6 +79,8 @@ export interface ServiceOptions {
   readonly eventsKept?: number;
   /** ms in which a host's agent may connect again before its miners are disconnected; by default 10 s. */
   readonly agentGraceMs?: number;
+  /** The port at which the service is served, once it is, where `http.port` is 0. */
+  readonly ownPort?: () => number | null;
 }
 
 /** The groups of a miner by name, the innermost first. */
@@ -94,12 +98,12 @@ const groupNames =
   };
 
 /** Tells channels of what is raised; undefined where none is configured. */
-export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry }: Miners) {
+export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry, targets }: Miners) {
   const { config, store, format, now, log, notices, channels } = base;
   const outbox = new Outbox({
     ...{ rows: store.outbox, format, now, log },
     timeZone: config.display.timeZone,
-    isOwnAddress: isAddressOf(config.http),
+    targets,
     groupsOf: groupNames(store, (minerId) => registry.noticeMiner(minerId)?.groupId),
   });
   outbox.use(channels.used());
@@ -192,7 +196,7 @@ async function openRecords(config: Config, store: Store, now: () => number, log:
 }
 
 /** The miners, and the power that each can be set to. */
-export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Base) {
+export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, base: Base) {
   const { config, store, log, now, format, prices, coins, book, events, notices, rates, tariffs } = base;
   const { managed } = base;
   const { demoStore, recorderOf } = base.records;
@@ -253,7 +257,16 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
-  return { power, registry, market, ledgers, localTime, economics, switcher, stopSources: () => closing.abort() };
+  const targets = webTargets({
+    devices: new KnownDevices({
+      ...{ registry, managed, broker: brokerPlace(config.mqtt) },
+      isOfFile: (id) => store.miners.get(id)?.owner === "file",
+    }),
+    isOwnAddress: isAddressOf(config.http, ownPort),
+    nameOf: (id) => registry.find(id)?.facts.name,
+  });
+  const stopSources = () => closing.abort();
+  return { power, registry, market, ledgers, localTime, economics, switcher, targets, stopSources };
 }
 
 /** What the operations on miners take. */

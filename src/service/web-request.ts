@@ -1,10 +1,9 @@
-import { lookup } from "node:dns";
+import { type LookupAddress, lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIPv6 } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { RigbridgeError } from "../contract/problems.ts";
-import { type LookupAll, lookupThrough } from "../link/forbidden-addresses.ts";
-import { addressRefusal } from "./own-address.ts";
+import { isForbidden, type LookupAll } from "../link/forbidden-addresses.ts";
 
 export interface WebRequestOptions {
   readonly method: string;
@@ -13,7 +12,6 @@ export interface WebRequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** False: only the status is needed. */
   readonly isAnswerRead?: boolean;
-  isOwnAddress(url: URL): boolean;
 }
 
 export interface WebReply {
@@ -22,18 +20,72 @@ export interface WebReply {
   readonly body: string;
 }
 
-/** ms for the whole exchange, and bytes of an answer that are read. */
-export const webRequestLimits = { answerMs: 10_000, bytes: 65_536 };
+/** A web address to which a request may be sent, with the addresses for which this was checked. */
+export interface WebTarget {
+  readonly url: URL;
+  readonly addresses: readonly LookupAddress[];
+}
+
+export interface TargetOptions {
+  /** Why nothing may be sent to these addresses of the host; null if it may. */
+  refusal(url: URL, addresses: readonly string[]): Promise<string | null>;
+  readonly signal?: AbortSignal | undefined;
+  readonly resolve?: LookupAll;
+}
+
+/** ms to resolve a name, ms for the whole exchange, and bytes of an answer that are read. */
+export const webRequestLimits = { resolveMs: 5_000, answerMs: 10_000, bytes: 65_536 };
 
 /**
- * One request to a web address, sent once, without redirects, and never to this service or a forbidden address, not even
- * through a name. Resolves for any status. Throws `service.unreachable` if nothing was sent, and `service.garbled` if it was
- * sent but the answer is missing or too long. Errors name only the host, since the rest may contain a secret.
+ * Resolves and checks a web address. The request then goes to the addresses that were checked, whatever the name stands
+ * for by then. Throws `service.unreachable` if nothing may be sent there, not even through a name.
  */
-export async function sendWebRequest(url: string, { signal, ...request }: WebRequestOptions): Promise<WebReply> {
-  const target = new URL(url);
-  const at = target.host;
-  if (addressRefusal(target, request.isOwnAddress) !== null) throw forbidden(at);
+export async function checkedTarget(
+  address: string,
+  { refusal, signal, resolve = lookup }: TargetOptions,
+): Promise<WebTarget> {
+  const url = new URL(address);
+  const at = url.host;
+  const deadline = AbortSignal.timeout(webRequestLimits.resolveMs);
+  const found = await addressesOf(url, resolve, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
+  const addresses = found.filter((each) => !isForbidden(each.address));
+  if (addresses.length === 0) throw new RigbridgeError("service.unreachable", `${at} ${nothingSent}`);
+  const why = await refusal(
+    url,
+    addresses.map((each) => each.address),
+  );
+  if (why !== null) throw new RigbridgeError("service.unreachable", `${at} ${why}`);
+  return { url, addresses };
+}
+
+/** Throws `service.unreachable`. */
+async function addressesOf(
+  { hostname, host: at }: URL,
+  resolve: LookupAll,
+  signal: AbortSignal,
+): Promise<readonly LookupAddress[]> {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  try {
+    return await new Promise<readonly LookupAddress[]>((done, fail) => {
+      signal.throwIfAborted();
+      signal.addEventListener("abort", () => fail(signal.reason), { once: true });
+      resolve(host, { all: true }, (error, found) => (error === null ? done(found) : fail(error)));
+    });
+  } catch (error) {
+    const what = signal.aborted ? "cannot be resolved in time" : `cannot be reached${why(error)}`;
+    throw new RigbridgeError("service.unreachable", `${at} ${what}`);
+  }
+}
+
+/**
+ * One request to a web address, sent once and without redirects. Resolves for any status. Throws `service.unreachable` if
+ * nothing was sent, and `service.garbled` if it was sent but the answer is missing or too long. Errors name only the host,
+ * since the rest may contain a secret.
+ */
+export async function sendWebRequest(target: WebTarget, { signal, ...request }: WebRequestOptions): Promise<WebReply> {
+  const at = target.url.host;
   const deadline = AbortSignal.timeout(webRequestLimits.answerMs);
   const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   const progress = { isConnected: false };
@@ -42,7 +94,6 @@ export async function sendWebRequest(url: string, { signal, ...request }: WebReq
   } catch (error) {
     if (error instanceof RigbridgeError) throw error;
     // Without the cause: Node's message may quote the request.
-    if (codeIn(error) === "EFORBIDDEN") throw forbidden(at);
     const code = progress.isConnected ? "service.garbled" : "service.unreachable";
     if (deadline.aborted) throw new RigbridgeError(code, `${at} does not answer in time`);
     const what = progress.isConnected ? "received the request but did not answer" : "cannot be reached";
@@ -51,16 +102,16 @@ export async function sendWebRequest(url: string, { signal, ...request }: WebReq
 }
 
 function exchange(
-  target: URL,
-  { method, headers = {}, body, isAnswerRead = true, isOwnAddress }: Omit<WebRequestOptions, "signal">,
+  { url, addresses }: WebTarget,
+  { method, headers = {}, body, isAnswerRead = true }: Omit<WebRequestOptions, "signal">,
   signal: AbortSignal,
   progress: { isConnected: boolean },
 ): Promise<WebReply> {
-  const isSecure = target.protocol === "https:";
+  const isSecure = url.protocol === "https:";
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const request = (isSecure ? httpsRequest : httpRequest)(target, {
-      ...{ method, signal, lookup: lookupThrough(elsewhere(target, isOwnAddress)), agent: false },
+    const request = (isSecure ? httpsRequest : httpRequest)(url, {
+      ...{ method, signal, lookup: always(addresses), agent: false },
       headers: { "user-agent": "Rigbridge", accept: "*/*", ...headers, ...length, connection: "close" },
     });
     request.on("error", reject);
@@ -71,7 +122,7 @@ function exchange(
     });
     request.on("response", (response) => {
       const reply = { status: response.statusCode ?? 0, headers: plainHeaders(response) };
-      if (isAnswerRead) textOf(response, target.host).then((text) => resolve({ ...reply, body: text }), reject);
+      if (isAnswerRead) textOf(response, url.host).then((text) => resolve({ ...reply, body: text }), reject);
       else {
         response.destroy();
         resolve({ ...reply, body: "" });
@@ -81,17 +132,13 @@ function exchange(
   });
 }
 
-/** The system's resolver without the addresses of this service. */
-const elsewhere =
-  ({ protocol, port }: URL, isOwnAddress: (url: URL) => boolean): LookupAll =>
-  (name, options, callback) => {
-    lookup(name, options, (error, found) => {
-      const isOther = (address: string): boolean => {
-        const host = isIPv6(address) ? `[${address}]` : address;
-        return !isOwnAddress(new URL(`${protocol}//${host}${port === "" ? "" : `:${port}`}`));
-      };
-      callback(error, error === null ? found.filter(({ address }) => isOther(address)) : []);
-    });
+/** A resolver with one answer. */
+const always =
+  (addresses: readonly LookupAddress[]): LookupFunction =>
+  (_name, { all }, callback) => {
+    const [first] = addresses;
+    if (all === true) callback(null, [...addresses]);
+    else callback(null, first?.address ?? "", first?.family);
   };
 
 async function textOf(response: IncomingMessage, at: string): Promise<string> {
@@ -111,8 +158,7 @@ async function textOf(response: IncomingMessage, at: string): Promise<string> {
 const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
-const forbidden = (at: string): RigbridgeError =>
-  new RigbridgeError("service.unreachable", `${at} is an address to which nothing is sent`);
+const nothingSent = "is an address to which nothing is sent";
 
 const codeIn = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";

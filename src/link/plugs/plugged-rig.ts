@@ -19,6 +19,9 @@ export interface RigShape {
   readonly layout: { readonly boards: readonly number[]; readonly fans: number };
 }
 
+/** How the note of a reading begins whose plug did not answer. */
+export const unreadPlug = "its plug cannot be read";
+
 export interface PluggedRigOptions {
   /** Closed by its opener. */
   readonly plug: Plug;
@@ -59,7 +62,7 @@ export class PluggedRig implements Rig {
     } catch (error) {
       // The rig may still be on; only the plug's figures are missing.
       if (!(error instanceof RigbridgeError)) throw error;
-      trouble = `its plug cannot be read: ${error.unquoted}`;
+      trouble = `${unreadPlug}: ${error.unquoted}`;
     }
     const reading = plugged?.on === false ? this.#cut(plugged) : await this.#readRig(plugged, signal);
     this.#controls = reading.controls;

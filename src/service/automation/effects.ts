@@ -1,6 +1,7 @@
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Severity } from "../../contract/resources.ts";
 import type { RunStep } from "../../contract/steps.ts";
+import type { Access } from "../users/access.ts";
 
 /** What a step of a list says to people. */
 export interface StepNotice {
@@ -30,14 +31,16 @@ export interface Effects {
   notify?(notice: StepNotice): void;
   /** False without a connection to the broker. */
   publish?(topic: string, payload: string, retain: boolean): boolean;
-  /** Resolves with what the server answered. */
-  post?(request: WebRequest, signal: AbortSignal): Promise<string>;
+  /** Resolves with what the server answered, as far as the maker of the step is told. */
+  post?(request: WebRequest, maker: Access, signal: AbortSignal): Promise<string>;
   /** W of the most profitable power; null if it is not known. */
   best?(minerId: number): number | null;
   program?(argv: readonly string[], signal: AbortSignal): Promise<string>;
 }
 
 export interface EffectTurn {
+  /** The access of the one who made the step. */
+  readonly maker: Access;
   readonly minerId: number | null;
   /** Fills in the names of a text. */
   readonly text: (text: string) => string;
@@ -55,7 +58,7 @@ export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string):
 /** Does a step that concerns no rig; resolves with its result. */
 export async function takeEffect(
   step: RunStep,
-  { minerId, text, rule }: EffectTurn,
+  { maker, minerId, text, rule }: EffectTurn,
   effects: Effects,
   signal: AbortSignal,
 ): Promise<string> {
@@ -81,7 +84,7 @@ export async function takeEffect(
   if ("webhook" in step) {
     const { webhook: url, method, headers, body } = step;
     if (effects.post === undefined) throw unavailable("webhook");
-    return effects.post({ url, method, headers, body: body === undefined ? null : text(body) }, signal);
+    return effects.post({ url, method, headers, body: body === undefined ? null : text(body) }, maker, signal);
   }
   if ("run" in step) {
     if (effects.program === undefined) throw unavailable("run");

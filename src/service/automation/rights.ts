@@ -1,11 +1,12 @@
 import { type OwnTopics, refusedTopic, reservedTopic } from "../../config/plug-topics.ts";
+import { isListedHost } from "../../config/webhook-hosts.ts";
 import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
-import { addressRefusal } from "../own-address.ts";
 import type { Access, AccessBook } from "../users/access.ts";
+import { ownerSends, type WebTargets } from "../web-targets.ts";
 
 /** What the configuration allows rules to do outside of the service. */
 export interface StepLimits {
@@ -14,8 +15,9 @@ export interface StepLimits {
   readonly programs: boolean;
   /** Whether there is a broker. */
   readonly hasMessages: boolean;
-  /** The addresses and ports at which the service itself listens. */
-  isOwnAddress(url: URL): boolean;
+  readonly targets: WebTargets;
+  /** Where web hooks of users may go who are limited to some groups or pools. */
+  readonly webhookHosts: readonly string[];
 }
 
 /** A rule, schedule or template: whether the configuration file declares it, and the user who made it over the API. */
@@ -113,7 +115,12 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
     return refusal && `publish ${refusal}`;
   }
   if ("webhook" in step) {
-    const refusal = addressRefusal(new URL(step.webhook), limits.isOwnAddress);
+    const url = new URL(step.webhook);
+    const sender = maker ?? ownerSends;
+    // First, so that nobody learns from another refusal what is at an address that they may not use.
+    if (!sender.all && !isListedHost(limits.webhookHosts, url))
+      return "webhook goes only to the hosts that automation.webhookHosts of the configuration file lists";
+    const refusal = limits.targets.refusal(url, sender);
     return refusal && `webhook ${refusal}`;
   }
   if ("run" in step) {

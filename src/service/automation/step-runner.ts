@@ -130,7 +130,7 @@ export class StepRunner {
         notExpanded(step, this.#options.store, rights.made) ??
         refusalOf(step, rights.made.owner === "file" ? null : rights.maker, this.#options.limits);
       if (refusal !== null) return failed(refusal);
-      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, context);
+      if (!needsMiner(step)) return await this.#elsewhere(run, minerId, step, rights, context);
       if (minerId === 0) return failed("This step needs a miner");
       return await this.#onMiner(run, minerId, step, rights, context);
     } catch (error) {
@@ -139,13 +139,19 @@ export class StepRunner {
     }
   }
 
-  async #elsewhere(run: StepRun, minerId: number, step: RunStep, { closing }: StepContext): Promise<StepResult> {
+  async #elsewhere(
+    run: StepRun,
+    minerId: number,
+    step: RunStep,
+    { maker }: Rights,
+    { closing }: StepContext,
+  ): Promise<StepResult> {
     const texts = run.texts ?? this.#texts(run);
     const text = (given: string) => texts(minerId === 0 ? null : minerId, given);
     const { kind, id } = run.cause;
     const isEnd = run.occurrence !== null && isOfClearing(run.occurrence);
     const rule = kind === "rule" ? { id, isEnd, reportsAbsence: this.#reportsAbsence(id) } : null;
-    const turn = { minerId: minerId === 0 ? null : minerId, text, rule };
+    const turn = { maker, minerId: minerId === 0 ? null : minerId, text, rule };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
     } catch (error) {

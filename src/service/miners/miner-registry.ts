@@ -168,6 +168,7 @@ export class MinerRegistry {
   readonly #options: MinerRegistryOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #byAddress = new Map<string, number>();
+  #addressesAt = 0;
   /** Of miners that belong to a loop. */
   readonly #loopStatus = new Map<number, LoopStatus>();
   readonly #plugs: PlugOwners;
@@ -298,6 +299,11 @@ export class MinerRegistry {
   /** Every miner that this access sees. */
   *entriesFor(access: Access): Iterable<Entry> {
     for (const entry of this.#entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
+  }
+
+  /** Another number whenever a miner was added, removed or has another address or plug. */
+  get addressesAt(): number {
+    return this.#addressesAt;
   }
 
   /** Every miner. */
@@ -487,6 +493,7 @@ export class MinerRegistry {
     if (isNoRig(declared.address) && miner.program === undefined && !isUnchanged)
       this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
     this.#entries.set(miner.id, entry);
+    if (!isUnchanged) this.#addressesAt += 1;
     // Several managed miners may be on one host.
     if (miner.program === undefined) this.#byAddress.set(miner.address, miner.id);
     return entry;
@@ -512,6 +519,7 @@ export class MinerRegistry {
   #drop(id: number): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
+    this.#addressesAt += 1;
     this.#plugs.release(id);
     this.fleet.remove(id);
     this.#entries.delete(id);

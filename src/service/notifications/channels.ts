@@ -10,6 +10,7 @@ import { wording } from "../../contract/wording.ts";
 import type { OutboxRow, Store } from "../../store/index.ts";
 import { done, enabled, refuseInUse } from "../crud.ts";
 import { addressRefusal } from "../own-address.ts";
+import { ownerSends, type WebTargets } from "../web-targets.ts";
 import type { ChannelBook, ListedChannel } from "./channel-book.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -20,7 +21,7 @@ export interface ChannelOptions {
   readonly book: ChannelBook;
   readonly store: Pick<Store, "channels" | "groups" | "outbox">;
   readonly outbox: Outbox;
-  isOwnAddress(url: URL): boolean;
+  readonly targets: WebTargets;
   /** Everything that sends notifications, by its name, such as `rule Too hot`. */
   notifying(): Iterable<{ readonly what: string; readonly steps: readonly RunStep[] }>;
 }
@@ -58,7 +59,7 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
       message,
     }));
     if (taken) mistakes.push({ path: "key", message: "is the key of another channel" });
-    mistakes.push(...addressMistakes(fields, options.isOwnAddress));
+    mistakes.push(...addressMistakes(fields, options.targets));
     if (!parsed.success || mistakes.length > 0) throw invalidAll(mistakes);
     return parsed.data;
   };
@@ -129,12 +130,13 @@ const usersOf = (key: string, notifying: ReturnType<ChannelOptions["notifying"]>
   ),
 ];
 
-/** Addresses to which nothing is sent: the service's own, and those that cannot be servers. */
-function addressMistakes({ url, host }: Fields, isOwnAddress: ChannelOptions["isOwnAddress"]): Mistake[] {
-  const refusal = (address: unknown, isOwn: ChannelOptions["isOwnAddress"]): string | null =>
-    typeof address === "string" && URL.canParse(address) ? addressRefusal(new URL(address), isOwn) : null;
-  const mailServer = typeof host === "string" ? `smtp://${isIPv6(host) ? `[${host}]` : host}` : null;
-  const found = { url: refusal(url, isOwnAddress), host: refusal(mailServer, () => false) };
+/** Addresses to which nothing is sent, such as the service's own. */
+function addressMistakes({ url, host }: Fields, targets: WebTargets): Mistake[] {
+  const mailServer = typeof host === "string" ? `smtp://${isIPv6(host) ? `[${host}]` : host}` : "";
+  const found = {
+    url: typeof url === "string" && URL.canParse(url) ? targets.refusal(new URL(url), ownerSends) : null,
+    host: URL.canParse(mailServer) ? addressRefusal(new URL(mailServer), () => false) : null,
+  };
   return Object.entries(found).flatMap(([path, message]) => (message === null ? [] : [{ path, message }]));
 }
 

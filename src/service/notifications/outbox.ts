@@ -4,6 +4,7 @@ import type { ChannelSettings } from "../../contract/channels.ts";
 import { type Severity, severities } from "../../contract/resources.ts";
 import type { NewOutboxRow, OutboxLog, OutboxRow, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
+import type { WebTargets } from "../web-targets.ts";
 import { type HttpChannel, httpChannel } from "./channel-types.ts";
 import { messageOf } from "./message-text.ts";
 import type { Notice, NoticeListener } from "./notices.ts";
@@ -27,7 +28,7 @@ export interface OutboxContext {
   readonly timeZone: string | undefined;
   /** The group of a miner and the groups around it, the innermost first. */
   groupsOf(minerId: number): readonly string[];
-  isOwnAddress(url: URL): boolean;
+  readonly targets: WebTargets;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -254,9 +255,8 @@ export class Outbox implements NoticeListener {
   }
 
   async #send({ settings, http }: Channel, message: OutgoingMessage): Promise<Outcome> {
-    const { now, isOwnAddress } = this.#context;
-    if (http !== null)
-      return sendHttp(http, settings, message, { now: now(), signal: this.#closing.signal, isOwnAddress });
+    const { now, targets } = this.#context;
+    if (http !== null) return sendHttp(http, settings, message, { now: now(), signal: this.#closing.signal, targets });
     // Loaded only where mail is used.
     const { sendMail } = await import("./send-mail.ts");
     return settings.type === "mail" ? sendMail(settings, message) : { kind: "failed", error: "it has no address" };

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { ChannelSettings } from "../../contract/channels.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import { sendWebRequest, type WebReply } from "../web-request.ts";
+import { checkedTarget, sendWebRequest, type WebReply } from "../web-request.ts";
+import { ownerSends, type WebTargets } from "../web-targets.ts";
 import type { HttpChannel, Level } from "./channel-types.ts";
 import { escapes, fill, fillJson, type Values } from "./fill.ts";
 
@@ -37,11 +38,15 @@ export async function sendHttp(
   channel: HttpChannel,
   settings: ChannelSettings,
   message: OutgoingMessage,
-  { now, ...sending }: { readonly now: number; readonly signal: AbortSignal; isOwnAddress(url: URL): boolean },
+  { now, signal, targets }: { readonly now: number; readonly signal: AbortSignal; readonly targets: WebTargets },
 ): Promise<Outcome> {
   try {
     const { url, ...request } = requestOf(channel, settings, message, now);
-    return outcomeOf(channel, new URL(url).host, await sendWebRequest(url, { ...request, ...sending }));
+    const target = await checkedTarget(url, {
+      refusal: (at, addresses) => targets.resolvedRefusal(at, addresses, ownerSends),
+      signal,
+    });
+    return outcomeOf(channel, target.url.host, await sendWebRequest(target, { ...request, signal }));
   } catch (error) {
     const text = error instanceof RigbridgeError ? error.message : "it could not be sent";
     return { kind: "later", error: text, waitMs: null };

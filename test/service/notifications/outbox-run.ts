@@ -7,6 +7,9 @@ import { Outbox } from "../../../src/service/notifications/outbox.ts";
 import type { Store } from "../../../src/store/index.ts";
 import { formatFor } from "../../../src/units/format.ts";
 
+/** Nothing is known to be at any address. */
+const targets = { refusal: () => null, resolvedRefusal: async () => null };
+
 export const start = Date.parse("2026-03-01T12:00:00Z");
 
 export const offline = (minerId: number, over: Partial<Notice> = {}): Notice => ({
@@ -29,7 +32,7 @@ export function openOutboxRun(channels: readonly Record<string, unknown>[], stor
   const outbox = new Outbox({
     ...{ rows: store.outbox, format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }), now, log },
     timeZone: "UTC",
-    isOwnAddress: () => false,
+    targets,
     groupsOf: (id) => (id === 0 ? [] : ["Garage", "Hall"]),
   });
   const settings = Channels.parse(channels.map((each) => ({ key: each.type, ...each })));
@@ -47,7 +50,7 @@ export function openOutboxRun(channels: readonly Record<string, unknown>[], stor
     operations: async () => {
       await store.channels.declare(new Map(settings.map(({ key }) => [key, { name: key, definition: null }])));
       const book = new ChannelBook(store, { channels: settings });
-      return channelOperations({ store, book, outbox, isOwnAddress: () => false, notifying: () => [] });
+      return channelOperations({ store, book, outbox, targets, notifying: () => [] });
     },
   };
 }

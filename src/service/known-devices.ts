@@ -1,0 +1,200 @@
+import { lookup } from "node:dns";
+import { isIP } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Semaphore } from "../async/index.ts";
+import type { Declared } from "../fleet/declared.ts";
+import type { RigState } from "../fleet/state.ts";
+import { canonicalHost, type RigAddress, storedAddress } from "../link/address.ts";
+import { drivers } from "../link/drivers/index.ts";
+import type { LookupAll } from "../link/forbidden-addresses.ts";
+import { unreadPlug } from "../link/plugs/plugged-rig.ts";
+import { programPorts, usualPorts } from "../link/ports.ts";
+import { isLoopbackHost, isThisMachine, ownHosts } from "./own-address.ts";
+
+/** Something that steps control, so that no web hook may. */
+export interface KnownDevice {
+  readonly kind: "miner" | "plug" | "broker";
+  /** Null for the broker. */
+  readonly minerId: number | null;
+}
+
+/** Where a request goes: every spelling and address of its host, as `canonicalHost` writes it. */
+export interface Place {
+  readonly hosts: readonly string[];
+  readonly port: number;
+}
+
+/** A miner as far as it is known where and what it is. */
+export interface KnownRig {
+  readonly id: number;
+  readonly declared: Pick<Declared, "address" | "supply" | "program" | "driver">;
+  readonly state: Pick<RigState, "driver" | "at" | "missed"> & {
+    readonly reading: { readonly readings: { readonly notes: readonly string[] } } | null;
+  };
+}
+
+export interface KnownDevicesOptions {
+  readonly registry: {
+    /** Another number whenever the miners or their addresses have changed. */
+    readonly addressesAt: number;
+    all(): Iterable<{ readonly rig: KnownRig }>;
+    find(minerId: number): { readonly rig: KnownRig } | undefined;
+  };
+  /** The miner whose program has its API at this port of this machine, or of the host with this name. */
+  readonly managed: { minerAt(host: string, port: number | null): number | undefined };
+  /** Whether the configuration file declares a miner. */
+  isOfFile(minerId: number): boolean;
+  /** Of the MQTT broker; null without one. */
+  readonly broker: { readonly host: string; readonly port: number } | null;
+  readonly resolve?: LookupAll;
+}
+
+interface Located extends KnownDevice {
+  readonly host: string;
+  readonly port: number | null;
+  readonly tls: boolean;
+}
+
+/** ms for which the addresses of a device's name are used, and ms that a request waits for those of all names. */
+const namesKeptMs = 30_000;
+const namesWaitMs = 2_000;
+/** Names resolved at once. The system's resolver has four threads for the whole process. */
+const resolvedAtOnce = 2;
+
+/** The miners, plugs and broker by their addresses. */
+export class KnownDevices {
+  readonly #options: KnownDevicesOptions;
+  readonly #slots = new Semaphore(resolvedAtOnce);
+  readonly #addresses = new Map<string, { readonly until: number; readonly found: Promise<readonly string[]> }>();
+  #index: { readonly at: number; readonly byHost: Map<string, Located[]>; readonly named: readonly Located[] } | null =
+    null;
+
+  constructor(options: KnownDevicesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The device at this place, by addresses as they are written. `forAll`: whether the one who sends has access to
+   * everything. Their requests are stopped only by devices that the file declares or that were found to be one: whoever
+   * may add a miner could otherwise stop them by giving it the address of something else.
+   */
+  at(place: Place, forAll: boolean): KnownDevice | null {
+    const { byHost } = this.#indexed();
+    const isHere = place.hosts.some(isThisMachine);
+    const hosts = new Set(isHere ? [...place.hosts, ...ownHosts(), loopback] : place.hosts);
+    const managed = this.#managedAt(hosts, place.port);
+    if (managed !== null) return managed;
+    for (const host of hosts) {
+      const isOwn = isThisMachine(host);
+      const found = byHost.get(host)?.find((device) => this.#isAt(device, place.port, isOwn, forAll));
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  /** The same, also of devices that are declared by names. */
+  async resolvedAt(place: Place, forAll: boolean): Promise<KnownDevice | null> {
+    const written = this.at(place, forAll);
+    const { named } = this.#indexed();
+    if (written !== null || named.length === 0) return written;
+    const isHere = place.hosts.some(isThisMachine);
+    let there: KnownDevice | null = null;
+    const lookups = named.map(async (device) => {
+      for (const address of await this.#addressesOf(device.host)) {
+        const isOwn = isThisMachine(address);
+        const isThere = place.hosts.includes(address) || (isHere && isOwn);
+        if (isThere && this.#isAt(device, place.port, isOwn, forAll)) there = device;
+      }
+    });
+    // A name that cannot be resolved now leads this service to no device either.
+    const waiting = new AbortController();
+    await Promise.race([Promise.all(lookups), sleep(namesWaitMs, null, { signal: waiting.signal }).catch(() => null)]);
+    waiting.abort();
+    return there;
+  }
+
+  #managedAt(hosts: Iterable<string>, port: number): KnownDevice | null {
+    for (const host of hosts) {
+      const minerId = this.#options.managed.minerAt(host, port);
+      if (minerId !== undefined) return { kind: "miner", minerId };
+    }
+    return null;
+  }
+
+  #isAt(device: Located, port: number, isHere: boolean, forAll: boolean): boolean {
+    // Most of them share a host only in a simulation, where there may be thousands.
+    if (isHere && device.port !== null && device.port !== port) return false;
+    return this.#ports(device, isHere)?.includes(port) !== false && (!forAll || this.#isSure(device));
+  }
+
+  /**
+   * The ports of a device; null: all of its address. A mining program, a broker and whatever is on this machine share
+   * their address with other services.
+   */
+  #ports({ kind, minerId, port, tls }: Located, isHere: boolean): readonly number[] | null {
+    if (kind !== "miner") return isHere || kind === "broker" ? [port ?? (tls ? 443 : 80)] : null;
+    const rig = this.#options.registry.find(minerId ?? 0)?.rig;
+    const id = rig?.state.driver ?? rig?.declared.driver ?? null;
+    const ports = drivers.find((driver) => driver.id === id)?.ports ?? (port === null ? usualPorts : [port]);
+    const isProgram = ports.every((each) => (id === null ? programPorts.includes(each) : !usualPorts.includes(each)));
+    if (!isHere && !isProgram) return null;
+    if (port !== null) return [port];
+    return isProgram ? ports : [...ports, ...usualPorts, ...(tls ? [443] : [])];
+  }
+
+  #isSure({ kind, minerId, host }: Located): boolean {
+    if (minerId === null || this.#options.isOfFile(minerId)) return true;
+    const state = this.#options.registry.find(minerId)?.rig.state;
+    if (state === undefined) return false;
+    if (kind === "plug") return state.reading?.readings.notes.every((note) => !note.startsWith(unreadPlug)) === true;
+    // A name may lead elsewhere than when the rig was recognised.
+    return isIP(host) === 0 ? state.missed === 0 && state.at !== null : state.driver !== null;
+  }
+
+  #indexed() {
+    const { registry, broker } = this.#options;
+    if (this.#index?.at === registry.addressesAt) return this.#index;
+    const byHost = new Map<string, Located[]>();
+    const named: Located[] = [];
+    const add = (device: KnownDevice, { host: written, port, tls }: RigAddress): void => {
+      const host = canonicalHost(written);
+      const located = { ...device, host, port, tls };
+      const key = isLoopbackHost(host) ? loopback : host;
+      const there = byHost.get(key);
+      if (there === undefined) byHost.set(key, [located]);
+      else there.push(located);
+      if (isIP(host) === 0 && !isLoopbackHost(host)) named.push(located);
+    };
+    if (broker !== null) add({ kind: "broker", minerId: null }, { ...broker, tls: false });
+    for (const { rig } of registry.all()) {
+      const { address, supply, program } = rig.declared;
+      if (program === undefined) add({ kind: "miner", minerId: rig.id }, address);
+      if (supply != null && supply.type !== "mqtt")
+        add({ kind: "plug", minerId: rig.id }, storedAddress(supply.address));
+    }
+    const names = new Set(named.map(({ host }) => host));
+    for (const name of this.#addresses.keys()) if (!names.has(name)) this.#addresses.delete(name);
+    this.#index = { at: registry.addressesAt, byHost, named };
+    return this.#index;
+  }
+
+  #addressesOf(name: string): Promise<readonly string[]> {
+    const now = performance.now();
+    const kept = this.#addresses.get(name);
+    if (kept !== undefined && kept.until > now) return kept.found;
+    const { resolve = lookup } = this.#options;
+    const found = this.#slots.run(
+      () =>
+        new Promise<readonly string[]>((settle) => {
+          resolve(name, { all: true }, (error, addresses) =>
+            settle(error === null ? addresses.map(({ address }) => canonicalHost(address)) : []),
+          );
+        }),
+    );
+    this.#addresses.set(name, { until: now + namesKeptMs, found });
+    return found;
+  }
+}
+
+/** Key of all devices at loopback addresses: a program that listens at one of them may listen at every one. */
+const loopback = "127.0.0.1";
