@@ -6,6 +6,7 @@ import type { Interfaces } from "../link/networks.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import type { Runs } from "./automation/run-types.ts";
+import { UsableLists } from "./automation/usable-lists.ts";
 import type { CommandTimeouts } from "./commands/command-executor.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
@@ -36,7 +37,7 @@ import { declareHeatings } from "./power/heating.ts";
 import { byTimer, type Repeat } from "./power/loops.ts";
 import { powerRules } from "./power/power-permission.ts";
 import { PowerTargets } from "./power/power-targets.ts";
-import { AccessBook } from "./users/access.ts";
+import { type Access, AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
 
 export interface ServiceOptions {
@@ -253,11 +254,22 @@ export function openMiners({ monotonicNow, messages }: ServiceOptions, base: Bas
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
-  return { power, registry, market, ledgers, localTime, economics, switcher, stopSources: () => closing.abort() };
+  const usable = new UsableLists({ store, accessBook: base.accessBook, book, registry });
+  return {
+    usable,
+    power,
+    registry,
+    market,
+    ledgers,
+    localTime,
+    economics,
+    switcher,
+    stopSources: () => closing.abort(),
+  };
 }
 
 /** What the operations on miners take. */
-export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry }: Miners) {
+export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry, usable }: Miners) {
   const { config, store, log, now, format, accessBook, book, shares } = base;
   return {
     registry,
@@ -269,6 +281,7 @@ export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base,
     totals: cachedTotals(registry),
     shares,
     makersLogins: config.poll.makersLogins,
+    manualRules: (access: Access) => usable.manualRules(access),
     addReal: async (add: () => void) => {
       const isFirst = registry.isDemoOnly;
       add();

@@ -14,6 +14,10 @@ export interface StepLimits {
   readonly programs: boolean;
   /** Whether there is a broker. */
   readonly hasMessages: boolean;
+  /** Why the maker of a step may not send to a channel, or to `all`; null if they may. */
+  channelRefusal(channel: string, maker: Access): string | null;
+  /** The channels that get a message to this one, or to `all`: all that this maker may use. */
+  channelsFor(channel: string, maker: Access): readonly string[] | "all";
   /** The addresses and ports at which the service itself listens. */
   isOwnAddress(url: URL): boolean;
 }
@@ -52,6 +56,26 @@ function accessIfAny(userId: number, accessBook: AccessBook): Access | undefined
     throw error;
   }
 }
+
+/** The same; null for a maker who may no longer make any. */
+export function accessOfMaker({ makerId }: Pick<Made, "makerId">, accessBook: AccessBook): Access | null {
+  if (makerId === null) return accessBook.of({ actor: "service" });
+  const access = accessIfAny(makerId, accessBook);
+  return access?.privilege === "administrator" ? access : null;
+}
+
+export const isMaker = ({ makerId }: Pick<Made, "makerId">, { userId }: Access): boolean =>
+  makerId !== null && makerId === userId;
+
+/** Makers with the same one share their names: 0 for the file, the owner, and users with access to everything. */
+export const nameSpace = (makerId: number | null, accessBook: AccessBook): number =>
+  makerId === null || accessIfAny(makerId, accessBook)?.all === true ? 0 : makerId;
+
+/** Rows with what this user made first, then what the file and the owner did. */
+export const ownFirst = <T extends Pick<Made, "makerId">>(rows: readonly T[], access: Access): T[] => {
+  const rank = (row: T): number => (row.makerId === access.userId ? 0 : row.makerId === null ? 1 : 2);
+  return rows.toSorted((a, b) => rank(a) - rank(b));
+};
 
 /** Throws `not.found` to callers who do not see what another user made, `user.forbidden` if they may not change it. */
 export function checkOwner(
@@ -112,6 +136,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
     const refusal = (maker === null ? reservedTopic : refusedTopic)(step.publish, limits.ownTopics);
     return refusal && `publish ${refusal}`;
   }
+  if ("notify" in step) return maker === null ? null : limits.channelRefusal(step.notify, maker);
   if ("webhook" in step) {
     const refusal = addressRefusal(new URL(step.webhook), limits.isOwnAddress);
     return refusal && `webhook ${refusal}`;
@@ -123,7 +148,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   return null;
 }
 
-/** The mistakes of steps that are to be saved, each at its path. */
+/** The mistakes of steps that are to be saved, each at its path; those of names, as of channels, are found with the names. */
 export const refusals = (
   steps: readonly RunStep[],
   maker: Access | null,
@@ -131,7 +156,7 @@ export const refusals = (
   path: string,
 ): Mistake[] =>
   steps.flatMap((step, index) => {
-    const message = refusalOf(step, maker, limits);
+    const message = "notify" in step ? null : refusalOf(step, maker, limits);
     return message === null ? [] : [{ path: `${path}[${index}]`, message }];
   });
 
