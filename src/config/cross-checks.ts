@@ -290,11 +290,13 @@ function automation(
     groups,
     miners: new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid")]),
     pools,
-    poolGroups: named("poolGroups"),
-    templates: named("templates"),
     channels: keyed("channels"),
     hooks: keyed("hooks"),
-    rules: new Set(entriesOf(config, "rules").flatMap(({ fields }) => ruleKey(fields) ?? [])),
+    targets: {
+      poolGroups: named("poolGroups"),
+      templates: named("templates"),
+      rules: new Set(entriesOf(config, "rules").flatMap(({ fields }) => ruleKey(fields) ?? [])),
+    },
     hasMessages: config.mqtt !== undefined,
     programs: isRecord(config.automation) && config.automation.programs === true,
   };
@@ -379,6 +381,7 @@ function unknownAlgorithms(own: readonly Entry[], naming: readonly Entry[]): Fin
 /** Of one channel, whose keys may have mistakes of their own. */
 export const channelFindings = (channel: Entry, groupNames: ReadonlySet<string>): Finding[] => [
   ...unknownNames(channel, "groups", "group", groupNames),
+  ...unknownNames(channel, "sharedWith", "group", groupNames),
   ...half(channel),
 ];
 

@@ -13,12 +13,16 @@ export interface KnownNames {
   /** Names and uids. */
   readonly miners: ReadonlySet<string>;
   readonly pools: ReadonlySet<string>;
-  readonly poolGroups: ReadonlySet<string>;
-  readonly templates: ReadonlySet<string>;
   readonly channels: ReadonlySet<string>;
   readonly hooks: ReadonlySet<string>;
-  /** Keys. */
-  readonly rules: ReadonlySet<string>;
+  /** What steps name, rules by their keys; null: the caller checks that. */
+  readonly targets: {
+    readonly poolGroups: ReadonlySet<string>;
+    readonly templates: ReadonlySet<string>;
+    readonly rules: ReadonlySet<string>;
+  } | null;
+  /** The maker may not use everything that there is. */
+  readonly isLimited?: boolean;
   readonly hasMessages: boolean;
   readonly programs: boolean;
 }
@@ -48,7 +52,7 @@ export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNam
       ? []
       : expressionMistakes(when.where).map((message) => ({ path: [...inWhen, "where"], message }))),
     ...(rule.inhibitedBy ?? []).flatMap((key, index) =>
-      unknown(key, "rule", known.rules, [...path, "inhibitedBy", index]),
+      unknown(key, "rule", known.targets?.rules, [...path, "inhibitedBy", index]),
     ),
     ...stepFindings(rule.do, [...path, "do"], known),
     ...stepFindings(rule.onClear, [...path, "onClear"], known),
@@ -82,8 +86,16 @@ const placeFindings = ({ groups = [], miners = [] }: Places, path: Path, known: 
   ),
 ];
 
-const unknown = (name: string, what: string, known: ReadonlySet<string>, path: Path): Finding[] =>
-  known.has(name) ? [] : [{ path, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }];
+const unknown = (name: string, what: string, known: ReadonlySet<string> | undefined, path: Path): Finding[] =>
+  known === undefined || known.has(name)
+    ? []
+    : [{ path, message: `there is no ${what} "${name}"${didYouMean(name, known)}` }];
+
+function unknownChannel(name: string, { channels, isLimited }: KnownNames, path: Path): Finding[] {
+  if (isLimited !== true || channels.has(name)) return unknown(name, "channel", channels, path);
+  const usable = channels.size === 0 ? "ask the owner to share one" : `there are ${[...channels].join(", ")}`;
+  return [{ path, message: `there is no channel "${name}" that this user may use; ${usable}` }];
+}
 
 function stepFindings(steps: readonly RunStep[] = [], path: Path, known: KnownNames): Finding[] {
   return steps.flatMap((step, index): Finding[] => {
@@ -92,15 +104,15 @@ function stepFindings(steps: readonly RunStep[] = [], path: Path, known: KnownNa
     const name = String(Reflect.get(step, kind));
     switch (kind) {
       case "notify":
-        return name === "all" ? [] : unknown(name, "channel", known.channels, at);
+        return name === "all" ? [] : unknownChannel(name, known, at);
       case "rule":
-        return unknown(name, "rule", known.rules, at);
+        return unknown(name, "rule", known.targets?.rules, at);
       case "template":
-        return unknown(name, "managed template", known.templates, at);
+        return unknown(name, "managed template", known.targets?.templates, at);
       case "poolGroup":
-        return unknown(name, "pool group", known.poolGroups, at);
+        return unknown(name, "pool group", known.targets?.poolGroups, at);
       case "pool":
-        return unknown(name, "pool", known.pools, at);
+        return unknown(name, "pool", known.targets === null ? undefined : known.pools, at);
       case "publish":
         return known.hasMessages ? [] : [{ path: at, message: "publish needs mqtt in the configuration" }];
       case "run":

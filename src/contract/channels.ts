@@ -42,6 +42,13 @@ const common = {
     .min(1)
     .optional()
     .describe("names of the groups whose miners it reports, including the groups inside; absent = everything"),
+  sharedWith: z
+    .array(Line(200).min(1))
+    .min(1)
+    .optional()
+    .describe(
+      "names of the groups whose administrators may send to it with their rules, including the groups inside; absent = only users with access to everything may",
+    ),
   quiet: Quiet.optional().describe("hours in which messages wait; absent = none"),
 };
 
@@ -200,7 +207,10 @@ export const ChannelBody = settingsOfAllTypes([]);
 /** The changed settings; null removes one. The key cannot change, since rules and the outbox refer to it. */
 export const ChannelPatch = settingsOfAllTypes(["key", "type"]);
 
-/** A channel and what it has delivered. */
+/**
+ * A channel and what it has delivered. Users who do not see everything get those that they may use, without their settings
+ * and what they have delivered.
+ */
 export const ChannelState = z.object({
   id: z.int(),
   key: z.string(),
@@ -210,6 +220,10 @@ export const ChannelState = z.object({
   host: z.string().describe("the server that gets the messages, without anything secret"),
   from: z.enum(severities).describe("the lowest severity that is sent"),
   groups: z.array(z.string()).nullable().describe("the groups whose miners it reports; null = everything"),
+  sharedWith: z
+    .array(z.string())
+    .nullable()
+    .describe("the groups whose administrators may use it in their rules; null = only users with access to everything"),
   quiet: z.string().nullable().describe("hours in which messages wait, such as 22:00-07:00; null = none"),
   settings: z.record(z.string(), z.unknown()).describe("all its settings; secrets are empty texts"),
   waiting: z.int().describe("notifications that are not sent yet"),

@@ -567,8 +567,9 @@ export const operations = {
     extension,
   }),
 
-  listChannels: get("/api/channels", closed, {
-    summary: "The channels that notifications are sent to, and what they have delivered; without secrets",
+  listChannels: get("/api/channels", administrators, {
+    summary:
+      "The channels that notifications are sent to, and what they have delivered; without secrets. An administrator of some groups or pools gets those that their rules may use",
     reply: z.array(ChannelState),
     extension,
   }),

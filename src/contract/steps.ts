@@ -168,9 +168,17 @@ export type WrittenStep = z.output<(typeof kinds)[Kind]>;
 export const Step: z.ZodType<WrittenStep> = oneOf(...kindNames);
 /** Applies the managed-miner settings of the template with this id; a step that is only made internally. */
 const SoftwareStep = z.strictObject({ software: z.int() });
-/** A step of a run. */
-export type RunStep = WrittenStep | z.output<typeof SoftwareStep>;
-export const StoredStep: z.ZodType<RunStep> = z.union([SoftwareStep, Step]);
+/**
+ * A step of a run. `target`: the id of what it names, as it was meant when it was saved; 0 if there is none. Absent in
+ * runs of earlier versions.
+ */
+export type RunStep = (WrittenStep | z.output<typeof SoftwareStep>) & { readonly target?: number };
+const target = z.int();
+export const StoredStep: z.ZodType<RunStep> = z.union([
+  SoftwareStep,
+  ...[PoolStep, PoolGroupStep, ApplyStep, RuleStep].map((step) => step.extend({ target })),
+  Step,
+]);
 export type StepKind = Kind | "software";
 
 /** A `do` list. */

@@ -6,12 +6,15 @@ import type { StoredCommand } from "../store/index.ts";
 import { BulkActions } from "./automation/bulk.ts";
 import type { Effects } from "./automation/effects.ts";
 import { JobNotices } from "./automation/job-notices.ts";
+import { LostTargets } from "./automation/lost-targets.ts";
 import { runProgram } from "./automation/programs.ts";
+import type { StepLimits } from "./automation/rights.ts";
 import { Automation } from "./automation/rules/index.ts";
 import { listRunner } from "./automation/run-list.ts";
 import type { Runs } from "./automation/run-types.ts";
 import { RunExecutor } from "./automation/runs.ts";
 import { StepRunner } from "./automation/step-runner.ts";
+import { StepTargets } from "./automation/step-targets.ts";
 import { WebHooks } from "./automation/web-hook.ts";
 import { actionSteps, loopAction, rigAction } from "./commands/actions.ts";
 import { CommandExecutor } from "./commands/command-executor.ts";
@@ -23,6 +26,7 @@ import type { ChannelBook } from "./notifications/channel-book.ts";
 import type { Base, Miners, ServiceOptions } from "./parts.ts";
 import { byTimer, Loops } from "./power/loops.ts";
 import { PowerHolds, powerGuard } from "./power/power-holds.ts";
+import type { Access } from "./users/access.ts";
 
 export type Commands = ReturnType<typeof openCommands>;
 export type Rules = ReturnType<typeof openAutomation>;
@@ -30,7 +34,8 @@ export type Rules = ReturnType<typeof openAutomation>;
 /**
  * The parts that write to rigs: single commands, the loops that control power, and runs of steps, such as bulk actions.
  */
-export function openCommands(options: ServiceOptions, base: Base, { power, registry, economics, targets }: Miners) {
+export function openCommands(options: ServiceOptions, base: Base, miners: Miners) {
+  const { power, registry, economics, webTargets, usable } = miners;
   const { repeat = byTimer, messages } = options;
   const { config, store, log, now, format, accessBook, book, shares, events, notices } = base;
   const { heating, follow } = config;
@@ -43,31 +48,48 @@ export function openCommands(options: ServiceOptions, base: Base, { power, regis
     messages: messages ?? null,
   });
   const runOnLoop = loopAction(loops, executor);
-  const limits = {
+  const targets = new StepTargets({ store, accessBook, book, usable });
+  const lostTargets = new LostTargets({ store, accessBook, targets, channels: base.channels, notices });
+  const limits: StepLimits = {
+    ...channelLimits(base.channels),
     ownTopics: ownTopics(config.mqtt),
     programs: config.automation.programs,
     hasMessages: messages !== undefined,
     webhookHosts: config.automation.webhookHosts,
-    targets,
+    webTargets,
   };
   const runner = new StepRunner({
     ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
     ...{ limits, format },
     lastOutputOf: (minerId) => base.managed.lastOutputOf(minerId),
-    effects: effectsOf(options, base, economics, new WebHooks(targets, log)),
+    effects: effectsOf(options, base, economics, new WebHooks(webTargets, log)),
   });
   const jobNotices = new JobNotices(notices, (id) => registry.find(id)?.facts.name);
-  const runs = new RunExecutor({ store, runner, jobNotices, now, log });
-  const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares });
-  const runList = listRunner({ store, registry, accessBook, runs, runner });
+  const runs = new RunExecutor({ store, runner, jobNotices, targets, now, log });
+  const bulk = new BulkActions({ registry, store, accessBook, stepsOf, runs, runner, shares, targets, usable });
+  const runList = listRunner({ store, registry, accessBook, runs, runner, usable });
   executor.watch((command) => {
     holds.onCommand(command);
     loops.onCommand(command);
     logEnd(log, command);
     events.command(presentCommand(command));
   });
-  return { executor, runOnRig, runOnLoop, loops, holds, runs, runner, limits, bulk, runList, jobNotices };
+  const names = { targets, lostTargets };
+  return { executor, runOnRig, runOnLoop, loops, holds, runs, runner, limits, bulk, runList, jobNotices, ...names };
 }
+
+/** Which channels the maker of a step may send to. */
+const channelLimits = (channels: ChannelBook): Pick<StepLimits, "channelRefusal" | "channelsFor"> => ({
+  channelRefusal: (channel, maker) => {
+    const usable = channels.usableBy(maker);
+    if (maker.all || (channel === "all" ? usable.size > 0 : usable.has(channel))) return null;
+    return `its creator may not use ${channel === "all" ? "any channel" : `the channel ${channel}`}`;
+  },
+  channelsFor: (channel, maker) => {
+    if (channel !== "all") return [channel];
+    return maker.all ? "all" : [...channels.usableBy(maker)];
+  },
+});
 
 /** The effects of steps outside of rigs, such as notifications and web hooks. */
 const effectsOf = (
@@ -76,8 +98,7 @@ const effectsOf = (
   economics: Economics,
   hooks: WebHooks,
 ): Effects => ({
-  notify: ({ key, isEnd, reportsAbsence, minerId, severity, title, text: message, channel }) => {
-    const channels = channel === "all" ? "all" : [channel];
+  notify: ({ key, isEnd, reportsAbsence, minerId, severity, title, text: message, channels }) => {
     const sameAs = reportsAbsence && minerId !== null ? noticeKeys.disconnected(minerId) : undefined;
     if (isEnd && key !== null) notices.close(key, message);
     else notices.raise({ key, minerId, title, source: "Rules", message, severity, channels, sameAs });
@@ -96,12 +117,12 @@ export function openAutomation(
   options: ServiceOptions,
   base: Base,
   { registry, economics }: Miners,
-  { runs, jobNotices }: Pick<Commands, "jobNotices"> & { readonly runs: Runs },
+  { runs, jobNotices, targets }: Pick<Commands, "jobNotices" | "targets"> & { readonly runs: Runs },
 ) {
   const { config, store, log, now, accessBook, format, records, notices, hooks, channels, events } = base;
   const automation = new Automation({
     ...{ registry, store, accessBook, now, format, log },
-    ...{ runs, notices, jobNotices },
+    ...{ runs, notices, jobNotices, targets },
     values: {
       price: economics.priceAt,
       lastOutput: (minerId) => base.managed.lastOutputOf(minerId),
@@ -142,8 +163,8 @@ export function openAutomation(
 }
 
 /** The current names that rules added over the API may refer to. */
-const ruleNames = (config: Config, messages: Messages | undefined, channels: ChannelBook) => () => ({
-  channels: new Set(channels.used().map(({ key }) => key)),
+const ruleNames = (config: Config, messages: Messages | undefined, channels: ChannelBook) => (access: Access) => ({
+  channels: channels.usableBy(access),
   hooks: new Set(config.hooks.map(({ name }) => name)),
   hasMessages: messages !== undefined,
   programs: config.automation.programs,

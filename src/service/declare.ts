@@ -4,7 +4,7 @@ import type { Config, GroupSettings, MinerSettings } from "../config/schema.ts";
 import { noTemplateProgram } from "../contract/templates.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../link/address.ts";
 import type { Store, Stored, StoredGroup, StoredHost, StoredMiner } from "../store/index.ts";
-import { ruleRow } from "./automation/rules/rows.ts";
+import { ruleRow } from "./automation/rule-rows.ts";
 import { given } from "./crud.ts";
 import { uidFor } from "./hosts/uids.ts";
 import { blankMiner } from "./miners/miner-registry.ts";

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
+import { changesTargets } from "./automation/lost-targets.ts";
 import { reportDisabled } from "./automation/rights.ts";
 import { openAutomation, openCommands } from "./automation-parts.ts";
 import { Discoveries } from "./discovery/discovery.ts";
@@ -39,7 +40,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { registry, market, ledgers, stopSources } = miners;
   const outbox = openOutbox(options, base, miners);
   const commands = openCommands(options, base, miners);
-  const { executor, loops, runs } = commands;
+  const { executor, loops, runs, lostTargets } = commands;
   const rules = openAutomation(options, base, miners, { ...commands, runs: options.runs ?? runs });
   const context = minerContext(options, base, miners);
   const encoded = encodedMiners(context);
@@ -81,6 +82,8 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   registry.start(demo);
   // A subscriber of the run before knows nothing of this start.
   events.reset();
+  await lostTargets.link();
+  lostTargets.report();
   await runs.resume();
   reportDisabled(store, accessBook, setWarning);
   discoveries.start();
@@ -95,7 +98,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const stopRecording = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
   const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
-    ...guarded(calls, accessBook, withUserName(store)),
+    ...guarded(calls, accessBook, withUserName(store), (name) => {
+      if (changesTargets(name)) lostTargets.report();
+    }),
     checkAccess: (name, caller) => accessBook.check(name, caller),
     watchEvents: (input, caller, signal) => {
       accessBook.check("watchEvents", caller);

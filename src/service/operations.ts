@@ -53,8 +53,8 @@ export function serviceOperations(parts: ServiceParts): Calls {
       return reply;
     };
   /** The limits and the guard of a rule hold for people too. */
-  const manualRule = (action: Action) => {
-    const list = listOf(action, store);
+  const manualRule = (action: Action, caller: Caller) => {
+    const list = listOf(action, store, parts.usable, accessBook.of(caller));
     return list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
   };
   /** Those of the miners that the rule applies to. Throws `nothing.to.do`. */
@@ -71,7 +71,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
   };
   const runByHand: typeof runList = async (input, caller) => {
     registry.entryFor(input.id, accessBook.of(caller));
-    const rule = manualRule(input);
+    const rule = manualRule(input, caller);
     const run = (begun?: (runId: number) => void) => runList(input, caller, begun);
     return rule === undefined
       ? run()
@@ -80,7 +80,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
   const startBulkAction: typeof bulk.startBulkAction = async (body, caller) => {
     if (body.action !== "rule") return bulk.startBulkAction(body, caller);
     const { action, minerIds } = bulkRequest(body, registry, store, accessBook.of(caller));
-    const rule = manualRule(action);
+    const rule = manualRule(action, caller);
     if (rule === undefined) return bulk.startBulkAction(body, caller);
     const miners = inScope(rule, minerIds);
     const { all: _, groups: __, ...rest } = body;
@@ -119,7 +119,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     events.changed();
     reportDisabled(store, accessBook, (title, message) => parts.notices.setWarning(title, message));
   };
-  const { agents, managed } = parts;
+  const { agents, managed, targets } = parts;
   const hostContext = { store, accessBook, agents, managed };
   /** The same for the settings with which programs on hosts are started. */
   const changingPools =
@@ -141,13 +141,13 @@ export function serviceOperations(parts: ServiceParts): Calls {
     notificationsAction: clearing(ofNotifications.notificationsAction),
     notificationAction: clearing(ofNotifications.notificationAction),
     ...channelOperations({
-      ...{ store, book: parts.channels, outbox: parts.outbox, targets: parts.targets },
+      ...{ store, accessBook, book: parts.channels, outbox: parts.outbox, targets: parts.webTargets },
       notifying: () => automation.lists(),
     }),
     ...templateOperations(
       store,
       accessBook,
-      book,
+      { usable: parts.usable, targets },
       (fields) => templateMistakes(fields, agents.software(), coins),
       () => metaData(noNotices),
     ),
@@ -203,7 +203,7 @@ export function serviceOperations(parts: ServiceParts): Calls {
     cancelBulkAction: bulk.cancelBulkAction,
     startDiscovery: discoveries.startDiscovery,
     ...ruleOperations({
-      ...{ automation, registry, store, accessBook, now },
+      ...{ automation, registry, store, accessBook, targets, now },
       names: ruleNames,
       stepMistakes: (steps, maker, path) => refusals(steps, maker, parts.limits, path),
     }),

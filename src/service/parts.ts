@@ -6,6 +6,7 @@ import type { Interfaces } from "../link/networks.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
 import type { Runs } from "./automation/run-types.ts";
+import { UsableLists } from "./automation/usable-lists.ts";
 import type { CommandTimeouts } from "./commands/command-executor.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
@@ -37,9 +38,9 @@ import { declareHeatings } from "./power/heating.ts";
 import { byTimer, type Repeat } from "./power/loops.ts";
 import { powerRules } from "./power/power-permission.ts";
 import { PowerTargets } from "./power/power-targets.ts";
-import { AccessBook } from "./users/access.ts";
+import { type Access, AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
-import { brokerPlace, webTargets } from "./web-targets.ts";
+import { brokerPlace, openWebTargets } from "./web-targets.ts";
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -98,12 +99,12 @@ const groupNames =
   };
 
 /** Tells channels of what is raised; undefined where none is configured. */
-export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry, targets }: Miners) {
+export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry, webTargets }: Miners) {
   const { config, store, format, now, log, notices, channels } = base;
   const outbox = new Outbox({
     ...{ rows: store.outbox, format, now, log },
     timeZone: config.display.timeZone,
-    targets,
+    targets: webTargets,
     groupsOf: groupNames(store, (minerId) => registry.noticeMiner(minerId)?.groupId),
   });
   outbox.use(channels.used());
@@ -257,7 +258,7 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
-  const targets = webTargets({
+  const webTargets = openWebTargets({
     devices: new KnownDevices({
       ...{ registry, managed, broker: brokerPlace(config.mqtt) },
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
@@ -265,12 +266,13 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
     isOwnAddress: isAddressOf(config.http, ownPort),
     nameOf: (id) => registry.find(id)?.facts.name,
   });
+  const usable = new UsableLists({ store, accessBook: base.accessBook, book, registry });
   const stopSources = () => closing.abort();
-  return { power, registry, market, ledgers, localTime, economics, switcher, targets, stopSources };
+  return { power, registry, market, ledgers, localTime, economics, switcher, webTargets, usable, stopSources };
 }
 
 /** What the operations on miners take. */
-export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry }: Miners) {
+export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base, { registry, usable }: Miners) {
   const { config, store, log, now, format, accessBook, book, shares } = base;
   return {
     registry,
@@ -282,6 +284,7 @@ export function minerContext({ messages, demoLeft }: ServiceOptions, base: Base,
     totals: cachedTotals(registry),
     shares,
     makersLogins: config.poll.makersLogins,
+    manualRules: (access: Access) => usable.manualRules(access),
     addReal: async (add: () => void) => {
       const isFirst = registry.isDemoOnly;
       add();

@@ -25,7 +25,7 @@ export interface WebTargetsOptions {
   nameOf(minerId: number): string | undefined;
 }
 
-export function webTargets({ devices, isOwnAddress, nameOf }: WebTargetsOptions): WebTargets {
+export function openWebTargets({ devices, isOwnAddress, nameOf }: WebTargetsOptions): WebTargets {
   const sentence = ({ kind, minerId }: KnownDevice, sender: Sender): string => {
     if (kind === "broker") return "is the address of the MQTT broker; use the step publish";
     const name = sender.all && minerId !== null ? nameOf(minerId) : undefined;

@@ -104,8 +104,12 @@ const makerId = z.int().nullable().default(null);
 /** Checked by the service, so that a row that a later version refuses does not close the store. */
 const definition = z.record(text, z.unknown());
 
+/** The ids of what its steps name, by kind and name, as in src/service/links.ts; absent until it is resolved. */
+const links = z.record(text, z.int()).optional();
+
 export const StoredTemplate = z.object({
   name: text,
+  links,
   do: TemplateSteps.nullable().default(null).describe("null: it has only a name"),
   softwareType: text.nullable().default(null),
   algorithm: text.nullable().default(null),
@@ -117,6 +121,7 @@ export type StoredTemplate = z.infer<typeof StoredTemplate>;
 
 export const StoredRule = z.object({
   name: text,
+  links,
   do: Steps.nullable().default(null).describe("null: it has only a name"),
   manual: z.boolean().default(true).describe("whether people can run it as an action of a miner"),
   makerId,
@@ -124,7 +129,7 @@ export const StoredRule = z.object({
 });
 export type StoredRule = z.infer<typeof StoredRule>;
 
-export const StoredSchedule = z.object({ name: text, makerId, definition });
+export const StoredSchedule = z.object({ name: text, links, makerId, definition });
 export type StoredSchedule = z.infer<typeof StoredSchedule>;
 
 export const StoredMaintenance = z.object({ name: text, makerId, definition });

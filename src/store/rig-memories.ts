@@ -156,7 +156,8 @@ export const openRigMemories = async (sqlite: SqliteConnection): Promise<RigMemo
       const memory = { ...memoryOf(minerId), ...patch };
       const other = memory.uid === null ? undefined : minerOfUid.get(memory.uid);
       if (other !== undefined && other !== minerId)
-        throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to miner ${other}`);
+        // Every user of this miner reads it, also one who does not see the other.
+        throw new RigbridgeError("in.use", `The uid ${memory.uid} belongs to another miner`);
       if (isFailing) save(memory);
       else {
         changed.add(minerId);

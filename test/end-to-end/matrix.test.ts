@@ -446,7 +446,7 @@ listScheduleRuns       401  401   200  404  404  200  404  404  404
 listMaintenance        401  401   200  200  200  200  200  200  404
 addMaintenance         401  401   201  403  403  201  400  403  404
 deleteMaintenance      401  401   200  403  403  200  404  403  404
-listChannels           401  401   200  403  403  200  403  403  404
+listChannels           401  401   200  403  403  200  200  403  404
 testChannel            401  401   404  403  403  404  403  403  404
 addChannel             401  401   201  403  403  201  403  403  404
 changeChannel          401  401   200  403  403  200  403  403  404

@@ -6,7 +6,7 @@ import type { PlugSettings } from "../../src/contract/plug-settings.ts";
 import { canonicalHost, hostIn, parseAddress, portIn } from "../../src/link/address.ts";
 import { KnownDevices, type KnownDevicesOptions, type KnownRig } from "../../src/service/known-devices.ts";
 import { isAddressOf } from "../../src/service/own-address.ts";
-import { brokerPlace, webTargets } from "../../src/service/web-targets.ts";
+import { brokerPlace, openWebTargets } from "../../src/service/web-targets.ts";
 
 interface Given {
   readonly address: string;
@@ -53,7 +53,7 @@ function sender(given: readonly Given[], more: Partial<KnownDevicesOptions> = {}
     },
     ...more,
   });
-  const targets = webTargets({
+  const targets = openWebTargets({
     devices,
     isOwnAddress: isAddressOf({ port: 17_790, hosts: [] }),
     nameOf: (id) => `rig ${id}`,

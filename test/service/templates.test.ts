@@ -199,7 +199,7 @@ describe("the rights of a template", () => {
     const { bench, ids } = await withRigs(1, { pools, templates: [{ name: "Pool", do: [{ pool: "Other" }] }] });
     const [id = 0] = ids;
     const dan = await user(bench, { name: "dan", privilege: "control", pools: [1] });
-    expect((await problem(apply(bench, id, 1, dan))).message).toBe('pool Other: There is no pool "Other"');
+    expect((await problem(apply(bench, id, 1, dan))).message).toBe("There is no managed template 1");
     const group = (await bench.service.addGroup({ name: "Hall", parentId: 0 }, caller)).id;
     const ann = await user(bench, { groups: [group] });
     const made = await bench.service.saveManagedTemplate(

@@ -15,6 +15,8 @@ import { listOf, type StepList } from "./lists.ts";
 import type { RunCause } from "./run-types.ts";
 import type { RunExecutor } from "./runs.ts";
 import { messageOf, type StepRunner } from "./step-runner.ts";
+import type { StepTargets } from "./step-targets.ts";
+import type { UsableLists } from "./usable-lists.ts";
 
 type BulkOperations = Pick<MiningService, "startBulkAction" | "listBulkActions" | "getBulkAction" | "cancelBulkAction">;
 
@@ -26,6 +28,8 @@ export interface BulkContext {
   readonly runs: RunExecutor;
   readonly runner: StepRunner;
   readonly shares: ReadShares;
+  readonly targets: StepTargets;
+  readonly usable: UsableLists;
 }
 
 /** Jobs at once: in all, of one user, and reserved for callers that are not users, such as the owner. */
@@ -46,11 +50,11 @@ export class BulkActions implements BulkOperations {
   }
 
   readonly startBulkAction: MiningService["startBulkAction"] = async (body, caller) => {
-    const { registry, store, accessBook, stepsOf, runs, runner } = this.#context;
+    const { registry, store, accessBook, stepsOf, runs, runner, targets, usable } = this.#context;
     const access = accessBook.of(caller);
     const { action, minerIds } = bulkRequest(body, registry, store, access);
     this.#context.shares.take(caller, minerIds.length * costs.result);
-    const list = listOf(action, store);
+    const list = listOf(action, store, usable, access);
     // Refuses what the action names that does not exist.
     if (list === null) stepsOf(action, access);
     const steps = list?.steps ?? [stepOf(body)];
@@ -60,7 +64,7 @@ export class BulkActions implements BulkOperations {
     const request = { actor: caller.actor, userId: caller.userId ?? null, action: body.action };
     const newJob = { ...request, parameters: { ...parametersOf(body), ...idOf(body, list) }, parallel, delay, dryRun };
     if (dryRun) {
-      const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store, made));
+      const results = await this.#rehearseAll(minerIds, cause, caller, expanded(steps, store, made, targets));
       return { id: (await store.runs.add(newJob, results)).id };
     }
     this.#checkCapacity(caller);

@@ -13,7 +13,7 @@ export interface StepNotice {
   readonly reportsAbsence: boolean;
   /** Null where no miner is concerned. */
   readonly minerId: number | null;
-  readonly channel: string;
+  readonly channels: readonly string[] | "all";
   readonly severity: Severity;
   readonly title: string | null;
   readonly text: string;
@@ -44,6 +44,8 @@ export interface EffectTurn {
   readonly minerId: number | null;
   /** Fills in the names of a text. */
   readonly text: (text: string) => string;
+  /** The channels that a message to this one, or to `all`, is for. */
+  readonly channels: (channel: string) => readonly string[] | "all";
   /** The rule that it belongs to; null: none. `isEnd`: its condition is over. */
   readonly rule: { readonly id: number; readonly isEnd: boolean; readonly reportsAbsence: boolean } | null;
 }
@@ -58,21 +60,23 @@ export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string):
 /** Does a step that concerns no rig; resolves with its result. */
 export async function takeEffect(
   step: RunStep,
-  { maker, minerId, text, rule }: EffectTurn,
+  { maker, minerId, text, rule, channels }: EffectTurn,
   effects: Effects,
   signal: AbortSignal,
 ): Promise<string> {
   if ("notify" in step) {
     const { notify: channel, severity, title } = step;
     if (effects.notify === undefined) throw unavailable("notify");
+    const sentTo = channels(channel);
     effects.notify({
       key: rule === null ? null : ruleNoticeKey(rule.id, minerId ?? 0, channel),
       isEnd: rule?.isEnd ?? false,
       reportsAbsence: rule?.reportsAbsence ?? false,
-      ...{ minerId, channel, severity, title: title === undefined ? null : text(title) },
+      ...{ minerId, severity, title: title === undefined ? null : text(title) },
+      channels: sentTo,
       text: text(step.text),
     });
-    return `Notified ${channel}`;
+    return `Notified ${sentTo === "all" ? "all" : sentTo.join(", ")}`;
   }
   if ("publish" in step) {
     const { publish: topic, payload, retain } = step;

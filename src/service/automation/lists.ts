@@ -1,8 +1,12 @@
-import { RigbridgeError } from "../../contract/problems.ts";
+import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { RunStep } from "../../contract/steps.ts";
-import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
+import type { Store, Stored, StoredRule, StoredTemplate } from "../../store/index.ts";
 import type { Action } from "../commands/actions.ts";
-import { enabled, find } from "../crud.ts";
+import { find } from "../crud.ts";
+import type { Access } from "../users/access.ts";
+import { ownFirst } from "./rights.ts";
+import { keyOf } from "./rule-rows.ts";
+import type { UsableLists } from "./usable-lists.ts";
 
 /** The list of steps that an action runs. */
 export interface StepList {
@@ -13,13 +17,22 @@ export interface StepList {
   readonly steps: readonly RunStep[];
 }
 
-/** The template or manual rule that an action runs; null for other actions. Throws `not.found`, `nothing.to.do`. */
-export function listOf({ action, template_id = 0, rule_id = 0 }: Action, store: Store): StepList | null {
+/**
+ * The template or manual rule that an action runs, of those that the caller can use; null for other actions. Throws
+ * `not.found`, `nothing.to.do`.
+ */
+export function listOf(
+  { action, template_id = 0, rule_id = 0 }: Action,
+  store: Store,
+  usable: UsableLists,
+  access: Access,
+): StepList | null {
   if (action !== "apply_template" && action !== "rule") return null;
   const isTemplate = action === "apply_template";
   const what = isTemplate ? "managed template" : "rule";
   const template = isTemplate ? find(store.templates, template_id, what) : null;
-  const row = template ?? manualRule(rule_id, store);
+  if (template !== null && !usable.template(template, access)) throw notFound(what, template_id);
+  const row = template ?? manualRule(rule_id, usable.manualRules(access), access);
   const { id, key, name } = row;
   const steps = template === null ? row.do : templateSteps(template);
   if (steps === null)
@@ -37,12 +50,16 @@ export function templateSteps(template: Stored<StoredTemplate>): readonly RunSte
   return isSet ? [{ software: id }, ...(template.do ?? [])] : template.do;
 }
 
-/** By its id, or by its key, or its name where it has none. Throws `not.found` also for a rule that people cannot run. */
-function manualRule(given: number | string, store: Store) {
-  const rules = enabled(store.rules).filter(({ manual }) => manual);
+/**
+ * By its id, or by its key, or its name where it has none; of several, the caller's own, else that of the file or the owner.
+ * Throws `not.found` also for a rule that people cannot run.
+ */
+function manualRule(given: number | string, rules: readonly Stored<StoredRule>[], access: Access): Stored<StoredRule> {
+  const ranked = ownFirst(rules, access);
   const found =
-    rules.find(({ id }) => id === given) ??
-    rules.find(({ key, definition }) => (key ?? definition?.key) === given) ??
-    rules.find(({ name }) => name === given);
-  return found ?? find(store.rules, -1, "rule");
+    ranked.find(({ id }) => id === given) ??
+    ranked.find((row) => keyOf(row) === given) ??
+    ranked.find(({ name }) => name === given);
+  if (found === undefined) throw notFound("rule", given);
+  return found;
 }

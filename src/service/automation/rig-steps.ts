@@ -17,8 +17,8 @@ interface RigStepContext {
 export function actionFor(step: RunStep, minerId: number, { book, access, best }: RigStepContext): Action | null {
   if ("software" in step) return { action: "apply_template", template_id: step.software };
   if ("set" in step) return settingFor(step.set, step.value, minerId, best);
-  if ("pool" in step) return poolFor(step.pool, "single", book, access);
-  if ("poolGroup" in step) return poolFor(step.poolGroup, "group", book, access);
+  if ("pool" in step) return poolFor(step.pool, "single", step.target, book, access);
+  if ("poolGroup" in step) return poolFor(step.poolGroup, "group", step.target, book, access);
   if (!("action" in step)) return null;
   const { action: name, orReboot, ...parameters } = step;
   const { action, mistakes } = bulkAction({ action: name, parameters, orReboot });
@@ -38,9 +38,18 @@ function settingFor(
   return { action: "set", property, value: String(watts) };
 }
 
-function poolFor(name: string, type: "single" | "group", book: PoolBook, access: Access): Action {
+/** `target`: its id as it was meant; undefined in runs of earlier versions, which have its name alone. */
+function poolFor(
+  name: string,
+  type: "single" | "group",
+  target: number | undefined,
+  book: PoolBook,
+  access: Access,
+): Action {
   const listed = book.addList(access).filter((entry) => entry.type === type);
-  const [found, another] = listed.filter((entry) => entry.name === name);
+  const [found, another] = listed.filter((entry) =>
+    target === undefined ? entry.name === name : entry.id === String(target),
+  );
   const what = type === "single" ? "pool" : "pool group";
   if (found === undefined) {
     const names = listed.map((entry) => entry.name);

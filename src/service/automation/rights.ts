@@ -15,9 +15,13 @@ export interface StepLimits {
   readonly programs: boolean;
   /** Whether there is a broker. */
   readonly hasMessages: boolean;
-  readonly targets: WebTargets;
+  readonly webTargets: WebTargets;
   /** Where web hooks of users may go who are limited to some groups or pools. */
   readonly webhookHosts: readonly string[];
+  /** Why the maker of a step may not send to a channel, or to `all`; null if they may. */
+  channelRefusal(channel: string, maker: Access): string | null;
+  /** The channels that get a message to this one, or to `all`: all that this maker may use. */
+  channelsFor(channel: string, maker: Access): readonly string[] | "all";
 }
 
 /** A rule, schedule or template: whether the configuration file declares it, and the user who made it over the API. */
@@ -54,6 +58,26 @@ function accessIfAny(userId: number, accessBook: AccessBook): Access | undefined
     throw error;
   }
 }
+
+/** The same; null for a maker who may no longer make any. */
+export function accessOfMaker({ makerId }: Pick<Made, "makerId">, accessBook: AccessBook): Access | null {
+  if (makerId === null) return accessBook.of({ actor: "service" });
+  const access = accessIfAny(makerId, accessBook);
+  return access?.privilege === "administrator" ? access : null;
+}
+
+export const isMaker = ({ makerId }: Pick<Made, "makerId">, { userId }: Access): boolean =>
+  makerId !== null && makerId === userId;
+
+/** Makers with the same one share their names: 0 for the file, the owner, and users with access to everything. */
+export const nameSpace = (makerId: number | null, accessBook: AccessBook): number =>
+  makerId === null || accessIfAny(makerId, accessBook)?.all === true ? 0 : makerId;
+
+/** Rows with what this user made first, then what the file and the owner did. */
+export const ownFirst = <T extends Pick<Made, "makerId">>(rows: readonly T[], access: Access): T[] => {
+  const rank = (row: T): number => (row.makerId === access.userId ? 0 : row.makerId === null ? 1 : 2);
+  return rows.toSorted((a, b) => rank(a) - rank(b));
+};
 
 /** Throws `not.found` to callers who do not see what another user made, `user.forbidden` if they may not change it. */
 export function checkOwner(
@@ -114,13 +138,14 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
     const refusal = (maker === null ? reservedTopic : refusedTopic)(step.publish, limits.ownTopics);
     return refusal && `publish ${refusal}`;
   }
+  if ("notify" in step) return maker === null ? null : limits.channelRefusal(step.notify, maker);
   if ("webhook" in step) {
     const url = new URL(step.webhook);
     const sender = maker ?? ownerSends;
     // First, so that nobody learns from another refusal what is at an address that they may not use.
     if (!sender.all && !isListedHost(limits.webhookHosts, url))
       return "webhook goes only to the hosts that automation.webhookHosts of the configuration file lists";
-    const refusal = limits.targets.refusal(url, sender);
+    const refusal = limits.webTargets.refusal(url, sender);
     return refusal && `webhook ${refusal}`;
   }
   if ("run" in step) {
@@ -130,7 +155,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   return null;
 }
 
-/** The mistakes of steps that are to be saved, each at its path. */
+/** The mistakes of steps that are to be saved, each at its path; those of names, as of channels, are found with the names. */
 export const refusals = (
   steps: readonly RunStep[],
   maker: Access | null,
@@ -138,7 +163,7 @@ export const refusals = (
   path: string,
 ): Mistake[] =>
   steps.flatMap((step, index) => {
-    const message = refusalOf(step, maker, limits);
+    const message = "notify" in step ? null : refusalOf(step, maker, limits);
     return message === null ? [] : [{ path: `${path}[${index}]`, message }];
   });
 

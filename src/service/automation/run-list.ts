@@ -11,6 +11,7 @@ import { sentenceAbout } from "./run-record.ts";
 import type { RunRecord, StepRecord } from "./run-types.ts";
 import type { RunExecutor } from "./runs.ts";
 import type { StepRunner } from "./step-runner.ts";
+import type { UsableLists } from "./usable-lists.ts";
 
 /** ms until a request is answered although steps are still under way. */
 const requestMs = 20_000;
@@ -21,18 +22,20 @@ interface RunListOptions {
   readonly accessBook: AccessBook;
   readonly runs: RunExecutor;
   readonly runner: StepRunner;
+  readonly usable: UsableLists;
 }
 
 /** Runs the steps of a template or a manual rule on one miner; undefined for other actions. `begins` gets the id of the run. */
 export const listRunner =
-  ({ store, registry, accessBook, runs, runner }: RunListOptions) =>
+  ({ store, registry, accessBook, runs, runner, usable }: RunListOptions) =>
   async (
     { id, ...action }: Input<"minerAction">,
     caller: Caller,
     begins: (runId: number) => void = () => undefined,
   ): Promise<ActionReply | undefined> => {
-    const { facts } = registry.entryFor(id, accessBook.of(caller));
-    const list = listOf(action, store);
+    const access = accessBook.of(caller);
+    const { facts } = registry.entryFor(id, access);
+    const list = listOf(action, store, usable, access);
     if (list === null) return undefined;
     const cause = { kind: list.kind, key: list.key, id: list.id };
     runner.check(cause, caller);

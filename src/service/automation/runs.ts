@@ -9,10 +9,11 @@ import { runPaced } from "../commands/run-paced.ts";
 import { expanded } from "./expand.ts";
 import { isReported, type JobNotices } from "./job-notices.ts";
 import { type Job, type Lane, Lanes, pause } from "./lanes.ts";
-import type { Made } from "./rights.ts";
+import type { Naming } from "./made-lists.ts";
 import { causeOf, recordOf } from "./run-record.ts";
 import type { RunRecord, RunRequest, Runs } from "./run-types.ts";
 import type { StepRunner } from "./step-runner.ts";
+import type { StepTargets } from "./step-targets.ts";
 
 /** Runs for rules and schedules at once; a rule for one miner is one run. */
 const mostRuns = 2_000;
@@ -23,6 +24,7 @@ interface RunExecutorOptions {
   readonly store: Store;
   readonly runner: StepRunner;
   readonly jobNotices: JobNotices;
+  readonly targets: StepTargets;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -72,11 +74,11 @@ export class RunExecutor implements Runs {
     run: NewRun,
     minerIds: readonly number[],
     list: readonly RunStep[],
-    { caller, made, texts }: { readonly caller: Caller; readonly made: Made; readonly texts?: RunRequest["texts"] },
+    { caller, made, texts }: { readonly caller: Caller; readonly made: Naming; readonly texts?: RunRequest["texts"] },
   ): Promise<StoredRun> {
     const { store } = this.#options;
     if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
-    const steps = expanded(list, store, made);
+    const steps = expanded(list, store, made, this.#options.targets);
     const waits = steps.reduce((sum, step) => sum + ("wait" in step && "plug" in step === false ? step.wait : 0), 0);
     const queued = minerIds.map((minerId) => ({ minerId, state: "queued", message: "" }) as const);
     const stored = await store.runs.add({ ...run, steps, waits }, queued);

@@ -25,8 +25,9 @@ import type { Access, AccessBook } from "../users/access.ts";
 import { isDisabled } from "./bulk-request.ts";
 import { type Effects, takeEffect, textsIn } from "./effects.ts";
 import { notExpanded } from "./expand.ts";
+import type { Naming } from "./made-lists.ts";
 import { actionFor } from "./rig-steps.ts";
-import { both, type Made, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
+import { both, madeFor, makerAccess, refusalOf, type StepLimits } from "./rights.ts";
 import { reportsAbsence } from "./rules/compile.ts";
 import { isOfClearing, type RunCause, type RunRequest } from "./run-types.ts";
 import { textsOf } from "./texts.ts";
@@ -83,7 +84,7 @@ export class StepRunner {
   }
 
   /** Who made what is run. Throws why a run must not be begun or go on. */
-  check(cause: RunCause, caller: Caller): Made {
+  check(cause: RunCause, caller: Caller): Naming {
     return this.#rights(cause, caller).made;
   }
 
@@ -151,7 +152,8 @@ export class StepRunner {
     const { kind, id } = run.cause;
     const isEnd = run.occurrence !== null && isOfClearing(run.occurrence);
     const rule = kind === "rule" ? { id, isEnd, reportsAbsence: this.#reportsAbsence(id) } : null;
-    const turn = { maker, minerId: minerId === 0 ? null : minerId, text, rule };
+    const channels = (key: string) => this.#options.limits.channelsFor(key, maker);
+    const turn = { maker, minerId: minerId === 0 ? null : minerId, text, rule, channels };
     try {
       return { state: "done", message: await takeEffect(step, turn, this.#options.effects, closing), commandId: null };
     } catch (error) {
@@ -222,7 +224,8 @@ export class StepRunner {
     if (kind === "rule" || kind === "schedule") {
       const row = (kind === "rule" ? store.rules : store.schedules).get(id);
       const makerId = caller.userId ?? null;
-      const made: Made = { owner: row?.owner ?? (makerId === null ? "file" : "store"), makerId };
+      const owner = row?.owner ?? (makerId === null ? "file" : "store");
+      const made: Naming = { owner, makerId, links: row?.links };
       const access = makerAccess(made, accessBook, `The ${kind} ${key}`);
       return { access, maker: access, made };
     }
@@ -267,7 +270,7 @@ interface Rights {
   readonly access: Access;
   /** Of the one who made what is run. */
   readonly maker: Access;
-  readonly made: Made;
+  readonly made: Naming;
 }
 
 /** Errors after which an effect elsewhere may have been taken. */

@@ -1,22 +1,21 @@
-import { didYouMean } from "../../contract/nearest.ts";
-import { invalid, invalidAll, type Mistake } from "../../contract/problems.ts";
+import { invalid, invalidAll, type Mistake, notFound } from "../../contract/problems.ts";
 import type { MetaData } from "../../contract/resources.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
-import type { RunStep } from "../../contract/steps.ts";
 import { type ManagedTemplate, noTemplateProgram, type TemplateProgram } from "../../contract/templates.ts";
 import type { Store, Stored, StoredTemplate } from "../../store/index.ts";
-import { done, enabled, findOwn, given, refuseInUse } from "../crud.ts";
-import type { PoolBook } from "../money/pool-book.ts";
+import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
-import { checkOwner } from "./rights.ts";
+import { checkOwner, nameSpace } from "./rights.ts";
+import type { StepTargets } from "./step-targets.ts";
+import type { UsableLists } from "./usable-lists.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
 /** Managed templates: named lists of steps. One that was made over the API belongs to its maker. */
 export function templateOperations(
-  { templates, rules }: Store,
+  { templates }: Store,
   accessBook: AccessBook,
-  book: PoolBook,
+  { usable, targets }: { readonly usable: UsableLists; readonly targets: StepTargets },
   /** Mistakes in the managed-miner settings of a template. */
   programMistakes: (fields: TemplateProgram) => Mistake[],
   metaData: () => MetaData,
@@ -25,42 +24,52 @@ export function templateOperations(
   const presentTemplate = (template: Stored<StoredTemplate>, caller: Caller): ManagedTemplate => {
     const { id, name, makerId } = template;
     const isOwn = accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
-    return { id, name, ...(isOwn ? { do: template.do, ...programIn(template) } : {}) };
+    const { definition } = targets.present({ do: template.do }, template);
+    return { id, name, ...(isOwn ? { ...definition, ...programIn(template) } : {}) };
+  };
+  /** Throws `not.found` for one that the caller cannot use, `user.forbidden` for one that another user made. */
+  const ownTemplate = (id: number, caller: Caller): Stored<StoredTemplate> => {
+    const template = find(templates, id, "managed template");
+    if (!usable.template(template, accessBook.of(caller))) throw notFound("managed template", id);
+    findOwn(templates, id, "managed template");
+    checkOwner(template, caller, accessBook, "managed template", id);
+    return template;
   };
   return {
     listManagedTemplates: async (_input, caller) => ({
-      managedTemplateList: enabled(templates).map((template) => presentTemplate(template, caller)),
+      managedTemplateList: usable.templates(accessBook.of(caller)).map((template) => presentTemplate(template, caller)),
       metaData: metaData(),
     }),
     saveManagedTemplate: async ({ id, name, do: steps, ...body }, caller) => {
-      const existing = id === 0 ? undefined : findOwn(templates, id, "managed template");
-      if (existing !== undefined) checkOwner(existing, caller, accessBook, "managed template", id);
+      const existing = id === 0 ? undefined : ownTemplate(id, caller);
       const access = accessBook.of(caller);
       const program = { ...programIn(existing ?? noTemplateProgram), ...given(body) };
-      const mistakes = [
-        ...(steps ?? []).flatMap((step, index) => poolMistake(step, `do[${index}]`, book.addList(access))),
-        ...programMistakes(program),
-      ];
+      const makerId = existing === undefined ? (caller.userId ?? null) : existing.makerId;
+      const before = existing && targets.present({ do: existing.do }, existing);
+      const written = steps === undefined ? before?.definition.do : steps;
+      const made = { owner: "store", makerId } as const;
+      const { links, mistakes: unclear } = targets.resolve({ do: written ?? [] }, made, before?.links);
+      const mistakes = [...(steps == null ? [] : unclear), ...programMistakes(program)];
       if (mistakes.length > 0) throw invalidAll(mistakes);
       // As for managed miners themselves.
       if (Object.values(program).some((field) => field !== null)) needsAll(access);
-      if (enabled(templates).some((other) => other.id !== id && other.name === name))
-        throw invalid("name", "is the name of another managed template");
-      const fields = { name, ...given({ do: steps }), ...program };
+      const space = nameSpace(makerId, accessBook);
+      const isTaken = enabled(templates).some(
+        (other) => other.id !== id && other.name === name && nameSpace(other.makerId, accessBook) === space,
+      );
+      if (isTaken && existing?.name !== name) throw invalid("name", "is the name of another managed template");
+      const fields = { name, ...given({ do: written }), links, ...program };
       const saved =
         existing === undefined
-          ? await templates.add({ do: null, ...fields, makerId: caller.userId ?? null })
+          ? await templates.add({ do: null, ...fields, makerId })
           : await templates.change(id, fields);
       return presentTemplate(saved, caller);
     },
     deleteManagedTemplate: async ({ id }, caller) => {
-      const template = findOwn(templates, id, "managed template");
-      checkOwner(template, caller, accessBook, "managed template", id);
+      const template = ownTemplate(id, caller);
       refuseInUse(
         `Managed template ${template.name}`,
-        enabled(rules).flatMap(({ name, do: steps }) =>
-          steps?.some((step) => "template" in step && step.template === template.name) ? [`rule ${name}`] : [],
-        ),
+        targets.usersOf("template", id).map(({ what, name }) => `${what} ${name}`),
       );
       await templates.remove(id);
       return done(`Managed template ${template.name} removed`);
@@ -79,16 +88,3 @@ const programIn = ({
   dualAlgorithm,
   commandLineParams,
 });
-
-/** A pool or pool group that its maker does not see is not there. */
-function poolMistake(step: RunStep, path: string, listed: ReturnType<PoolBook["addList"]>): Mistake[] {
-  const [what, type, given] =
-    "pool" in step
-      ? (["pool", "single", step.pool] as const)
-      : "poolGroup" in step
-        ? (["pool group", "group", step.poolGroup] as const)
-        : [];
-  if (given === undefined) return [];
-  const names = listed.filter((entry) => entry.type === type).map(({ name }) => name);
-  return names.includes(given) ? [] : [{ path, message: `there is no ${what} "${given}"${didYouMean(given, names)}` }];
-}

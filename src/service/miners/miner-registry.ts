@@ -316,18 +316,22 @@ export class MinerRegistry {
     return undefined;
   }
 
-  /** Throws `address.known` when another miner has this address. */
-  checkAddress(address: string, id: number | null): void {
+  /** A miner as errors name it to a caller: "another miner" to one who does not see it. */
+  nameFor(id: number, access: Access): string {
+    const visible = this.visible(id, access);
+    return visible === undefined ? "another miner" : `miner ${id} (${visible.facts.name})`;
+  }
+
+  /** Throws `address.known` when another miner has this address; only callers who see that miner learn which. */
+  checkAddress(address: string, id: number | null, access: Access): void {
     // A miner that is just being added is in the store, but not here yet.
     const { host, port } = storedAddress(address);
     const other =
       this.#byAddress.get(address) ??
       this.#options.managed.minerAt(host, port) ??
       enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
-    if (other !== undefined && other !== id) {
-      const name = this.#entries.get(other)?.facts.name ?? address;
-      throw new RigbridgeError("address.known", `${address} is miner ${other} (${name}) already`);
-    }
+    if (other !== undefined && other !== id)
+      throw new RigbridgeError("address.known", `${address} is the address of ${this.nameFor(other, access)} already`);
   }
 
   /** Takes a miner that was added or changed; call `arrange` after it. */
@@ -647,7 +651,11 @@ export class MinerRegistry {
     } catch (error) {
       if (!(error instanceof RigbridgeError) || error.code !== "in.use") throw error;
       const holder = memory.all().find(({ uid }) => uid === remembered.uid);
-      if (holder === undefined || this.#entries.has(holder.minerId)) throw error;
+      if (holder !== undefined && this.#entries.has(holder.minerId)) {
+        this.#options.log.warn({ miner: id, other: holder.minerId }, `${error.message}: miner ${holder.minerId}`);
+        throw error;
+      }
+      if (holder === undefined) throw error;
       await memory.remember(holder.minerId, { uid: null });
       await memory.remember(id, remembered);
     }

@@ -3,9 +3,9 @@ import type { MetaData, MinerDetail, MinerList } from "../../contract/resources.
 import type { Caller, Encoded, Input, MiningService } from "../../contract/service.ts";
 import { formatAddress, isSameAddress, parseAddress, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
-import type { StoredMiner } from "../../store/index.ts";
+import type { Stored, StoredMiner, StoredRule } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
-import { done, enabled, find, findOwn, given } from "../crud.ts";
+import { done, find, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
@@ -37,6 +37,8 @@ export interface MinerContext extends PlugContext {
   readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly totals: (access: Access) => Totals;
   readonly shares: ReadShares;
+  /** The manual rules that a user can use. */
+  readonly manualRules: (access: Access) => readonly Stored<StoredRule>[];
   /** Whether the makers' default logins are tried. */
   readonly makersLogins: boolean;
   /** Calls what adds a miner; the demo miners leave with the first real one. */
@@ -82,7 +84,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
       const access = accessBook.of(caller);
       const row = { ...blankMiner, ...rowOf(body, context, access), address: canonical(address) };
       refuseGroup(row.groupId, access);
-      checkAddress(registry, row.address, null, access);
+      registry.checkAddress(row.address, null, access);
       if (row.supply !== null) checkOwner(row.supply, null, context, access);
       const added = await store.miners.add(row);
       await context.addReal(() => {
@@ -104,7 +106,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
         ...rowOf(body, context, access),
       };
       if (change.groupId !== undefined) refuseGroup(change.groupId, access);
-      if (change.address !== undefined) checkAddress(registry, change.address, id, access);
+      if (change.address !== undefined) registry.checkAddress(change.address, id, access);
       if (change.supply) checkOwner(change.supply, id, context, access);
       registry.put(await store.miners.change(id, change));
       registry.arrange();
@@ -195,11 +197,11 @@ function listed({ registry, totals }: MinerContext, access: Access, isShown: Fil
 }
 
 function listHead(
-  { store, format }: MinerContext,
+  { manualRules, format }: MinerContext,
   { hashrate }: Totals,
   access: Access,
 ): Omit<MinerList, "groupList" | "metaData"> {
-  const manual = enabled(store.rules).filter((rule) => rule.manual);
+  const manual = manualRules(access);
   const manualActionList = manual.map(({ id, name }) => ({ id, name }));
   return {
     totalHashrate5s: format.hashrate(hashrate),
@@ -263,16 +265,6 @@ function refuseGroup(groupId: number, access: Access): void {
       "user.forbidden",
       "This user can only add miners to groups that the user sees; name such a group",
     );
-}
-
-/** Throws `address.known`; only callers with access to everything learn which miner has the address. */
-function checkAddress(registry: MinerRegistry, address: string, id: number | null, access: Access): void {
-  try {
-    registry.checkAddress(address, id);
-  } catch (error) {
-    if (access.all || !(error instanceof RigbridgeError)) throw error;
-    throw new RigbridgeError(error.code, `Another miner has the address ${address}`);
-  }
 }
 
 function refuseDemo(id: number): void {

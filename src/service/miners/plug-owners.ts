@@ -68,7 +68,10 @@ export class PlugOwners {
 
 export interface PlugContext {
   readonly store: Store;
-  readonly registry: { visible(id: number, access: Access): { readonly facts: MinerFacts } | undefined };
+  readonly registry: {
+    visible(id: number, access: Access): { readonly facts: MinerFacts } | undefined;
+    nameFor(id: number, access: Access): string;
+  };
   /** Whether there is a broker for plugs that publish messages. */
   readonly hasMessages: boolean;
   /** The topics that Rigbridge itself uses. */
@@ -106,12 +109,12 @@ export function checkOwner(
   for (const other of enabled(store.miners)) {
     if (other.supply === null || other.id === id) continue;
     const outlet = outletOf(other.supply);
-    const visible = registry.visible(other.id, access);
-    if (outlet.id === wanted.id) {
-      const whose = visible === undefined ? "another miner" : `miner ${other.id} (${visible.facts.name})`;
-      throw new RigbridgeError("address.known", `${wanted.name} belongs to ${whose} already`);
-    }
-    if (outlet.device === wanted.device && visible === undefined)
+    if (outlet.id === wanted.id)
+      throw new RigbridgeError(
+        "address.known",
+        `${wanted.name} belongs to ${registry.nameFor(other.id, access)} already`,
+      );
+    if (outlet.device === wanted.device && registry.visible(other.id, access) === undefined)
       throw new RigbridgeError(
         "user.forbidden",
         `${wanted.name} is an output of a device that powers a miner hidden from this user`,

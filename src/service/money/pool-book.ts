@@ -1,13 +1,13 @@
 import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Pool } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
-import type { RunStep } from "../../contract/steps.ts";
 import type { PoolLogin } from "../../link/driver.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import { passwordIn } from "../../link/pool-login.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
 import type { Store, Stored, StoredPool, StoredPoolGroup } from "../../store/index.ts";
 import { done, enabled, find, findOwn, given, refuseInUse } from "../crud.ts";
+import { isLinked, type Links } from "../links.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { forgetFor } from "../users/users.ts";
 import type { Coin, Coins } from "./coins.ts";
@@ -163,7 +163,7 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       ...enabled(this.#store.managedMiners).flatMap((miner) =>
         !miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
-      ...this.#listsWith((step) => "pool" in step && step.pool === shownName(pool)),
+      ...this.#listsNaming("pool", id),
     ]);
     await this.#store.pools.remove(id);
     await forgetFor(this.#store, "pools", id);
@@ -196,19 +196,26 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
       ...enabled(this.#store.managedMiners).flatMap((miner) =>
         miner.isPoolGroup && miner.poolId === id ? [`managed miner ${miner.id}`] : [],
       ),
-      ...this.#listsWith((step) => "poolGroup" in step && step.poolGroup === group.name),
+      ...this.#listsNaming("poolGroup", id),
     ]);
     await this.#store.poolGroups.remove(id);
     return done(`Pool group ${group.name} removed`);
   };
 
-  /** The rules and templates with such a step. */
-  #listsWith(isOne: (step: RunStep) => boolean): string[] {
-    const { rules, templates } = this.#store;
-    return [
-      ...enabled(rules).flatMap(({ name, do: steps }) => (steps?.some(isOne) ? [`rule ${name}`] : [])),
-      ...enabled(templates).flatMap(({ name, do: steps }) => (steps?.some(isOne) ? [`template ${name}`] : [])),
-    ];
+  /** What was made over the API and names this pool or pool group; the file names its own, which only it removes. */
+  #listsNaming(kind: "pool" | "poolGroup", id: number): string[] {
+    const { rules, schedules, templates } = this.#store;
+    return (
+      [
+        ["rule", rules],
+        ["schedule", schedules],
+        ["template", templates],
+      ] as const
+    ).flatMap(([what, rows]) =>
+      enabled<{ readonly name: string; readonly links?: Links | undefined }>(rows)
+        .filter((row) => isLinked(row, kind, id))
+        .map(({ name }) => `${what} ${name}`),
+    );
   }
 
   /** Checks only names in the body: what was stored before stays as it is. */
@@ -254,7 +261,8 @@ export class PoolBook implements Omit<PoolOperations, "listAddPools"> {
 }
 
 /** The name of a pool in lists and in steps. */
-const shownName = ({ description, url }: Pick<StoredPool, "description" | "url">): string => description || hostOf(url);
+export const shownName = ({ description, url }: Pick<StoredPool, "description" | "url">): string =>
+  description || hostOf(url);
 
 type Index = ReadonlyMap<string, readonly Stored<StoredPool>[]>;
 

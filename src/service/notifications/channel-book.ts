@@ -2,6 +2,8 @@ import type { Config } from "../../config/schema.ts";
 import { ChannelSettings } from "../../contract/channels.ts";
 import type { Store, Stored, StoredChannel } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
+import { withInnerGroups } from "../nested-groups.ts";
+import type { Access } from "../users/access.ts";
 
 /** A channel of the configuration file, or one that was added over the API. */
 export interface ListedChannel {
@@ -32,6 +34,16 @@ export class ChannelBook {
       const problem = declared === undefined ? null : "the configuration file declares a channel with this key";
       return { row, settings, problem };
     });
+  }
+
+  /** The keys of the channels that this access may send to: those that are shared with a group that it sees. */
+  usableBy(access: Access): ReadonlySet<string> {
+    const groups = enabled(this.#store.groups);
+    const isUsable = ({ sharedWith = [] }: ChannelSettings): boolean => {
+      const named = groups.flatMap(({ id, name }) => (sharedWith.includes(name) ? [id] : []));
+      return access.all || [...withInnerGroups(named, groups)].some((id) => access.seesGroup(id));
+    };
+    return new Set(this.used().flatMap((settings) => (isUsable(settings) ? [settings.key] : [])));
   }
 
   /** Those that messages are sent to. */

@@ -7,9 +7,10 @@ import { invalidAll, type Mistake, RigbridgeError } from "../../contract/problem
 import type { MiningService } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import { wording } from "../../contract/wording.ts";
-import type { OutboxRow, Store } from "../../store/index.ts";
+import type { OutboxRow, Store, Stored, StoredGroup } from "../../store/index.ts";
 import { done, enabled, refuseInUse } from "../crud.ts";
 import { addressRefusal } from "../own-address.ts";
+import type { Access, AccessBook } from "../users/access.ts";
 import { ownerSends, type WebTargets } from "../web-targets.ts";
 import type { ChannelBook, ListedChannel } from "./channel-book.ts";
 import type { Outbox } from "./outbox.ts";
@@ -20,6 +21,7 @@ const listed = 20;
 export interface ChannelOptions {
   readonly book: ChannelBook;
   readonly store: Pick<Store, "channels" | "groups" | "outbox">;
+  readonly accessBook: AccessBook;
   readonly outbox: Outbox;
   readonly targets: WebTargets;
   /** Everything that sends notifications, by its name, such as `rule Too hot`. */
@@ -34,7 +36,7 @@ type ChannelOperations = Pick<
 type Fields = Readonly<Record<string, unknown>>;
 
 export function channelOperations(options: ChannelOptions): ChannelOperations {
-  const { book, store, outbox } = options;
+  const { book, store, outbox, accessBook } = options;
 
   const found = (keyOrId: string): ListedChannel => {
     const all = book.list();
@@ -81,7 +83,9 @@ export function channelOperations(options: ChannelOptions): ChannelOperations {
   };
 
   return {
-    listChannels: async () => {
+    listChannels: async (_input, caller) => {
+      const access = accessBook.of(caller);
+      if (!access.all) return sharedChannels(book, enabled(store.groups), access);
       const rows = Map.groupBy(store.outbox.rows(), ({ channel }) => channel);
       return book.list().map((channel) => stateOf(channel, rows.get(channel.row.name) ?? []));
     },
@@ -154,6 +158,7 @@ function stateOf({ row, settings, problem }: ListedChannel, rows: readonly Outbo
     host: settings === null ? "" : hostOf(settings),
     from: settings?.from ?? "warning",
     groups: settings?.groups ?? null,
+    sharedWith: settings?.sharedWith ?? null,
     quiet: settings?.quiet === undefined ? null : `${settings.quiet.from}-${settings.quiet.to}`,
     settings: settings === null ? {} : shownSettings(settings),
     waiting: rows.filter(({ state }) => state === "waiting" || state === "sending").length,
@@ -164,6 +169,24 @@ function stateOf({ row, settings, problem }: ListedChannel, rows: readonly Outbo
       .slice(0, listed)
       .map(({ time, title, message, error }) => ({ timeUtc: iso(time), title, message, error: error ?? "" })),
   };
+}
+
+/** The channels that a user of some groups or pools may use, without their settings and what they have delivered. */
+function sharedChannels(book: ChannelBook, groups: readonly Stored<StoredGroup>[], access: Access): ChannelState[] {
+  const usable = book.usableBy(access);
+  const seen = new Set(groups.flatMap(({ id, name }) => (access.seesGroup(id) ? [name] : [])));
+  const visible = (names: readonly string[] | null) => names?.filter((name) => seen.has(name)) ?? null;
+  return book
+    .list()
+    .filter(({ row, problem }) => problem === null && usable.has(row.name))
+    .map((channel) => {
+      const state = stateOf(channel, []);
+      return {
+        ...state,
+        ...{ groups: visible(state.groups), sharedWith: visible(state.sharedWith) },
+        ...{ host: "", settings: {} },
+      };
+    });
 }
 
 const hostOf = (settings: ChannelSettings): string => (settings.type === "mail" ? settings.host : hostIn(settings.url));

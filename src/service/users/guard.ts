@@ -8,9 +8,14 @@ export type Calls = Pick<MiningService, CallName>;
 
 /**
  * Checks the access to every operation, and hides secrets and actions from callers that may only view. `withUserName`
- * gives the caller the name that the audit shows.
+ * gives the caller the name that the audit shows; `succeeded` is called with each operation that did not fail.
  */
-export function guarded(calls: Calls, accessBook: AccessBook, withUserName: (caller: Caller) => Caller): Calls {
+export function guarded(
+  calls: Calls,
+  accessBook: AccessBook,
+  withUserName: (caller: Caller) => Caller,
+  succeeded: (name: OperationName) => void,
+): Calls {
   const checked = operationNames.flatMap((name) => {
     if (isStream(name)) return [];
     const method = calls[name];
@@ -20,6 +25,7 @@ export function guarded(calls: Calls, accessBook: AccessBook, withUserName: (cal
         async (input: never, caller: Caller) => {
           accessBook.check(name, caller);
           const reply = await method(input, withUserName(caller));
+          succeeded(name);
           return accessBook.of(caller).privilege === "view"
             ? withoutActions(withoutSecrets(operations[name].reply, reply))
             : reply;

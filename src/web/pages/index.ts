@@ -93,5 +93,5 @@ export const pages: readonly PageEntry[] = [
     needs: "listMiners",
     menu: { name: "settings", icon: "settings" },
   },
-  { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "listChannels" },
+  { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "addChannel" },
 ];

@@ -16,11 +16,9 @@ test("every ready-made rule is right by itself, and off until it is used", async
   const known = {
     groups: none,
     miners: none,
-    poolGroups: none,
-    templates: none,
     channels: none,
     hooks: none,
-    rules: none,
+    targets: { poolGroups: none, templates: none, rules: none },
   };
   for (const { key, values } of readyMadeRules) {
     const needed = Object.keys(values).filter((name) => values[name] === null);

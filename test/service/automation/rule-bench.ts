@@ -5,9 +5,11 @@ import { changedKeys } from "../../../src/fleet/changed-keys.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../src/fleet/state.ts";
 import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
 import { JobNotices } from "../../../src/service/automation/job-notices.ts";
+import { ruleRow } from "../../../src/service/automation/rule-rows.ts";
 import { Automation } from "../../../src/service/automation/rules/index.ts";
-import { ruleRow } from "../../../src/service/automation/rules/rows.ts";
 import type { RunRecord, RunRequest, Runs } from "../../../src/service/automation/run-types.ts";
+import { StepTargets } from "../../../src/service/automation/step-targets.ts";
+import { UsableLists } from "../../../src/service/automation/usable-lists.ts";
 import type { Entry } from "../../../src/service/miners/miner-registry.ts";
 import type { ReadingChange } from "../../../src/service/miners/reading-watch.ts";
 import type { Notices } from "../../../src/service/notifications/notices.ts";
@@ -126,7 +128,11 @@ export async function openRuleBench(options: RuleBenchOptions) {
     raise: ({ message }) => notices.push(message),
     close: (key) => notices.push(`closed ${key}`),
   };
+  const accessBook = new AccessBook(store);
+  const book = { addList: () => [] };
+  const usable = new UsableLists({ store, accessBook, book, registry: { entriesFor: () => entries.values() } });
   const automation = new Automation({
+    targets: new StepTargets({ store, accessBook, book, usable }),
     registry: {
       all: () => entries.values(),
       watchReadings: (listener) => {
@@ -135,7 +141,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
       },
     },
     ...{ store, runs, now, monotonicNow },
-    accessBook: new AccessBook(store),
+    accessBook,
     notices: taken,
     jobNotices: new JobNotices(taken, () => undefined),
     values: {
@@ -161,6 +167,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
     log: pino({ level: "silent" }),
   });
+  const ruleOf = (key: string) => automation.engine.rules.find(({ settings }) => settings.key === key);
   const stateOf = (id: number): RigState => entries.get(id)?.rig.state ?? beforeFirstRead(unknownRig);
   for (let id = 1; id <= (options.miners ?? 1); id += 1) entries.set(id, entryOf(id));
   automation.start();
@@ -190,9 +197,9 @@ export async function openRuleBench(options: RuleBenchOptions) {
         await settled();
       }
     },
-    phase: (key: string, minerId = 1) => automation.engine.find(key)?.cells.get(minerId)?.phase ?? "idle",
+    phase: (key: string, minerId = 1) => ruleOf(key)?.cells.get(minerId)?.phase ?? "idle",
     traces: (key: string) => {
-      const rule = automation.engine.find(key);
+      const rule = ruleOf(key);
       return automation.traces
         .list("rule", rule?.id ?? 0, () => true)
         .map(({ outcome, message }) => `${outcome}: ${message}`);

@@ -4,6 +4,7 @@ import { ChannelBook } from "../../../src/service/notifications/channel-book.ts"
 import { channelOperations } from "../../../src/service/notifications/channels.ts";
 import { FarmNotices, type Notice } from "../../../src/service/notifications/notices.ts";
 import { Outbox } from "../../../src/service/notifications/outbox.ts";
+import { AccessBook } from "../../../src/service/users/access.ts";
 import type { Store } from "../../../src/store/index.ts";
 import { formatFor } from "../../../src/units/format.ts";
 
@@ -50,7 +51,10 @@ export function openOutboxRun(channels: readonly Record<string, unknown>[], stor
     operations: async () => {
       await store.channels.declare(new Map(settings.map(({ key }) => [key, { name: key, definition: null }])));
       const book = new ChannelBook(store, { channels: settings });
-      return channelOperations({ store, book, outbox, targets, notifying: () => [] });
+      return channelOperations({
+        ...{ store, accessBook: new AccessBook(store), book, outbox },
+        ...{ targets, notifying: () => [] },
+      });
     },
   };
 }

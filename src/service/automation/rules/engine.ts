@@ -7,6 +7,7 @@ import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-registry.ts";
 import type { ReadingChange } from "../../miners/reading-watch.ts";
 import type { AccessBook } from "../../users/access.ts";
+import type { StepTargets } from "../step-targets.ts";
 import type { ExpressionNames } from "./compile.ts";
 import type { Subject } from "./conditions.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
@@ -36,6 +37,7 @@ export interface RuleEngineOptions {
   readonly medians: MedianBook;
   readonly rates: RateBook;
   readonly traces: Traces;
+  readonly targets: Pick<StepTargets, "idOf">;
   /** Called when the state of a rule changes at a miner. */
   readonly touch: (rule: LiveRule) => void;
   /** Epoch ms, and ms of a clock that never jumps. */
@@ -93,8 +95,8 @@ export class RuleEngine {
     return { monotonic: Math.round(this.#options.monotonicNow()), wall: this.#options.now() };
   }
 
-  find(idOrKey: number | string): LiveRule | undefined {
-    return this.#rules.find(({ id, settings }) => id === idOrKey || settings.key === idOrKey);
+  find(ruleId: number): LiveRule | undefined {
+    return this.#rules.find(({ id }) => id === ruleId);
   }
 
   /** The miners that a rule acts on now. */
@@ -129,15 +131,17 @@ export class RuleEngine {
 
   /** Takes the rules of the store; one that has not changed keeps its states. */
   reload(): void {
-    const { store, around } = this.#options;
+    const { store, around, targets } = this.#options;
     const before = new Map(this.#rules.map((rule) => [rule.id, rule]));
     this.#rules = enabled(store.rules).map((row) => {
-      const rule = liveRule(row, around);
+      const rule = liveRule(row, around, targets);
       const old = before.get(row.id);
       before.delete(row.id);
       if (old === undefined) this.#fresh.add(rule);
       if (old === undefined) return rule;
-      if (JSON.stringify(old.settings) === JSON.stringify(rule.settings) && old.makerId === rule.makerId) return old;
+      const madeOf = ({ settings, makerId, inhibitors }: LiveRule): string =>
+        JSON.stringify([settings, makerId, inhibitors]);
+      if (madeOf(old) === madeOf(rule)) return old;
       this.#fresh.add(rule);
       this.#firing?.closed(old);
       // Its conditions are others now; only the number of its firings goes on.

@@ -189,8 +189,8 @@ export class Firing implements FiringActs {
   #inhibitor(rule: LiveRule, minerId: number): LiveRule | undefined {
     const { engine } = this.#options;
     const site = engine.entryOf(minerId)?.facts.location.site ?? null;
-    return rule.settings.inhibitedBy
-      ?.map((key) => engine.find(key))
+    return rule.inhibitors
+      .map((id) => engine.find(id))
       .find((other) => {
         if (other === undefined) return false;
         if (isOn(other.cells.get(minerId)) || isOn(other.cells.get(0))) return true;

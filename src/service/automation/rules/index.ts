@@ -11,6 +11,7 @@ import type { Notices } from "../../notifications/notices.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { JobNotices } from "../job-notices.ts";
 import type { Runs } from "../run-types.ts";
+import type { StepTargets } from "../step-targets.ts";
 import { expressionNames, textsOf } from "../texts.ts";
 import { DryRuns } from "./dry-run.ts";
 import { RuleEngine } from "./engine.ts";
@@ -30,6 +31,7 @@ export interface RulesOptions {
   readonly runs: Runs;
   readonly notices: Notices;
   readonly jobNotices: JobNotices;
+  readonly targets: Pick<StepTargets, "idOf">;
   readonly values: RuleValues;
   readonly messages: Messages | null;
   /** The samples of a miner. */
@@ -88,6 +90,7 @@ export class Automation {
     this.maintenance = new MaintenanceWindows(store, now);
     this.engine = new RuleEngine({
       ...{ registry, store, accessBook, medians, rates, now, monotonicNow, log },
+      targets: options.targets,
       around: this.#around,
       traces: this.traces,
       touch: ({ id }) => touch("rule", id),
@@ -184,9 +187,9 @@ export class Automation {
   /** The steps of all rules and schedules, by their names. */
   lists(): { readonly what: string; readonly steps: readonly RunStep[] }[] {
     return [
-      ...this.engine.rules.map(({ settings: { name, do: steps = [], onClear = [] } }) => ({
+      ...this.engine.rules.map(({ settings: { name, do: steps = [], onClear = [], onGiveUp = [] } }) => ({
         what: `rule ${name}`,
-        steps: [...steps, ...onClear],
+        steps: [...steps, ...onClear, ...onGiveUp],
       })),
       ...this.schedules.all.map(({ settings: { key, name = key, do: steps, onEnd = [] } }) => ({
         what: `schedule ${name}`,

@@ -2,6 +2,7 @@ import { backOffMs } from "../../../async/index.ts";
 import { type ResolvedRule, resolveRule } from "../../../config/rule-resolution.ts";
 import { RuleSettings } from "../../../contract/rules.ts";
 import type { Stored, StoredRule, StoredRuleState } from "../../../store/index.ts";
+import type { StepTargets } from "../step-targets.ts";
 import { actsOnRigs, type CompiledConditions, compileConditions, type ExpressionNames } from "./compile.ts";
 import type { Subject, Surroundings } from "./conditions.ts";
 import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases } from "./machine.ts";
@@ -64,6 +65,8 @@ export interface LiveRule {
   readonly id: number;
   readonly settings: ResolvedRule;
   readonly makerId: number | null;
+  /** The rules that hold it while they fire, by id; 0 for one that is gone. */
+  readonly inhibitors: readonly number[];
   readonly compiled: CompiledConditions | null;
   readonly cells: Map<number, Cell>;
   readonly guard: { readonly share: number; readonly withinMs: number } | null;
@@ -98,15 +101,20 @@ const guardDelayMs = 30_000;
 const unguardedSize = 2;
 
 /** The rule of a row; throws nothing: a row that cannot be read has a problem. */
-export function liveRule(row: Stored<StoredRule>, around: Surroundings & ExpressionNames): LiveRule {
+export function liveRule(
+  row: Stored<StoredRule>,
+  around: Surroundings & ExpressionNames,
+  targets: Pick<StepTargets, "idOf">,
+): LiveRule {
   const parsed = RuleSettings.safeParse(row.definition ?? { name: row.name });
   const { rule = null, mistakes = [] } = parsed.success ? resolveRule(parsed.data) : {};
-  const settings = rule ?? { key: row.key ?? row.name, name: row.name };
+  const settings: ResolvedRule = rule ?? { key: row.key ?? row.name, name: row.name };
   const compiled = rule === null ? null : compileConditions(rule, around);
   return {
     id: row.id,
     settings,
     makerId: row.makerId,
+    inhibitors: (settings.inhibitedBy ?? []).map((name) => targets.idOf(row, { kind: "inhibitor", name })),
     compiled,
     cells: new Map(),
     guard: compiled === null || compiled.ofFarm ? null : guardOf(settings),

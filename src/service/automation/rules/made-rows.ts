@@ -9,6 +9,9 @@ import type { Collection, Store, Stored } from "../../../store/index.ts";
 import { enabled, given } from "../../crud.ts";
 import type { MinerRegistry } from "../../miners/miner-registry.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
+import { nameSpace, ownFirst } from "../rights.ts";
+import { keyOf } from "../rule-rows.ts";
+import type { StepTargets } from "../step-targets.ts";
 import type { Automation } from "./index.ts";
 
 export interface RuleOperationsOptions {
@@ -17,8 +20,9 @@ export interface RuleOperationsOptions {
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly now: () => number;
-  /** Web hooks, broker and programs are only available to rules of the configuration file. */
-  names(): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
+  readonly targets: StepTargets;
+  /** What steps of this maker may use. */
+  names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
   /** Why a maker must not have these steps. */
   stepMistakes(steps: readonly RunStep[], maker: Access, path: string): Mistake[];
 }
@@ -45,7 +49,8 @@ export function madeRows(options: RuleOperationsOptions) {
     what: string,
     caller: Caller,
   ): Stored<T> {
-    const rows = enabled(collection).filter((each) => isVisible(each, caller));
+    const visible = enabled(collection).filter((each) => isVisible(each, caller));
+    const rows = ownFirst(visible, accessBook.of(caller));
     const row = rows.find((each) => String(each.id) === id) ?? rows.find((each) => keyOf(each) === id);
     if (row === undefined) throw notFound(what, id);
     return row;
@@ -63,8 +68,25 @@ export function madeRows(options: RuleOperationsOptions) {
     return row;
   }
 
-  const known = (access: Access, rules: ReadonlySet<string>, names = options.names()): KnownNames => ({
+  /**
+   * The row whose key this would be as well, of those whose makers share their names: users with access to everything
+   * with the file and the owner; any other user has names of their own, and learns nothing of those of others.
+   */
+  function taken<T extends Made & { readonly definition?: Definition }>(
+    collection: Collection<T>,
+    key: string,
+    { id, makerId }: { readonly id: number | null; readonly makerId: number | null },
+  ): Stored<T> | undefined {
+    const space = nameSpace(makerId, accessBook);
+    const rows = enabled(collection);
+    const before = rows.find((row) => row.id === id);
+    if (before !== undefined && keyOf(before) === key) return undefined;
+    return rows.find((row) => keyOf(row) === key && nameSpace(row.makerId, accessBook) === space);
+  }
+
+  const known = (access: Access, names = options.names(access)): KnownNames => ({
     ...names,
+    isLimited: !access.all,
     programs: names.programs && access.all,
     groups: new Set(enabled(store.groups).flatMap(({ id, name }) => (access.seesGroup(id) ? [name] : []))),
     miners: new Set(
@@ -74,11 +96,7 @@ export function madeRows(options: RuleOperationsOptions) {
       ]),
     ),
     pools: new Set(enabled(store.pools).flatMap(({ id, description }) => (access.seesPool(id) ? [description] : []))),
-    poolGroups: new Set(
-      enabled(store.poolGroups).flatMap(({ name, pools }) => (pools.every((id) => access.seesPool(id)) ? [name] : [])),
-    ),
-    templates: new Set(enabled(store.templates).map(({ name }) => name)),
-    rules,
+    targets: null,
   });
 
   const mistakesIn = (findings: readonly Finding[]): Mistake[] =>
@@ -88,23 +106,7 @@ export function madeRows(options: RuleOperationsOptions) {
     if (mistakes.length > 0) throw invalidAll(mistakes);
   }
 
-  return { isVisible, found, own, known, mistakesIn, refuse };
-}
-
-export function keyOf({
-  key,
-  name,
-  definition,
-}: {
-  key: string | null;
-  name: string;
-  definition?: object | null | undefined;
-}): string {
-  const own: unknown[] =
-    definition == null
-      ? []
-      : [Reflect.get(definition, "key"), Reflect.get(definition, "name"), Reflect.get(definition, "use")];
-  return key ?? own.find((each) => typeof each === "string") ?? name;
+  return { isVisible, found, own, taken, known, mistakesIn, refuse };
 }
 
 export function parsed<T>(

@@ -3,9 +3,10 @@ import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-registry.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
+import { accessOfMaker } from "../rights.ts";
+import { scopeTest } from "../scope.ts";
 import type { Subject } from "./conditions.ts";
 import { delaysOf, type LiveRule } from "./live-rule.ts";
-import { scopeTest } from "./scope.ts";
 
 /** A miner with the rules whose scope it is in. */
 export interface Slot extends Subject {
@@ -130,7 +131,7 @@ export class RuleMembers {
   #accessChanged(): boolean {
     let changed = this.#accesses.size !== this.#rules.length;
     for (const rule of this.#rules) {
-      const access = this.#accessOf(rule);
+      const access = accessOfMaker(rule, this.#options.accessBook);
       if (this.#accesses.get(rule) === access) continue;
       changed = true;
       this.#accesses.set(rule, access);
@@ -139,17 +140,5 @@ export class RuleMembers {
     }
     for (const rule of this.#accesses.keys()) if (!this.#rules.includes(rule)) this.#accesses.delete(rule);
     return changed;
-  }
-
-  #accessOf({ makerId }: LiveRule): Access | null {
-    const { accessBook } = this.#options;
-    if (makerId === null) return accessBook.of({ actor: "rule" });
-    try {
-      const access = accessBook.of({ actor: "rule", userId: makerId });
-      return access.privilege === "administrator" ? access : null;
-    } catch {
-      // The user is gone.
-      return null;
-    }
   }
 }

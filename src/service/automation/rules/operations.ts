@@ -1,21 +1,17 @@
 import { readyMadeRules } from "../../../catalogue/ready-made-rules.ts";
 import { ruleFindings, ruleLoops } from "../../../config/rule-checks.ts";
 import { resolveRule } from "../../../config/rule-resolution.ts";
-import { invalidAll, notFound, RigbridgeError } from "../../../contract/problems.ts";
+import { invalidAll, type Mistake, notFound, RigbridgeError } from "../../../contract/problems.ts";
 import { type RuleInfo, RuleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
 import type { Store } from "../../../store/index.ts";
-import { done, enabled } from "../../crud.ts";
-import {
-  changed,
-  isoOrNull,
-  keyOf,
-  madeRows,
-  parsed,
-  type RuleOperationsOptions,
-  withoutHeaders,
-} from "./made-rows.ts";
-import { ruleRow } from "./rows.ts";
+import { done, enabled, refuseInUse } from "../../crud.ts";
+import type { Links } from "../../links.ts";
+import { madeLists, type Naming, type StepLists } from "../made-lists.ts";
+import { accessOfMaker } from "../rights.ts";
+import { keyOf, ruleRow } from "../rule-rows.ts";
+import { type StepTargets, unsaved } from "../step-targets.ts";
+import { changed, isoOrNull, madeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
 import { type ScheduleOperations, scheduleOperations } from "./schedule-operations.ts";
 
 type RuleOperations = Pick<
@@ -28,38 +24,34 @@ const mostRules = 1_000;
 
 /** The operations on rules, schedules and maintenance windows. */
 export function ruleOperations(options: RuleOperationsOptions): RuleOperations & ScheduleOperations {
-  const { automation, registry, store, accessBook, now } = options;
+  const { automation, registry, store, accessBook, targets, now } = options;
   const { engine, traces } = automation;
   const rows = madeRows(options);
-  const { isVisible, found, own, known, mistakesIn, refuse } = rows;
+  const { isVisible, found, own, taken, known, mistakesIn, refuse } = rows;
 
-  /** Throws with every mistake; `id` is that of the rule that changes. */
-  function checkRule(settings: RuleSettings, caller: Caller, id: number | null): void {
-    const access = accessBook.of(caller);
-    const others = enabled(store.rules).filter((row) => row.id !== id);
+  /** Throws with every mistake; returns what its names mean. `before`: the rule that changes. */
+  function checkRule(settings: RuleSettings, caller: Caller, before: RuleBefore | null): Links {
     const { rule } = resolveRule(settings);
     const key = rule?.key ?? settings.key ?? settings.name ?? "";
-    const resolved = others.flatMap(({ definition, name }) => {
-      const parsed = RuleSettings.safeParse(definition ?? { name });
-      return parsed.success ? (resolveRule(parsed.data).rule ?? []) : [];
-    });
-    const keys = new Set([...others.flatMap((row) => keyOf(row)), key]);
-    const taken = others.find((row) => keyOf(row) === key);
+    const { id, makerId } = before ?? { id: unsaved, makerId: caller.userId ?? null };
+    const access = accessOfMaker({ makerId }, accessBook) ?? accessBook.of(caller);
+    const other = taken(store.rules, key, { id, makerId });
+    const made = { owner: "store", makerId } as const;
+    const { links, mistakes } = targets.resolve(rule ?? {}, made, before?.links, { id, key });
     refuse([
-      ...(taken === undefined ? [] : [{ path: "key", message: `"${key}" is the key of rule ${taken.id} already` }]),
-      ...mistakesIn(ruleFindings(settings, [], known(access, keys))),
+      ...(other === undefined ? [] : [{ path: "key", message: `"${key}" is the key of rule ${other.id} already` }]),
+      ...mistakesIn(ruleFindings(settings, [], known(access))),
+      ...mistakes,
       ...(rule === null
         ? []
         : [
-            ...ruleLoops([rule, ...resolved]).map(({ path }) => ({
-              path: "do",
-              message: `the rules run each other in a loop: ${path}`,
-            })),
+            ...loopsWith({ ...made, id, links, lists: rule, key }, store, targets),
             ...options.stepMistakes(rule.do ?? [], access, "do"),
             ...options.stepMistakes(rule.onClear ?? [], access, "onClear"),
             ...options.stepMistakes(rule.onGiveUp ?? [], access, "onGiveUp"),
           ]),
     ]);
+    return links;
   }
 
   const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
@@ -85,7 +77,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       held: cells.filter(({ held }) => held !== null).length,
       nextTime: isoOrNull(automation.nextTimeOf(live)),
       lastRun: traces.last("rule", id, sees(caller)),
-      definition: withoutHeaders(row.definition ?? { name: row.name }),
+      definition: withoutHeaders(targets.present(row.definition ?? { name: row.name }, row).definition),
     };
   };
 
@@ -103,22 +95,26 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     addRule: async (settings, caller) => {
       if (enabled(store.rules).length >= mostRules)
         throw new RigbridgeError("not.possible", `There are ${mostRules} rules already`);
-      checkRule(settings, caller, null);
-      const { id } = await store.rules.add(ruleRow(settings, caller.userId ?? null));
+      const links = checkRule(settings, caller, null);
+      const { id } = await store.rules.add({ ...ruleRow(settings, caller.userId ?? null), links });
       automation.reload();
       return presentRule(id, caller);
     },
     changeRule: async ({ id, ...change }, caller) => {
       const row = own(store.rules, id, "rule", caller);
-      const settings = parsed(RuleSettings, changed(row.definition ?? { name: row.name }, change));
-      checkRule(settings, caller, row.id);
-      await store.rules.change(row.id, ruleRow(settings, row.makerId));
+      const before = targets.present(row.definition ?? { name: row.name }, row);
+      const settings = parsed(RuleSettings, changed(before.definition, change));
+      const links = checkRule(settings, caller, { id: row.id, makerId: row.makerId, links: before.links });
+      await store.rules.change(row.id, { ...ruleRow(settings, row.makerId), links });
       automation.reload();
       return presentRule(row.id, caller);
     },
     deleteRule: async ({ id }, caller) => {
       const row = own(store.rules, id, "rule", caller);
-      refuseUsed(store, keyOf(row), row.id);
+      refuseInUse(
+        `Rule ${keyOf(row)}`,
+        [...targets.usersOf("rule", row.id), ...targets.usersOf("inhibitor", row.id)].map(({ name }) => name),
+      );
       await store.rules.remove(row.id);
       store.ruleLog.forget("rule", row.id);
       automation.reload();
@@ -157,19 +153,30 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
   };
 }
 
-function refuseUsed(store: Store, key: string, id: number): void {
-  const users = enabled(store.rules).filter(
-    (row) =>
-      row.id !== id &&
-      (row.do?.some((step) => "rule" in step && step.rule === key) === true ||
-        (Array.isArray(row.definition?.inhibitedBy) && row.definition.inhibitedBy.includes(key))),
-  );
-  if (users.length > 0)
-    throw new RigbridgeError(
-      "in.use",
-      `Rule ${key} is still used by ${users
-        .slice(0, 5)
-        .map(({ name }) => name)
-        .join(", ")}`,
-    );
+interface RuleBefore {
+  readonly id: number;
+  readonly makerId: number | null;
+  readonly links: Links;
+}
+
+/** The loops in which rules would run each other with this one. All rules of a loop may run this one, so its maker sees them. */
+function loopsWith(
+  changed: Naming & { readonly id: number; readonly key: string; readonly lists: StepLists },
+  store: Store,
+  targets: StepTargets,
+): Mistake[] {
+  const others = madeLists(store).filter(({ kind, row }) => kind === "rule" && row.id !== changed.id);
+  const withIds = (row: Naming & { readonly id: number }, { do: steps, onClear, onGiveUp }: StepLists) => {
+    const named = [...(steps ?? []), ...(onClear ?? []), ...(onGiveUp ?? [])].filter((step) => "rule" in step);
+    return { key: String(row.id), do: named.map((step) => ({ rule: String(targets.bound(step, row).target) })) };
+  };
+  const keyOfId = (id: string): string => {
+    const row = store.rules.get(Number(id));
+    return Number(id) === changed.id || row === undefined ? changed.key : keyOf(row);
+  };
+  const loops = ruleLoops([withIds(changed, changed.lists), ...others.map(({ row, lists }) => withIds(row, lists))]);
+  return loops
+    .map(({ path }) => path.split(" → "))
+    .filter((ids) => ids.includes(String(changed.id)))
+    .map((ids) => ({ path: "do", message: `the rules run each other in a loop: ${ids.map(keyOfId).join(" → ")}` }));
 }

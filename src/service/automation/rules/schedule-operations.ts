@@ -2,18 +2,12 @@ import { maintenanceFindings, scheduleFindings } from "../../../config/rule-chec
 import { notFound } from "../../../contract/problems.ts";
 import { type ScheduleInfo, ScheduleSettings } from "../../../contract/rules.ts";
 import type { Caller, MiningService } from "../../../contract/service.ts";
-import { done, enabled } from "../../crud.ts";
+import { done } from "../../crud.ts";
+import type { Links } from "../../links.ts";
 import type { Access } from "../../users/access.ts";
+import { accessOfMaker } from "../rights.ts";
 import type { LiveSchedule } from "./live-schedule.ts";
-import {
-  changed,
-  isoOrNull,
-  keyOf,
-  type MadeRows,
-  parsed,
-  type RuleOperationsOptions,
-  withoutHeaders,
-} from "./made-rows.ts";
+import { changed, isoOrNull, type MadeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
 
 export type ScheduleOperations = Pick<
   MiningService,
@@ -33,21 +27,30 @@ const mostUpcoming = 500;
 
 /** The operations on schedules and maintenance windows. */
 export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRows): ScheduleOperations {
-  const { automation, registry, store, accessBook, now } = options;
+  const { automation, registry, store, accessBook, targets, now } = options;
   const { schedules, traces, maintenance } = automation;
-  const { isVisible, found, own, known, mistakesIn, refuse } = rows;
+  const { isVisible, found, own, taken, known, mistakesIn, refuse } = rows;
 
-  function checkSchedule(settings: ScheduleSettings, caller: Caller, id: number | null): void {
-    const access = accessBook.of(caller);
-    const taken = enabled(store.schedules).find((row) => row.id !== id && keyOf(row) === settings.key);
+  /** As for a rule. */
+  function checkSchedule(
+    settings: ScheduleSettings,
+    caller: Caller,
+    before: { readonly id: number; readonly makerId: number | null; readonly links: Links } | null,
+  ): Links {
+    const { id, makerId } = before ?? { id: null, makerId: caller.userId ?? null };
+    const access = accessOfMaker({ makerId }, accessBook) ?? accessBook.of(caller);
+    const other = taken(store.schedules, settings.key, { id, makerId });
+    const { links, mistakes } = targets.resolve(settings, { owner: "store", makerId }, before?.links);
     refuse([
-      ...(taken === undefined
+      ...(other === undefined
         ? []
-        : [{ path: "key", message: `"${settings.key}" is the key of schedule ${taken.id} already` }]),
-      ...mistakesIn(scheduleFindings(settings, [], known(access, new Set(enabled(store.rules).map(keyOf))))),
+        : [{ path: "key", message: `"${settings.key}" is the key of schedule ${other.id} already` }]),
+      ...mistakesIn(scheduleFindings(settings, [], known(access))),
+      ...mistakes,
       ...options.stepMistakes(settings.do, access, "do"),
       ...options.stepMistakes(settings.onEnd ?? [], access, "onEnd"),
     ]);
+    return links;
   }
 
   const sees = (caller: Caller) => (minerId: number) => registry.visible(minerId, accessBook.of(caller)) !== undefined;
@@ -67,7 +70,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
       nextStart: isoOrNull(next?.start),
       nextEnd: isoOrNull(live.active === null ? next?.end : live.active.end),
       lastRun: traces.last("schedule", live.id, sees(caller)),
-      definition: withoutHeaders(row?.definition ?? {}),
+      definition: row === undefined ? {} : withoutHeaders(targets.present(row.definition, row).definition),
     };
   };
 
@@ -94,17 +97,19 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
         .filter((each) => isVisible({ ...each, name: "" }, caller))
         .map((each) => presentSchedule(each, caller)),
     addSchedule: async (settings, caller) => {
-      checkSchedule(settings, caller, null);
+      const links = checkSchedule(settings, caller, null);
       const { key, name = key } = settings;
-      const { id } = await store.schedules.add({ name, makerId: caller.userId ?? null, definition: { ...settings } });
+      const row = { name, links, makerId: caller.userId ?? null, definition: { ...settings } };
+      const { id } = await store.schedules.add(row);
       automation.reload();
       return presentSchedule(liveOf(id), caller);
     },
     changeSchedule: async ({ id, ...change }, caller) => {
       const row = own(store.schedules, id, "schedule", caller);
-      const settings = parsed(ScheduleSettings, changed(row.definition ?? {}, change));
-      checkSchedule(settings, caller, row.id);
-      await store.schedules.change(row.id, { name: settings.name ?? settings.key, definition: { ...settings } });
+      const before = targets.present(row.definition, row);
+      const settings = parsed(ScheduleSettings, changed(before.definition, change));
+      const links = checkSchedule(settings, caller, { id: row.id, makerId: row.makerId, links: before.links });
+      await store.schedules.change(row.id, { name: settings.name ?? settings.key, links, definition: { ...settings } });
       automation.reload();
       return presentSchedule(liveOf(row.id), caller);
     },
@@ -142,7 +147,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
     addMaintenance: async (settings, caller) => {
       const access = accessBook.of(caller);
       refuse([
-        ...mistakesIn(maintenanceFindings(settings, [], known(access, new Set()))),
+        ...mistakesIn(maintenanceFindings(settings, [], known(access))),
         ...(Date.parse(settings.until) <= now() ? [{ path: "until", message: "must be in the future" }] : []),
         ...(access.all || settings.groups !== undefined || settings.miners !== undefined
           ? []

@@ -106,6 +106,7 @@ export const settings: Messages["settings"] = {
     key: "Schlüssel",
     from: "Ab",
     groups: "Gruppen",
+    sharedWith: "Freigegeben für die Administratoren dieser Gruppen",
     quiet: "Ruhezeit",
     to: "Bis / An",
     timeZone: "Zeitzone",

@@ -102,6 +102,7 @@ export const settings = {
     key: "Key",
     from: "From",
     groups: "Groups",
+    sharedWith: "Shared with the administrators of these groups",
     quiet: "Quiet hours",
     to: "To",
     timeZone: "Time zone",

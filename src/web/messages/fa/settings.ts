@@ -98,6 +98,7 @@ export const settings: Messages["settings"] = {
     key: "کلید",
     from: "از",
     groups: "گروه‌ها",
+    sharedWith: "در دسترس مدیران این گروه‌ها",
     quiet: "ساعت‌های سکوت",
     to: "تا / به",
     timeZone: "منطقهٔ زمانی",

@@ -106,6 +106,7 @@ export const settings: Messages["settings"] = {
     key: "Nyckel",
     from: "Från",
     groups: "Grupper",
+    sharedWith: "Delad med administratörerna för dessa grupper",
     quiet: "Tysta timmar",
     to: "Till",
     timeZone: "Tidszon",

@@ -12,7 +12,10 @@ export function channelWords(groups: readonly string[]): FormWords {
     choice: () => t.form.choose,
     option: (_, value) => lookUp(t.severity, value) ?? lookUp(t.settings.words, value) ?? value,
     member: (name) => lookUp(t.settings.words, name) ?? name,
-    suggestions: (key) => (key === "groups" ? groups : key === "timeZone" ? Intl.supportedValuesOf("timeZone") : []),
+    suggestions: (key) => {
+      if (key === "groups" || key === "sharedWith") return groups;
+      return key === "timeZone" ? Intl.supportedValuesOf("timeZone") : [];
+    },
     unit: () => null,
     isOffered: () => true,
   };

@@ -14,7 +14,7 @@ import "./settings.css";
 const tabs = [
   { key: "users", needs: "listUsers", content: Users },
   { key: "groups", needs: "listGroups", content: Groups },
-  { key: "notifications", needs: "listChannels", content: Channels },
+  { key: "notifications", needs: "addChannel", content: Channels },
   { key: "display", needs: null, content: Display },
   { key: "about", needs: null, content: About },
 ] as const;

@@ -1,6 +1,6 @@
-import type { Places, Scope } from "../../../contract/rules.ts";
-import type { MinerFacts } from "../../miners/present-miner.ts";
-import { withInnerGroups } from "../../nested-groups.ts";
+import type { Places, Scope } from "../../contract/rules.ts";
+import type { MinerFacts } from "../miners/present-miner.ts";
+import { withInnerGroups } from "../nested-groups.ts";
 
 interface NamedGroup {
   readonly id: number;

@@ -1,0 +1,49 @@
+import { type ResolvedRule, resolveRule } from "../../config/rule-resolution.ts";
+import { RuleSettings, ScheduleSettings } from "../../contract/rules.ts";
+import type { Store, Stored, StoredRule } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import type { Links } from "../links.ts";
+import type { Made } from "./rights.ts";
+
+/** A rule, schedule or template with what its steps name. */
+export interface Naming extends Made {
+  readonly links?: Links | undefined;
+}
+
+/** Everything in which a rule, schedule or template names something. */
+export type StepLists = Partial<
+  Pick<ResolvedRule, "do" | "onClear" | "onGiveUp" | "inhibitedBy"> & Pick<ScheduleSettings, "onEnd">
+>;
+
+/** A rule, schedule or template with all its steps. */
+export interface MadeList {
+  readonly kind: "rule" | "schedule" | "template";
+  readonly row: Naming & { readonly id: number; readonly name: string };
+  readonly lists: StepLists;
+  /** It is disabled, so it does nothing. */
+  readonly isOff: boolean;
+}
+
+/** All that are there. One that this version cannot read has no steps. */
+export function madeLists({
+  rules,
+  schedules,
+  templates,
+}: Pick<Store, "rules" | "schedules" | "templates">): MadeList[] {
+  return [
+    ...enabled(rules).map(ruleList),
+    ...enabled(schedules).map((row): MadeList => {
+      const { data } = ScheduleSettings.safeParse(row.definition);
+      return { kind: "schedule", row, lists: data ?? {}, isOff: data?.enabled === false };
+    }),
+    ...enabled(templates).map(
+      (row): MadeList => ({ kind: "template", row, lists: { do: row.do ?? [] }, isOff: false }),
+    ),
+  ];
+}
+
+function ruleList(row: Stored<StoredRule>): MadeList {
+  const { data } = RuleSettings.safeParse(row.definition ?? { name: row.name });
+  const rule = data === undefined ? null : resolveRule(data).rule;
+  return { kind: "rule", row, lists: { ...rule, do: row.do ?? [] }, isOff: rule?.enabled === false };
+}

@@ -1,0 +1,75 @@
+import { RuleSettings } from "../../contract/rules.ts";
+import type { Store, Stored, StoredGroup, StoredRule, StoredTemplate } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import { linkKey, namedBy } from "../links.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { PoolBook } from "../money/pool-book.ts";
+import type { Access, AccessBook } from "../users/access.ts";
+import { accessOfMaker, isMaker } from "./rights.ts";
+import { scopeTest } from "./scope.ts";
+
+interface UsableListsOptions {
+  readonly store: Pick<Store, "groups" | "rules" | "templates">;
+  readonly accessBook: AccessBook;
+  readonly book: Pick<PoolBook, "addList">;
+  readonly registry: Pick<MinerRegistry, "entriesFor">;
+}
+
+/** The manual rules and templates that a user can use: others, and their names, are hidden from that user. */
+export class UsableLists {
+  readonly #options: UsableListsOptions;
+  readonly #scopes = new WeakMap<object, { groups: readonly StoredGroup[]; fits: ReturnType<typeof scopeTest> }>();
+
+  constructor(options: UsableListsOptions) {
+    this.#options = options;
+  }
+
+  manualRules(access: Access): Stored<StoredRule>[] {
+    return enabled(this.#options.store.rules).filter((row) => row.manual && this.rule(row, access));
+  }
+
+  templates(access: Access): Stored<StoredTemplate>[] {
+    return enabled(this.#options.store.templates).filter((row) => this.template(row, access));
+  }
+
+  /** Users have their own rules, and the manual ones that reach a miner of theirs. */
+  rule(row: Stored<StoredRule>, access: Access): boolean {
+    if (access.all || isMaker(row, access)) return true;
+    const maker = accessOfMaker(row, this.#options.accessBook);
+    if (!row.manual || maker === null) return false;
+    const fits = this.#scopeOf(row);
+    for (const { facts, rig } of this.#options.registry.entriesFor(access))
+      if (!facts.demo && maker.seesGroup(facts.groupId) && fits(facts, rig.state.uid)) return true;
+    return false;
+  }
+
+  /** Users have their own templates, and those of makers with a group of theirs whose pools they see. */
+  template(row: Stored<StoredTemplate>, access: Access): boolean {
+    if (access.all || isMaker(row, access)) return true;
+    const { store, accessBook, book } = this.#options;
+    const maker = accessOfMaker(row, accessBook);
+    const groups = [0, ...enabled(store.groups).map(({ id }) => id)];
+    if (maker === null || !groups.some((id) => maker.seesGroup(id) && access.seesGroup(id))) return false;
+    const listed = book.addList(access);
+    return (row.do ?? []).every((step) => {
+      const named = namedBy(step);
+      if (named === null) return true;
+      const id = row.owner === "file" ? undefined : row.links?.[linkKey(named)];
+      return listed.some(
+        (each) =>
+          (each.type === "single") === (named.kind === "pool") &&
+          (id === undefined ? each.name === named.name : each.id === String(id)),
+      );
+    });
+  }
+
+  #scopeOf(row: Stored<StoredRule>): ReturnType<typeof scopeTest> {
+    const groups = this.#options.store.groups.all();
+    const known = this.#scopes.get(row);
+    if (known?.groups === groups) return known.fits;
+    const { data } = RuleSettings.safeParse(row.definition ?? { name: row.name });
+    const fits = scopeTest(data?.scope, enabled(this.#options.store.groups));
+    this.#scopes.set(row, { groups, fits });
+    return fits;
+  }
+}
