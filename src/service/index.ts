@@ -83,6 +83,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   events.reset();
   await runs.resume();
   reportDisabled(store, accessBook, setWarning);
+  const { off } = rules.automation;
+  if (off !== null) log.warn(off);
+  setWarning("Rules are off", off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`);
   discoveries.start();
   loops.start();
   rules.startRules();
