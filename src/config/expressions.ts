@@ -59,8 +59,8 @@ function shapeOf(schema: z.core.$ZodType): Shape {
   return Object.fromEntries(Object.entries(schema.shape).map(([name, field]) => [name, shapeOf(field)]));
 }
 
-/** As the schema of rules has it; longer ones could overflow the stack of the parser. */
-const longestText = 1_000;
+/** The schema of rules allows half of it; much longer ones could overflow the stack of the parser. */
+const longestText = 2_000;
 /** A macro inside a macro takes the square of the elements. */
 const deepestMacros = 2;
 
