@@ -9,8 +9,8 @@ import type { ReadingChange } from "../../miners/reading-watch.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { ExpressionNames } from "./compile.ts";
 import type { Subject } from "./conditions.ts";
-import type { MedianBook, RateBook } from "./history-books.ts";
 import { Allowances } from "./expression-meter.ts";
+import type { MedianBook, RateBook } from "./history-books.ts";
 import { anything, InputMasks } from "./input-masks.ts";
 import {
   againDue,
