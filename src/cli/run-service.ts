@@ -26,6 +26,8 @@ export interface ServeOptions {
   readonly data?: string;
   readonly demo?: true;
   readonly makeKey?: true;
+  /** All rules and schedules are off. */
+  readonly withoutRules?: true;
   readonly host?: string;
   readonly port?: number;
 }
@@ -66,7 +68,7 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         return () => void shutdown.restart(log, () => run(next));
       },
     };
-    const { served, listening } = await start(config, place, options.demo === true, log, shutdown);
+    const { served, listening } = await start(config, place, options, log, shutdown);
     showWelcome(served, log);
     if (!config.http.announce) return;
     const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
@@ -109,20 +111,20 @@ function unconfigured(data: string | undefined): Config {
 async function start(
   config: Config,
   { file, usualFile, ownHosts, restart }: Place,
-  wantsDemo: boolean,
+  { demo: wantsDemo, withoutRules = false }: { readonly demo?: boolean; readonly withoutRules?: boolean },
   log: Logger,
   shutdown: Shutdown,
 ): Promise<{ readonly served: Served; readonly listening: HttpServer["address"] }> {
   if (file === null) await mkdir(dirname(config.store.url), { recursive: true, mode: 0o700 });
   const store = await openStore({ file: config.store.url, now: Date.now });
   shutdown.add("store", () => store.close());
-  const demo = wantsDemo || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
+  const demo = wantsDemo === true || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
   shutdown.addFirst("demo farm", demo.close);
   const messages = new BrokerMessages(Date.now);
   const mqtt = config.mqtt === undefined ? {} : { messages };
   let ownPort: number | null = null;
   const service = await startService({
-    ...{ config, store, log, ...mqtt },
+    ...{ config, store, log, ...mqtt, withoutRules },
     ownPort: () => ownPort,
     demo: demo.miners,
     demoLeft: () => {

@@ -10,6 +10,7 @@ export function serveCommand(): Command {
     .option("--data <folder>", `folder for the store, and for ${defaultFile} if there is one`)
     .option("--make-key", "if no API key is set: create one at the first start, print it once, keep it with the store")
     .option("--demo", "add a demo farm of virtual rigs")
+    .option("--without-rules", "start with all rules and schedules off, to change or delete one that does harm")
     .option("--host <address>", "address to listen on, overrides the configuration")
     .option("--port <number>", "port to listen on, overrides the configuration", portNumber)
     .action(failing(serve));

@@ -2,6 +2,9 @@ import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import { z } from "zod";
 import { didYouMean } from "../contract/nearest.ts";
 import { Readings } from "../contract/readings.ts";
+import { Budget, mostWork, OverBudget } from "./expression-budget.ts";
+import { compile, macros } from "./expression-compiler.ts";
+import { functions, isZone, methods } from "./expression-functions.ts";
 
 /** What an expression sees. */
 export interface ExpressionContext {
@@ -10,12 +13,22 @@ export interface ExpressionContext {
   readonly rule: Readonly<Record<string, unknown>>;
 }
 
-export interface Expression {
-  /** null if it is unknown, as where a reading is unknown. Never throws. */
-  test(context: ExpressionContext): boolean | null;
+/** What an evaluation has found. */
+export interface Tested {
+  /** null if it is unknown, as where a reading is unknown. */
+  readonly truth: boolean | null;
+  /** What it has cost, in steps. */
+  readonly work: number;
+  /** Why it was stopped before its end, such as "it takes more than 10,000 steps"; null if it was not. */
+  readonly stopped: string | null;
 }
 
-/** The expressions of `where`, in CEL: bounded in size and depth, without regular expressions and own functions. */
+export interface Expression {
+  /** Never throws, and never costs more than one budget of `expression-budget.ts`. */
+  test(context: ExpressionContext): Tested;
+}
+
+/** Parses the expressions of `where`, in CEL: bounded in size and depth. Nothing is ever evaluated with it. */
 const environment = new Environment({
   unlistedVariablesAreDyn: false,
   homogeneousAggregateLiterals: false,
@@ -46,7 +59,8 @@ function shapeOf(schema: z.core.$ZodType): Shape {
   return Object.fromEntries(Object.entries(schema.shape).map(([name, field]) => [name, shapeOf(field)]));
 }
 
-const macros: ReadonlySet<string> = new Set(["exists", "exists_one", "all", "filter", "map"]);
+/** The schema of rules allows half of it; much longer ones could overflow the stack of the parser. */
+const longestText = 2_000;
 /** A macro inside a macro takes the square of the elements. */
 const deepestMacros = 2;
 
@@ -54,6 +68,7 @@ type Names = Readonly<Record<string, Shape>>;
 
 /** The mistakes in an expression, each with its place; an empty list if there are none. */
 export function expressionMistakes(text: string): string[] {
+  if (text.length > longestText) return [`is longer than ${longestText.toLocaleString("en-US")} characters`];
   try {
     const { ast, check } = environment.parse(text);
     const found: string[] = [];
@@ -76,6 +91,8 @@ function shapeIn(node: ASTNode, names: Names, found: string[], macroDepth: numbe
   const inside = (each: ASTNode): Shape => shapeIn(each, names, found, macroDepth);
   switch (node.op) {
     case "value":
+      if (typeof node.args === "object" && node.args !== null)
+        found.push(`numbers like 1u and texts like b"…" are not allowed${placeOf(node.range)}`);
       return "any";
     case "id": {
       const shape = Object.hasOwn(names, node.args) ? names[node.args] : undefined;
@@ -94,13 +111,18 @@ function shapeIn(node: ASTNode, names: Names, found: string[], macroDepth: numbe
       inside(index);
       return elementOf(shape);
     }
-    case "call":
-      for (const argument of node.args[1]) inside(argument);
+    case "call": {
+      const [name, given] = node.args;
+      if (name !== "has" && !Object.hasOwn(functions, name)) found.push(unknownCall(name, functions, node));
+      for (const argument of given) inside(argument);
       return "any";
+    }
     case "rcall": {
       const [method, receiver, given] = node.args;
       if (method === "matches")
         found.push(`matches() is not allowed${placeOf(node.range)}; use contains(), startsWith() or endsWith()`);
+      else if (!macros.has(method) && !Object.hasOwn(methods, method)) found.push(unknownCall(method, methods, node));
+      else if (method.startsWith("get") && given.length > 0) found.push(...zoneMistakes(given));
       const shape = inside(receiver);
       const [variable, ...bodies] = given;
       if (!macros.has(method) || variable?.op !== "id") {
@@ -132,6 +154,15 @@ function shapeIn(node: ASTNode, names: Names, found: string[], macroDepth: numbe
   }
 }
 
+const unknownCall = (name: string, known: object, { range }: ASTNode): string =>
+  `${name}() is not known${placeOf(range)}${didYouMean(name, [...Object.keys(known), ...macros])}`;
+
+/** Formatters of time zones are costly, so that no expression may compute names of zones. */
+const zoneMistakes = ([zone]: readonly ASTNode[]): string[] =>
+  zone?.op === "value" && typeof zone.args === "string" && isZone(zone.args)
+    ? []
+    : [`the time zone must be a name like "Europe/Berlin"${placeOf(zone?.range)}`];
+
 const elementOf = (shape: Shape): Shape => (shape !== "any" && isList(shape) ? shape.each : "any");
 const isList = (shape: Exclude<Shape, "any">): shape is { readonly each: Shape } => "each" in shape;
 
@@ -145,17 +176,26 @@ function fieldOf(shape: Shape, field: string, node: ASTNode, found: string[]): S
   return inner ?? "any";
 }
 
+/** The slots of the names that every expression sees. */
+const slots: ReadonlyMap<string, number> = new Map(["miner", "reading", "rule"].map((name, slot) => [name, slot]));
+
 /** Of a text without mistakes. */
 export function compileExpression(text: string): Expression {
-  const run = environment.parse(text);
+  const part = compile(environment.parse(text).ast, slots);
   return {
-    test: (context) => {
+    test: ({ miner, reading, rule }) => {
+      const budget = new Budget();
+      const done = (truth: boolean | null, stopped: string | null): Tested => ({
+        ...{ truth, stopped },
+        work: mostWork - Math.max(0, budget.work),
+      });
       try {
-        const result: unknown = run({ ...context });
-        return typeof result === "boolean" ? result : null;
-      } catch {
+        const result = part({ budget, values: [miner, reading, rule] });
         // A reading that is null, or a type that does not fit.
-        return null;
+        return done(typeof result === "boolean" ? result : null, null);
+      } catch (error) {
+        if (error instanceof OverBudget) return done(null, error.message);
+        throw error;
       }
     },
   };

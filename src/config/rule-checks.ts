@@ -45,18 +45,28 @@ export function ruleFindings(settings: RuleSettings, path: Path, known: KnownNam
         return (condition.wanted ?? []).flatMap((name) => unknown(name, "pool", known.pools, inWhen));
       if ("topic" in condition && !known.hasMessages)
         return [needs(`the topic ${condition.topic} needs mqtt in the configuration`)];
-      if ("cron" in condition) return cronFindings(condition.cron, condition.timeZone, inWhen);
       return [];
     }),
-    ...(when?.where === undefined
-      ? []
-      : expressionMistakes(when.where).map((message) => ({ path: [...inWhen, "where"], message }))),
+    ...unevaluable(rule).map(({ in: key, message }) => ({ path: [...inWhen, ...key], message })),
     ...(rule.inhibitedBy ?? []).flatMap((key, index) =>
       unknown(key, "rule", known.targets?.rules, [...path, "inhibitedBy", index]),
     ),
     ...stepFindings(rule.do, [...path, "do"], known),
     ...stepFindings(rule.onClear, [...path, "onClear"], known),
     ...stepFindings(rule.onGiveUp, [...path, "onGiveUp"], known),
+  ];
+}
+
+/** What must not be evaluated in the conditions of a rule, whatever it refers to: mistakes in its times and its expression. */
+export function unevaluable({ when }: ResolvedRule): { readonly in: readonly string[]; readonly message: string }[] {
+  if (when === undefined) return [];
+  return [
+    ...conditionsIn(when).flatMap((condition) =>
+      "cron" in condition
+        ? cronFindings(condition.cron, condition.timeZone, []).map(({ message }) => ({ in: [], message }))
+        : [],
+    ),
+    ...(when.where === undefined ? [] : expressionMistakes(when.where)).map((message) => ({ in: ["where"], message })),
   ];
 }
 

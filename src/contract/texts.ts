@@ -6,7 +6,9 @@ import { Readings } from "./readings.ts";
  * Texts that name values, like `{{ miner.name }} is {{ reading.temperature }} °C hot`. They name fields and nothing
  * else: no part of a text is ever evaluated.
  */
-const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const placeholder = /\{\{([^{}]*)\}\}/g;
+/** Characters of a text with its values; "…" stands for a value that does not fit. */
+const longestFilled = 100_000;
 
 const minerFields = ["uid", "name", "group", "tags", "model", "location", "lastOutput"];
 /** The last three are of all miners in its scope. */
@@ -35,11 +37,18 @@ export function textMistake(text: string): string | null {
   return text.replaceAll(placeholder, "").includes("{{") ? 'has "{{" without "}}"' : null;
 }
 
-export const namesIn = (text: string): string[] => Array.from(text.matchAll(placeholder), ([, name = ""]) => name);
+export const namesIn = (text: string): string[] =>
+  Array.from(text.matchAll(placeholder), ([, name = ""]) => name.trim());
 
 /** The text with a value for each name. */
-export const filled = (text: string, write: (name: string) => string): string =>
-  text.replaceAll(placeholder, (_, name: string) => write(name));
+export function filled(text: string, write: (name: string) => string): string {
+  let left = longestFilled - text.length;
+  return text.replaceAll(placeholder, (_, name: string) => {
+    const value = left > 0 ? write(name.trim()) : "";
+    left -= value.length;
+    return left < 0 ? "…" : value;
+  });
+}
 
 /** A text that may name values, of at most so many characters. */
 export const Text = (max: number) =>

@@ -22,8 +22,11 @@ export function numberIn(text: string, path: string | undefined, { what, units, 
  */
 export function valueIn(text: string, path: string | undefined): unknown {
   const json = parsed(text);
-  return path === undefined ? (json ?? text) : at(json, path.split("."));
+  return path === undefined ? (json ?? text) : valueAt(json, path);
 }
+
+/** The value at a path of keys and list indexes separated by dots; undefined if there is none. */
+export const valueAt = (json: unknown, path: string): unknown => at(json, path.split("."));
 
 function parsed(text: string): unknown {
   try {
@@ -33,7 +36,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The value at a path of keys and list indexes. */
 function at(json: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return json;
   if (typeof json !== "object" || json === null || !Object.prototype.propertyIsEnumerable.call(json, step))
@@ -41,9 +43,12 @@ function at(json: unknown, [step, ...rest]: readonly string[]): unknown {
   return at(Reflect.get(json, step), rest);
 }
 
+const longestNumber = 80;
+
 /** With decimal point, a JSON exponent and one of the units; NaN for anything else. */
 function numberOf(text: string, units: readonly string[]): number {
+  if (text.length > longestNumber) return Number.NaN;
   const [, digits = "", unit = ""] =
-    /^\s*([+-]?\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,3})?)\s*(\S*)\s*$/i.exec(text) ?? [];
+    /^([+-]?\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,3})?)\s*(\S*)$/i.exec(text.trim()) ?? [];
   return digits === "" || (unit !== "" && !units.includes(unit)) ? Number.NaN : Number(digits);
 }

@@ -109,6 +109,10 @@ const effectsOf = (
   program: runProgram,
 });
 
+/** Why rules and schedules are off. */
+export const withoutRules =
+  "all rules and schedules are off, since the service was started with --without-rules; start it without that option to have them back";
+
 /** ms between two evaluations of the rules. */
 const ruleTurnMs = 1_000;
 
@@ -139,6 +143,7 @@ export function openAutomation(
     monotonicNow: options.monotonicNow ?? (() => performance.now()),
     zone: config.display.timeZone,
     rawDays: config.history.raw,
+    off: options.withoutRules === true ? withoutRules : null,
     changed: (change, makerId) => events.rule(change, makerId),
   });
   let stop = (): void => undefined;

@@ -86,6 +86,9 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   lostTargets.report();
   await runs.resume();
   reportDisabled(store, accessBook, setWarning);
+  const { off } = rules.automation;
+  if (off !== null) log.warn(off);
+  setWarning("Rules are off", off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`);
   discoveries.start();
   loops.start();
   rules.startRules();

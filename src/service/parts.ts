@@ -63,6 +63,8 @@ export interface ServiceOptions {
   readonly repeat?: Repeat;
   /** Of commands; by default those of the executor. */
   readonly commandTimeouts?: CommandTimeouts;
+  /** All rules and schedules are off: they are listed, changed and deleted, and never evaluated. */
+  readonly withoutRules?: boolean;
   /** Runs what rules and schedules do; by default the executor. */
   readonly runs?: Runs;
   /** Runs the turns of rules, once a second; by default a timer. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PoolViewSettings, poolViewTypes } from "../../config/money.ts";
-import { valueIn } from "../../link/quantity.ts";
+import { valueAt } from "../../link/quantity.ts";
 import { fieldsOf, listOf, numberOf, type SourceShape, textOf } from "./feed.ts";
 
 const figure = z.number().nullable();
@@ -31,12 +31,15 @@ const prefixes: Readonly<Record<string, number>> = {
   z: 1e21,
 };
 
+const longestFigure = 80;
+
 /** A number, or a text such as "1.23T" or "600 GH/s"; H/s. */
 export function hashrateOf(value: unknown): number | null {
   const number = numberOf(value);
   if (number !== null) return number >= 0 ? number : null;
-  const [, digits, prefix = ""] =
-    /^\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgtpez]?)(?:h\/s|h)?\s*$/i.exec(textOf(value)) ?? [];
+  const text = textOf(value);
+  if (text.length > longestFigure) return null;
+  const [, digits, prefix = ""] = /^(\d{1,15}(?:\.\d{1,15})?)\s*([kmgtpez]?)(?:h\/s|h)?$/i.exec(text.trim()) ?? [];
   return digits === undefined ? null : Number(digits) * (prefixes[prefix.toLowerCase()] ?? Number.NaN);
 }
 
@@ -110,7 +113,7 @@ const json: PoolSource = {
   requests,
   read: ([answer], { worker, name, hashrate, unit, rejected, balance, balanceFactor, lastShare }, remark) => {
     const at = (value: unknown, path: string | undefined): unknown =>
-      path === undefined ? undefined : valueIn(JSON.stringify(value ?? null), path);
+      path === undefined ? undefined : valueAt(value, path);
     const view = (row: unknown, who: string | null): WorkerView => {
       const rate = hashrateOf(at(row, hashrate));
       const coins = numberOf(at(row, balance));

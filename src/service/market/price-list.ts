@@ -1,5 +1,5 @@
 import { isRecord } from "../../contract/record.ts";
-import { valueIn } from "../../link/quantity.ts";
+import { valueAt } from "../../link/quantity.ts";
 import type { PricePeriod } from "../money/tariff.ts";
 import { numberOf } from "./feed.ts";
 
@@ -19,7 +19,7 @@ const names = {
 
 /** The list, or a single price, which holds from now on. Null for each row that cannot be read; a sentence if there is neither. */
 export function readPrices(answer: unknown, path: string | undefined, now: number): (PricePeriod | null)[] | string {
-  const single = numberOf(path === undefined ? answer : valueIn(JSON.stringify(answer ?? null), path));
+  const single = numberOf(path === undefined ? answer : valueAt(answer, path));
   return single === null ? readPriceList(answer, path) : [{ start: now, end: now + singlePriceMs, value: single }];
 }
 
@@ -28,8 +28,7 @@ export function readPrices(answer: unknown, path: string | undefined, now: numbe
  * that cannot be read; a sentence if there is no list.
  */
 function readPriceList(answer: unknown, path: string | undefined): (PricePeriod | null)[] | string {
-  const text = JSON.stringify(answer ?? null);
-  const found = path === undefined ? listIn(answer, text) : valueIn(text, path);
+  const found = path === undefined ? listIn(answer) : valueAt(answer, path);
   if (!Array.isArray(found))
     return path === undefined ? "its answer is not a list; set path to where the list is" : `it has no list at ${path}`;
   const rows = found.slice(0, mostRows).map((row: unknown) => {
@@ -40,23 +39,22 @@ function readPriceList(answer: unknown, path: string | undefined): (PricePeriod 
       value: numberOf(first(fields, names.value)),
     };
   });
-  const starts = rows.map(({ start }) => start).filter((start) => start !== null);
+  const starts = [...new Set(rows.flatMap(({ start }) => start ?? []))].sort((a, b) => a - b);
+  const places = new Map(starts.map((start, place) => [start, place]));
   const after = (start: number): number => {
-    const next = starts.filter((each) => each > start);
-    const before = starts.filter((each) => each < start);
-    if (next.length > 0) return Math.min(...next);
-    return before.length > 0 ? start + (start - Math.max(...before)) : start + hourMs;
+    const place = places.get(start) ?? 0;
+    const [before, next] = [starts[place - 1], starts[place + 1]];
+    return next ?? (before === undefined ? start + hourMs : start + (start - before));
   };
   return rows.map(({ start, end, value }) =>
     start === null || value === null ? null : { start, end: end ?? after(start), value },
   );
 }
 
-function listIn(answer: unknown, text: string): unknown {
-  return Array.isArray(answer)
+const listIn = (answer: unknown): unknown =>
+  Array.isArray(answer)
     ? answer
-    : usualPaths.map((path) => valueIn(text, path)).find((found) => Array.isArray(found));
-}
+    : usualPaths.map((path) => valueAt(answer, path)).find((found) => Array.isArray(found));
 
 const first = (fields: Readonly<Record<string, unknown>>, keys: readonly string[]): unknown =>
   keys.map((key) => fields[key]).find((value) => value !== undefined && value !== null);

@@ -90,6 +90,7 @@ export interface RuleBenchOptions {
   readonly price?: (at: number) => number | null;
   readonly profit?: number | null;
   readonly poolHashrate?: number | null;
+  readonly off?: string;
 }
 
 /** Rules over virtual states of rigs: thousands of them, for days, in some milliseconds. */
@@ -164,6 +165,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     zone: options.zone ?? "UTC",
     changed: () => undefined,
     rawDays: 2,
+    off: options.off ?? null,
     format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
     log: pino({ level: "silent" }),
   });

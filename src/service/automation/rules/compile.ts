@@ -1,4 +1,4 @@
-import { compileExpression, type ExpressionContext } from "../../../config/expressions.ts";
+import type { ExpressionContext } from "../../../config/expressions.ts";
 import type { ResolvedRule } from "../../../config/rule-resolution.ts";
 import {
   type Condition,
@@ -10,6 +10,7 @@ import {
 } from "../../../contract/rule-conditions.ts";
 import { kindOf, needsMiner, type RunStep } from "../../../contract/steps.ts";
 import { compileCondition, type Input, type Subject, type Surroundings, type Test, type Value } from "./conditions.ts";
+import type { ExpressionMeter } from "./expression-meter.ts";
 import type { Truth } from "./machine.ts";
 
 /** What an expression sees of a miner. */
@@ -36,9 +37,11 @@ export interface CompiledConditions {
   readonly inputs: readonly Input[] | null;
 }
 
+/** `where` evaluates the expression of the rule; null if it has none, or is tried without. */
 export function compileConditions(
   rule: ResolvedRule,
   around: Surroundings & ExpressionNames,
+  where: ExpressionMeter | null,
 ): CompiledConditions | null {
   const { when } = rule;
   if (when === undefined) return null;
@@ -54,8 +57,11 @@ export function compileConditions(
     if (!isInner(entry)) return compiled(entry);
     return entry.all === undefined ? or((entry.any ?? []).map(compiled)) : and(entry.all.map(compiled));
   }
-  const where = when.where === undefined ? null : compileExpression(when.where);
-  const expression = (subject: Subject): Truth => where?.test(around.names(subject, rule)) ?? null;
+  const expression = (subject: Subject): Truth => where?.test(subject.id, () => around.names(subject, rule)) ?? null;
+  const explained = (condition: string, subject: Subject): Explained => {
+    const holds = expression(subject);
+    return { condition, value: where?.stopped ?? null, holds };
+  };
   const test = (subject: Subject, active: boolean): Truth => {
     const found = whole.test(subject, active);
     if (where === null || found === false) return found;
@@ -71,7 +77,7 @@ export function compileConditions(
     test,
     explain: (subject, active) => [
       ...tests.map((each) => ({ condition: each.text, value: each.value(subject), holds: each.test(subject, active) })),
-      ...(when.where === undefined ? [] : [{ condition: when.where, value: null, holds: expression(subject) }]),
+      ...(when.where === undefined ? [] : [explained(when.where, subject)]),
     ],
     inputs: where !== null || inputs.includes(null) ? null : inputs.flatMap((each) => each ?? []),
   };

@@ -62,7 +62,7 @@ export class DryRuns {
     const where =
       rule.when?.where === undefined ? null : new PastExpression(rule.when.where, this.#options.names, rule);
     const readings = where === null ? rule : { ...rule, when: { ...rule.when, where: undefined } };
-    const compiled = compileConditions(readings, past);
+    const compiled = compileConditions(readings, past, null);
     if (compiled === null || live.compiled === null || live.compiled.momentary || live.compiled.ofFarm) {
       notes.push("only conditions on readings are tried; times, events and web hooks are not");
       return { ...reply, firings: [], guard: null, where: null };
@@ -92,15 +92,24 @@ export class DryRuns {
     }
     found.sort((a, b) => a.time - b.time || a.minerId - b.minerId);
     if (found.length === mostFirings) notes.push(`only ${mostFirings} firings are listed`);
+    for (const [why, times] of where?.stops ?? [])
+      notes.push(`\`where\` was stopped ${times.toLocaleString("en-US")} times, and is unknown there: ${why}`);
     const guard = guardOver(live, episodes);
-    const firings = found.map(({ minerId, time, clearedAt, limited }) => ({
-      ...{ minerId, time: iso(time), clearedAt: clearedAt === null ? null : iso(clearedAt), limited },
-      guarded: guard?.holds(time) === true,
-    }));
+    const firings: TryReply["firings"] = [];
+    let most = 0;
+    for (const { minerId, time, clearedAt, limited } of found) {
+      if (breath.isDue) await breath.take();
+      const affected = guard?.countAt(time) ?? 0;
+      most = Math.max(most, affected);
+      firings.push({
+        ...{ minerId, time: iso(time), clearedAt: clearedAt === null ? null : iso(clearedAt), limited },
+        guarded: guard !== null && affected > guard.allowed,
+      });
+    }
     const held = firings.filter(({ guarded }) => guarded).length;
     return {
       ...{ ...reply, firings, where: where?.counts ?? null },
-      guard: guard && { allowed: guard.allowed, most: guard.most(found.map(({ time }) => time)), held },
+      guard: guard && { allowed: guard.allowed, most, held },
     };
   }
 }

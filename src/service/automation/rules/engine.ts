@@ -10,6 +10,7 @@ import type { AccessBook } from "../../users/access.ts";
 import type { StepTargets } from "../step-targets.ts";
 import type { ExpressionNames } from "./compile.ts";
 import type { Subject } from "./conditions.ts";
+import { Allowances } from "./expression-meter.ts";
 import type { MedianBook, RateBook } from "./history-books.ts";
 import { anything, InputMasks } from "./input-masks.ts";
 import {
@@ -38,6 +39,8 @@ export interface RuleEngineOptions {
   readonly rates: RateBook;
   readonly traces: Traces;
   readonly targets: Pick<StepTargets, "idOf">;
+  /** Why no rule is evaluated; null if they are. */
+  readonly off: string | null;
   /** Called when the state of a rule changes at a miner. */
   readonly touch: (rule: LiveRule) => void;
   /** Epoch ms, and ms of a clock that never jumps. */
@@ -62,6 +65,7 @@ export class RuleEngine {
   readonly #inputs = new InputMasks();
   /** Rules that are new or other ones now: their conditions may hold already, and no reading need change for them. */
   readonly #fresh = new Set<LiveRule>();
+  readonly #allowances = new Allowances();
   #last: Instant | null = null;
   #farmAt = Number.NEGATIVE_INFINITY;
 
@@ -85,6 +89,11 @@ export class RuleEngine {
   /** What acts when a rule fires; set once. */
   set firing(firing: FiringActs) {
     this.#firing = firing;
+  }
+
+  /** Why no rule is evaluated; null if they are. */
+  get off(): string | null {
+    return this.#options.off;
   }
 
   get rules(): readonly LiveRule[] {
@@ -120,21 +129,22 @@ export class RuleEngine {
   /** Re-enters all states as they were; nothing fires again. */
   load(): void {
     this.reload();
+    const { off } = this.#options;
     const rules = new Map(this.#rules.map((rule) => [rule.id, rule]));
     const { now } = this;
     this.#options.store.ruleLog.eachState((row) => {
       const rule = row.kind === "rule" ? rules.get(row.ownerId) : undefined;
-      if (rule?.compiled != null) rule.cells.set(row.minerId, cellOf(row, now));
+      if (rule !== undefined && (rule.compiled !== null || off !== null)) rule.cells.set(row.minerId, cellOf(row, now));
     });
     for (const rule of this.#rules) rule.guardOpen = [...rule.cells.values()].some(isGuarded);
   }
 
   /** Takes the rules of the store; one that has not changed keeps its states. */
   reload(): void {
-    const { store, around, targets } = this.#options;
+    const { store, around, off, targets } = this.#options;
     const before = new Map(this.#rules.map((rule) => [rule.id, rule]));
     this.#rules = enabled(store.rules).map((row) => {
-      const rule = liveRule(row, around, targets);
+      const rule = liveRule(row, { around, off, targets, allowances: this.#allowances });
       const old = before.get(row.id);
       before.delete(row.id);
       if (old === undefined) this.#fresh.add(rule);
@@ -291,6 +301,7 @@ export class RuleEngine {
     const jumped =
       this.#last !== null && Math.abs(now.wall - this.#last.wall - (now.monotonic - this.#last.monotonic)) > jumpMs;
     this.#last = now;
+    this.#allowances.refill(this.#rules);
     this.#members.arrange();
     const { changed, come } = this.#options.around.turn(jumped);
     for (const rule of this.#fresh)

@@ -123,6 +123,8 @@ export class Firing implements FiringActs {
     resultOf: (reply: T) => string,
   ): Promise<T> {
     const { engine, traces } = this.#options;
+    if (engine.off !== null)
+      throw new RigbridgeError("not.possible", `The rule ${rule.settings.name} was not run: ${engine.off}`);
     const { now } = engine;
     const cells = minerIds.map((minerId) => engine.cell(rule, minerId));
     const hold =

@@ -15,6 +15,7 @@ import type { StepTargets } from "../step-targets.ts";
 import { expressionNames, textsOf } from "../texts.ts";
 import { DryRuns } from "./dry-run.ts";
 import { RuleEngine } from "./engine.ts";
+import { ExpressionNotices } from "./expression-notices.ts";
 import { Firing } from "./firing.ts";
 import { MedianBook, RateBook } from "./history-books.ts";
 import type { LiveRule } from "./live-rule.ts";
@@ -43,6 +44,8 @@ export interface RulesOptions {
   /** Days for which every sample is kept. */
   readonly rawDays: number;
   readonly format: Format;
+  /** Why all rules and schedules are off; null if they are not. */
+  readonly off: string | null;
   /** Called about once a second for each rule, schedule and window that has changed or done something. */
   readonly changed: ReportRuleChange;
   readonly log: Logger;
@@ -59,6 +62,7 @@ export class Automation {
   readonly #options: RulesOptions;
   readonly #around: RuleSurroundings;
   readonly #changes: RuleChanges;
+  readonly #expressions: ExpressionNotices;
   /** Stops watching readings; null without rules, which need no readings. */
   #unwatch: (() => void) | null = null;
   #isStarted = false;
@@ -90,7 +94,7 @@ export class Automation {
     this.maintenance = new MaintenanceWindows(store, now);
     this.engine = new RuleEngine({
       ...{ registry, store, accessBook, medians, rates, now, monotonicNow, log },
-      targets: options.targets,
+      ...{ targets: options.targets, off: options.off },
       around: this.#around,
       traces: this.traces,
       touch: ({ id }) => touch("rule", id),
@@ -106,6 +110,7 @@ export class Automation {
     this.engine.firing = this.firing;
     this.schedules = new Schedules({
       ...{ registry, store, accessBook, runs, values, now, monotonicNow, zone, log },
+      off: options.off,
       traces: this.traces,
       maintenance: this.maintenance,
       texts: (schedule) => {
@@ -127,6 +132,7 @@ export class Automation {
         }),
     });
     this.#changes = new RuleChanges(this, options.changed);
+    this.#expressions = new ExpressionNotices(notices, this.traces);
     this.dryRuns = new DryRuns({
       each: (minerId, from, to, take) => options.each(minerId, from, to, take),
       names: expressionNames(naming),
@@ -136,17 +142,27 @@ export class Automation {
     });
   }
 
+  /** Why all rules and schedules are off; null if they are not. */
+  get off(): string | null {
+    return this.#options.off;
+  }
+
   /** Re-enters what was when the service stopped; call it once all miners are loaded. */
   start(): void {
     this.engine.load();
     this.schedules.load();
+    this.#look();
     this.#changes.report();
     this.#isStarted = true;
     this.#watchIfNeeded();
   }
 
+  #look(): void {
+    this.#expressions.look(this.engine.rules, this.engine.now.monotonic);
+  }
+
   #watchIfNeeded(): void {
-    const isNeeded = this.#isStarted && this.engine.rules.length > 0;
+    const isNeeded = this.#isStarted && this.off === null && this.engine.rules.length > 0;
     if (isNeeded && this.#unwatch === null)
       this.#unwatch = this.#options.registry.watchReadings((changes) => this.#safely(() => this.engine.take(changes)));
     if (isNeeded || this.#unwatch === null) return;
@@ -158,6 +174,7 @@ export class Automation {
   turn(): void {
     this.#safely(() => this.engine.turn());
     this.#safely(() => this.schedules.turn());
+    this.#safely(() => this.#look());
     this.#safely(() => this.#changes.report());
   }
 
@@ -174,6 +191,7 @@ export class Automation {
   reload(): void {
     this.engine.reload();
     this.schedules.reload();
+    this.#look();
     this.#changes.report();
     this.#watchIfNeeded();
   }

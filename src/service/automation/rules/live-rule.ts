@@ -1,10 +1,13 @@
 import { backOffMs } from "../../../async/index.ts";
+import { compileExpression } from "../../../config/expressions.ts";
+import { unevaluable } from "../../../config/rule-checks.ts";
 import { type ResolvedRule, resolveRule } from "../../../config/rule-resolution.ts";
 import { RuleSettings } from "../../../contract/rules.ts";
 import type { Stored, StoredRule, StoredRuleState } from "../../../store/index.ts";
 import type { StepTargets } from "../step-targets.ts";
 import { actsOnRigs, type CompiledConditions, compileConditions, type ExpressionNames } from "./compile.ts";
 import type { Subject, Surroundings } from "./conditions.ts";
+import { type Allowances, ExpressionMeter } from "./expression-meter.ts";
 import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases } from "./machine.ts";
 
 export const dayMs = 86_400_000;
@@ -68,6 +71,12 @@ export interface LiveRule {
   /** The rules that hold it while they fire, by id; 0 for one that is gone. */
   readonly inhibitors: readonly number[];
   readonly compiled: CompiledConditions | null;
+  /** Evaluates its expression; null if it has none. */
+  readonly meter: ExpressionMeter | null;
+  /** Its expression, or one of its times, is one that this version refuses to evaluate. */
+  readonly isRefused: boolean;
+  /** Why it is never evaluated, whoever its maker is; null if it may be. */
+  readonly refusal: string | null;
   readonly cells: Map<number, Cell>;
   readonly guard: { readonly share: number; readonly withinMs: number } | null;
   delays: Delays;
@@ -100,27 +109,44 @@ const guardDelayMs = 30_000;
 /** In scopes of so many miners nothing is ever too many. */
 const unguardedSize = 2;
 
-/** The rule of a row; throws nothing: a row that cannot be read has a problem. */
-export function liveRule(
-  row: Stored<StoredRule>,
-  around: Surroundings & ExpressionNames,
-  targets: Pick<StepTargets, "idOf">,
-): LiveRule {
+/** What rules are evaluated with. */
+export interface Evaluation {
+  readonly around: Surroundings & ExpressionNames;
+  readonly targets: Pick<StepTargets, "idOf">;
+  readonly allowances: Allowances;
+  /** Why no rule is evaluated; null if they are. */
+  readonly off: string | null;
+}
+
+/** The rule of a row; throws nothing: a row that cannot be read, or must not be evaluated, has a problem. */
+export function liveRule(row: Stored<StoredRule>, { around, targets, allowances, off }: Evaluation): LiveRule {
   const parsed = RuleSettings.safeParse(row.definition ?? { name: row.name });
   const { rule = null, mistakes = [] } = parsed.success ? resolveRule(parsed.data) : {};
   const settings: ResolvedRule = rule ?? { key: row.key ?? row.name, name: row.name };
-  const compiled = rule === null ? null : compileConditions(rule, around);
+  // What was stored by another version is held to the checks of this one.
+  const [refused] = rule === null || off !== null ? [] : unevaluable(rule);
+  const isEvaluated = rule !== null && off === null && refused === undefined;
+  const where = isEvaluated ? rule.when?.where : undefined;
+  const meter = where === undefined ? null : new ExpressionMeter(compileExpression(where), allowances.of(row.makerId));
+  const compiled = isEvaluated ? compileConditions(rule, around, meter) : null;
+  const unread = mistakes[0]?.message ?? "its settings cannot be read by this version";
+  const refusal =
+    off ??
+    (rule === null
+      ? unread
+      : refused === undefined
+        ? null
+        : `its ${["when", ...refused.in].join(".")} is refused: ${refused.message}`);
   return {
     id: row.id,
     settings,
     makerId: row.makerId,
     inhibitors: (settings.inhibitedBy ?? []).map((name) => targets.idOf(row, { kind: "inhibitor", name })),
-    compiled,
+    ...{ compiled, meter, refusal, isRefused: refused !== undefined, problem: refusal },
     cells: new Map(),
     guard: compiled === null || compiled.ofFarm ? null : guardOf(settings),
     delays: { forMs: 0, clearForMs: 0 },
     size: 0,
-    problem: rule === null ? (mistakes[0]?.message ?? "its settings cannot be read by this version") : null,
     mask: 0,
     guardOpen: false,
     recent: [],

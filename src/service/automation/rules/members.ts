@@ -135,8 +135,8 @@ export class RuleMembers {
       if (this.#accesses.get(rule) === access) continue;
       changed = true;
       this.#accesses.set(rule, access);
-      if (access === null) rule.problem = disowned;
-      else if (rule.problem === disowned) rule.problem = null;
+      if (access === null) rule.problem = rule.refusal ?? disowned;
+      else if (rule.problem === disowned) rule.problem = rule.refusal;
     }
     for (const rule of this.#accesses.keys()) if (!this.#rules.includes(rule)) this.#accesses.delete(rule);
     return changed;

@@ -141,6 +141,8 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
     },
     tryRule: async ({ id, from, to = now() }, caller) => {
       const row = found(store.rules, id, "rule", caller);
+      if (automation.off !== null)
+        throw new RigbridgeError("not.possible", `The rule cannot be tried: ${automation.off}`);
       const begins = from ?? to - dayMs;
       if (begins >= to) throw invalidAll([{ path: "from", message: "must be before `to`" }]);
       if (to - begins > 31 * dayMs)

@@ -6,6 +6,7 @@ import type { RigState } from "../../../fleet/state.ts";
 import { presentReadings } from "../../miners/present-miner.ts";
 import type { ExpressionNames } from "./compile.ts";
 import type { Subject, Surroundings } from "./conditions.ts";
+import { stoppedFactor } from "./expression-meter.ts";
 import { median } from "./history-books.ts";
 import type { Truth } from "./machine.ts";
 import { isInside, type Windows, weeklyWindows } from "./windows.ts";
@@ -69,9 +70,15 @@ export class Past implements Surroundings, ExpressionNames {
   names = (): ExpressionContext => ({ miner: {}, reading: {}, rule: {} });
 }
 
+/** Steps of all evaluations of a trial: 1,000 miners, read every 30 s for two days, take 120 million. */
+const mostWork = 200_000_000;
+
 /** The expression of a rule, with readings of the history and current names. */
 export class PastExpression {
   readonly counts = { true: 0, false: 0, unknown: 0 };
+  /** How often it was stopped, by the reason. */
+  readonly stops = new Map<string, number>();
+  #left = mostWork;
   readonly #expression: Expression;
   readonly #names: ExpressionNames["names"];
   readonly #rule: ResolvedRule;
@@ -86,10 +93,22 @@ export class PastExpression {
   with(found: Truth, subject: Subject): Truth {
     const { state } = subject;
     const reading = state === null ? {} : presentReadings(state, null, null);
-    const truth = this.#expression.test({ ...this.#names(subject, this.#rule), reading });
+    const truth = this.#test({ ...this.#names(subject, this.#rule), reading });
     this.counts[truth === null ? "unknown" : truth ? "true" : "false"] += 1;
     if (truth === false) return false;
     return found === null ? null : truth;
+  }
+
+  #test(context: ExpressionContext): Truth {
+    if (this.#left <= 0) return this.#stopped("the trial takes more than 200,000,000 steps");
+    const { truth, work, stopped } = this.#expression.test(context);
+    this.#left -= stopped === null ? work : stoppedFactor * work;
+    return stopped === null ? truth : this.#stopped(stopped);
+  }
+
+  #stopped(why: string): null {
+    this.stops.set(why, (this.stops.get(why) ?? 0) + 1);
+    return null;
   }
 }
 

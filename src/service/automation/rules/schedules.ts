@@ -26,6 +26,8 @@ export interface SchedulesOptions {
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly zone: string | undefined;
+  /** Why no schedule begins or ends; null if they do. */
+  readonly off: string | null;
   readonly log: Logger;
   readonly texts: (schedule: LiveSchedule) => RunRequest["texts"];
   readonly notBegun: (schedule: LiveSchedule, why: string) => void;
@@ -95,6 +97,7 @@ export class Schedules {
       this.#dirty.add(fresh);
       return [fresh];
     });
+    for (const schedule of this.#all) schedule.problem ??= this.#options.off;
     for (const removed of before.values()) {
       if (removed.active !== null) this.#end(removed, removed.active, removed.problem !== null);
       this.#dirty.delete(removed);
@@ -103,6 +106,7 @@ export class Schedules {
 
   /** One turn, once a second. */
   turn(): void {
+    if (this.#options.off !== null) return;
     const now = { wall: this.#options.now(), monotonic: this.#options.monotonicNow() };
     const last = this.#last;
     this.#last = now;

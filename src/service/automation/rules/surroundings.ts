@@ -39,6 +39,8 @@ export interface RuleSurroundingsOptions {
 interface TopicValue {
   /** The text of the last message; null before the first. */
   payload: string | null;
+  /** What conditions have found in it, by their path, so that it is parsed once and not for each miner. */
+  readonly values: Map<string | undefined, Value>;
   /** By the monotonic clock. */
   at: number;
   stop: () => void;
@@ -164,10 +166,15 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
   }
 
   topic({ topic, path, maxAge }: ConditionOf<"topic">): Value {
-    const { payload = null, at = 0 } = this.#topics.get(topic) ?? {};
-    if (payload === null || (maxAge !== undefined && this.#options.monotonicNow() - at > maxAge * 1000)) return null;
-    const value = valueIn(payload, path);
-    return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+    const last = this.#topics.get(topic);
+    if (last === undefined || last.payload === null) return null;
+    if (maxAge !== undefined && this.#options.monotonicNow() - last.at > maxAge * 1000) return null;
+    const known = last.values.get(path);
+    if (known !== undefined) return known;
+    const found = valueIn(last.payload, path);
+    const value = typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? found : null;
+    last.values.set(path, value);
+    return value;
   }
 
   weekly(condition: ConditionOf<"weekly">): Truth {
@@ -211,10 +218,11 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
   }
 
   #listen(topic: string): void {
-    const value: TopicValue = { payload: null, at: 0, stop: () => undefined };
+    const value: TopicValue = { payload: null, values: new Map(), at: 0, stop: () => undefined };
     // A retained message may come at once.
     const stop = this.#options.messages?.listen(topic, ({ payload }) => {
       value.payload = payload.length > longestPayload ? null : payload;
+      value.values.clear();
       value.at = this.#options.monotonicNow();
       this.#options.topicChanged(topic);
     });

@@ -122,11 +122,7 @@ export function guardOver(live: LiveRule, episodes: readonly Episode[]) {
       if ((sorted[index]?.ended ?? time + 1) > time) count += 1;
     return count;
   };
-  return {
-    allowed,
-    holds: (time: number): boolean => countAt(time) > allowed,
-    most: (times: readonly number[]): number => times.reduce((most, time) => Math.max(most, countAt(time)), 0),
-  };
+  return { allowed, countAt };
 }
 
 /** Index of the first that began at this time or later. */

@@ -1,0 +1,82 @@
+import type { Notices } from "../../notifications/notices.ts";
+import type { Stop } from "./expression-meter.ts";
+import type { LiveRule } from "./live-rule.ts";
+import type { Traces } from "./traces.ts";
+
+/** ms without a stop after which the notification of an expression is over. */
+const quietMs = 3_600_000;
+
+interface Watched {
+  /** When it was last stopped, or first seen, by the monotonic clock. */
+  at: number;
+  isRaised: boolean;
+  isClosed: boolean;
+}
+
+/** Says once for each rule that its expression was refused or stopped, and says when that is over. */
+export class ExpressionNotices {
+  readonly #notices: Notices;
+  readonly #traces: Traces;
+  readonly #watched = new Map<LiveRule, Watched>();
+
+  constructor(notices: Notices, traces: Traces) {
+    this.#notices = notices;
+    this.#traces = traces;
+  }
+
+  /** Looks at the rules after a turn, at the start, and when they have changed; `now` in ms of the monotonic clock. */
+  look(rules: readonly LiveRule[], now: number): void {
+    for (const [rule, watched] of this.#watched) {
+      if (rules.includes(rule)) continue;
+      this.#watched.delete(rule);
+      if (!watched.isClosed) this.#notices.close(keyOf(rule));
+    }
+    for (const rule of rules) {
+      if (rule.settings.enabled === false || (rule.meter === null && !rule.isRefused)) continue;
+      const watched = this.#watched.get(rule) ?? { at: now, isRaised: false, isClosed: false };
+      this.#watched.set(rule, watched);
+      const stop = rule.meter?.takeStop() ?? null;
+      if (rule.isRefused) this.#refused(rule, watched);
+      else if (stop !== null) this.#stopped(rule, watched, stop, now);
+      else if (!watched.isClosed && now - watched.at >= quietMs) {
+        // It may be open since an earlier run of the service.
+        this.#notices.close(keyOf(rule), `${rule.settings.name}: its expression stays within its limits again`);
+        watched.isClosed = true;
+        watched.isRaised = false;
+      }
+    }
+  }
+
+  #refused(rule: LiveRule, watched: Watched): void {
+    if (watched.isRaised) return;
+    watched.isRaised = true;
+    this.#raise(rule, `The rule ${rule.settings.key} is off: ${rule.problem}. Change it, or delete it.`);
+  }
+
+  #stopped(rule: LiveRule, watched: Watched, { minerId, why }: Stop, now: number): void {
+    watched.at = now;
+    if (watched.isRaised) return;
+    watched.isRaised = true;
+    watched.isClosed = false;
+    const message = `its expression was stopped, and is unknown: ${why}`;
+    this.#traces.add("rule", rule.id, minerId, {
+      outcome: "unknown",
+      message,
+      conditions: rule.settings.when?.where === undefined ? [] : [whereUnknown(rule.settings.when.where, why)],
+    });
+    this.#raise(rule, `The rule ${rule.settings.key} does not work as it should: ${message}. Shorten the expression.`);
+  }
+
+  #raise(rule: LiveRule, message: string): void {
+    const { key, name = key } = rule.settings;
+    this.#notices.raise({
+      ...{ key: keyOf(rule), minerId: null, title: name, source: "Rules" },
+      ...{ message, severity: "warning" },
+    });
+  }
+}
+
+const whereUnknown = (condition: string, why: string) => ({ condition, value: why, holds: null });
+
+/** Stored, so it never changes. */
+const keyOf = ({ id }: LiveRule): string => `rule:${id}:expression`;
