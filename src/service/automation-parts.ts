@@ -8,7 +8,7 @@ import type { Effects } from "./automation/effects.ts";
 import { JobNotices } from "./automation/job-notices.ts";
 import { LostTargets } from "./automation/lost-targets.ts";
 import { runProgram } from "./automation/programs.ts";
-import type { StepLimits } from "./automation/rights.ts";
+import { accessOfMaker, type StepLimits } from "./automation/rights.ts";
 import { Automation } from "./automation/rules/index.ts";
 import { listRunner } from "./automation/run-list.ts";
 import type { Runs } from "./automation/run-types.ts";
@@ -127,6 +127,7 @@ export function openAutomation(
   const automation = new Automation({
     ...{ registry, store, accessBook, now, format, log },
     ...{ runs, notices, jobNotices, targets },
+    channelsOf: (makerId) => channels.reachedBy(accessOfMaker({ makerId }, accessBook)),
     values: {
       price: economics.priceAt,
       lastOutput: (minerId) => base.managed.lastOutputOf(minerId),

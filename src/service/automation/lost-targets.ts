@@ -67,8 +67,7 @@ export class LostTargets {
       if (this.#open.get(key) === message) continue;
       this.#open.set(key, message);
       // It has names in it that the maker chose, so it goes only where the maker may send texts.
-      const access = accessOfMaker(row, accessBook);
-      const sentTo = access === null || access.all ? undefined : [...channels.usableBy(access)];
+      const sentTo = channels.reachedBy(accessOfMaker(row, accessBook));
       const about = { key, minerId: null, title: row.name, message, channels: sentTo } as const;
       notices.raise({ ...about, source: "Rules", severity: "warning" });
     }

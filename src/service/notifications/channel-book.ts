@@ -46,6 +46,11 @@ export class ChannelBook {
     return new Set(this.used().flatMap((settings) => (isUsable(settings) ? [settings.key] : [])));
   }
 
+  /** The channels of a notice whose text a user chose, such as the name of their rule; undefined: all that accept it. */
+  reachedBy(access: Access | null): readonly string[] | undefined {
+    return access === null || access.all ? undefined : [...this.usableBy(access)];
+  }
+
   /** Those that messages are sent to. */
   used(): ChannelSettings[] {
     return this.list().flatMap(({ settings, problem }) => (settings === null || problem !== null ? [] : [settings]));

@@ -123,6 +123,13 @@ describe("a channel", () => {
     await service.changeChannel({ key: "barn-phone", sharedWith: null }, caller);
     expect(await openNotices(bench)).toEqual([expect.stringContaining("may not use the channel barn-phone")]);
     expect(await runRule(bench, barn, "mine", ann)).toContain("may not use the channel barn-phone");
+    const renamed = service.changeRule({ id: "mine", name: "Mine", enabled: false }, ann);
+    expect((await problem(renamed)).message).toContain("barn-phone");
+    expect(await service.changeRule({ id: "mine", enabled: false }, ann)).toMatchObject({ enabled: false });
+    expect(await openNotices(bench)).toEqual([]);
+    await service.changeChannel({ key: "barn-phone", sharedWith: ["Barn"] }, caller);
+    await service.changeRule({ id: "mine", enabled: true }, ann);
+    await service.changeChannel({ key: "barn-phone", sharedWith: null }, caller);
     await service.changeChannel({ key: "barn-phone", sharedWith: ["Barn"] }, caller);
     expect(await openNotices(bench)).toEqual([]);
   });

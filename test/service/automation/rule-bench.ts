@@ -144,6 +144,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     ...{ store, runs, now, monotonicNow },
     accessBook,
     notices: taken,
+    channelsOf: () => undefined,
     jobNotices: new JobNotices(taken, () => undefined),
     values: {
       price: (_, at) => options.price?.(at) ?? null,

@@ -17,11 +17,14 @@ interface Watched {
 export class ExpressionNotices {
   readonly #notices: Notices;
   readonly #traces: Traces;
+  readonly #channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly #watched = new Map<LiveRule, Watched>();
 
-  constructor(notices: Notices, traces: Traces) {
+  /** `channelsOf`: where notices about what this user made are sent; undefined: to all channels that accept them. */
+  constructor(notices: Notices, traces: Traces, channelsOf: (makerId: number | null) => readonly string[] | undefined) {
     this.#notices = notices;
     this.#traces = traces;
+    this.#channelsOf = channelsOf;
   }
 
   /** Looks at the rules after a turn, at the start, and when they have changed; `now` in ms of the monotonic clock. */
@@ -71,7 +74,7 @@ export class ExpressionNotices {
     const { key, name = key } = rule.settings;
     this.#notices.raise({
       ...{ key: keyOf(rule), minerId: null, title: name, source: "Rules" },
-      ...{ message, severity: "warning" },
+      ...{ message, severity: "warning", channels: this.#channelsOf(rule.makerId) },
     });
   }
 }

@@ -28,6 +28,8 @@ export interface FiringOptions {
   readonly engine: RuleEngine;
   readonly runs: Runs;
   readonly notices: Notices;
+  /** The channels that notices about what this user made are sent to; undefined: all that accept them. */
+  readonly channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly maintenance: MaintenanceWindows;
   readonly traces: Traces;
   /** Fills in a text that names values. */
@@ -179,6 +181,7 @@ export class Firing implements FiringActs {
       source: "Rules",
       message: `${name} concerns ${count} miners at once, so nothing was done. Check their network, power and sensors; run the rule ${key} by hand where it is right.`,
       severity: "warning",
+      channels: this.#options.channelsOf(rule.makerId),
     });
   }
 

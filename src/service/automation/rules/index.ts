@@ -32,6 +32,8 @@ export interface RulesOptions {
   readonly runs: Runs;
   readonly notices: Notices;
   readonly jobNotices: JobNotices;
+  /** The channels that notices about what this user made are sent to; undefined: all that accept them. */
+  readonly channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly targets: Pick<StepTargets, "idOf">;
   readonly values: RuleValues;
   readonly messages: Messages | null;
@@ -101,7 +103,7 @@ export class Automation {
     });
     const texts = textsOf(naming);
     this.firing = new Firing({
-      ...{ runs, notices },
+      ...{ runs, notices, channelsOf: options.channelsOf },
       engine: this.engine,
       maintenance: this.maintenance,
       traces: this.traces,
@@ -132,7 +134,7 @@ export class Automation {
         }),
     });
     this.#changes = new RuleChanges(this, options.changed);
-    this.#expressions = new ExpressionNotices(notices, this.traces);
+    this.#expressions = new ExpressionNotices(notices, this.traces, options.channelsOf);
     this.dryRuns = new DryRuns({
       each: (minerId, from, to, take) => options.each(minerId, from, to, take),
       names: expressionNames(naming),

@@ -128,6 +128,10 @@ export function parsed<T>(
 export const isoOrNull = (time: number | null | undefined): string | null =>
   time == null ? null : new Date(time).toISOString();
 
+/** Whether a change only disables something: that is possible whatever is wrong with it. */
+export const onlyDisables = (change: { readonly enabled?: unknown }): boolean =>
+  change.enabled === false && Object.keys(given(change)).length === 1;
+
 /**
  * A definition with some of its keys changed; null removes one. No answer contains the values of headers, so an empty one
  * that is sent back keeps the value it had, for the same address only.

@@ -11,7 +11,15 @@ import { madeLists, type Naming, type StepLists } from "../made-lists.ts";
 import { accessOfMaker } from "../rights.ts";
 import { keyOf, ruleRow } from "../rule-rows.ts";
 import { type StepTargets, unsaved } from "../step-targets.ts";
-import { changed, isoOrNull, madeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
+import {
+  changed,
+  isoOrNull,
+  madeRows,
+  onlyDisables,
+  parsed,
+  type RuleOperationsOptions,
+  withoutHeaders,
+} from "./made-rows.ts";
 import { type ScheduleOperations, scheduleOperations } from "./schedule-operations.ts";
 
 type RuleOperations = Pick<
@@ -104,7 +112,9 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
       const row = own(store.rules, id, "rule", caller);
       const before = targets.present(row.definition ?? { name: row.name }, row);
       const settings = parsed(RuleSettings, changed(before.definition, change));
-      const links = checkRule(settings, caller, { id: row.id, makerId: row.makerId, links: before.links });
+      const links = onlyDisables(change)
+        ? before.links
+        : checkRule(settings, caller, { id: row.id, makerId: row.makerId, links: before.links });
       await store.rules.change(row.id, { ...ruleRow(settings, row.makerId), links });
       automation.reload();
       return presentRule(row.id, caller);

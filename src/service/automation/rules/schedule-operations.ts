@@ -7,7 +7,15 @@ import type { Links } from "../../links.ts";
 import type { Access } from "../../users/access.ts";
 import { accessOfMaker } from "../rights.ts";
 import type { LiveSchedule } from "./live-schedule.ts";
-import { changed, isoOrNull, type MadeRows, parsed, type RuleOperationsOptions, withoutHeaders } from "./made-rows.ts";
+import {
+  changed,
+  isoOrNull,
+  type MadeRows,
+  onlyDisables,
+  parsed,
+  type RuleOperationsOptions,
+  withoutHeaders,
+} from "./made-rows.ts";
 
 export type ScheduleOperations = Pick<
   MiningService,
@@ -108,7 +116,9 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
       const row = own(store.schedules, id, "schedule", caller);
       const before = targets.present(row.definition, row);
       const settings = parsed(ScheduleSettings, changed(before.definition, change));
-      const links = checkSchedule(settings, caller, { id: row.id, makerId: row.makerId, links: before.links });
+      const links = onlyDisables(change)
+        ? before.links
+        : checkSchedule(settings, caller, { id: row.id, makerId: row.makerId, links: before.links });
       await store.schedules.change(row.id, { name: settings.name ?? settings.key, links, definition: { ...settings } });
       automation.reload();
       return presentSchedule(liveOf(row.id), caller);
