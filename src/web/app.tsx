@@ -7,8 +7,8 @@ import { Failed } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
-import { EmptyState } from "./parts/empty-state.tsx";
 import { Messages } from "./parts/messages.tsx";
+import { Notice } from "./parts/notice.tsx";
 import { link } from "./route.ts";
 import { loadSession, may, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
@@ -39,11 +39,11 @@ export function App({ asked }: { asked: Promise<void> }) {
   if (problem !== null)
     return (
       <main class="alone">
-        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem} heading="h1">
+        <Notice icon="unplugged" title={t.shell.noAnswer} text={problem} heading="h1">
           <button type="button" class="button primary" onClick={() => show(loadSession())}>
             {t.shell.again}
           </button>
-        </EmptyState>
+        </Notice>
       </main>
     );
   if (who === undefined) return <p class="starting">{t.shell.loading}</p>;

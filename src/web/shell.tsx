@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { alarmCountText } from "./alarm-count.ts";
 import { now } from "./clock.ts";
-import { ago, counted, number } from "./format.ts";
+import { ago, number } from "./format.ts";
 import { t } from "./language.ts";
-import { connection, openAlarms, rigs } from "./live.ts";
+import { connection, openAlarms, rigs, urgentAlarms } from "./live.ts";
 import { ReloadButton } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
@@ -80,15 +81,15 @@ function Menu({ path }: { path: string }) {
 function AlarmPill() {
   if (!may("listNotifications")) return null;
   const open = openAlarms.value;
-  const { loaded } = rigs.value;
-  const critical = open.some(({ severity }) => severity === "critical");
+  const urgent = urgentAlarms.value ?? [];
+  const critical = urgent.some(({ severity }) => severity === "critical");
   return (
     <a
-      class={`pill ${open.length === 0 ? "quiet" : critical ? "critical" : "warning"}`}
+      class={`pill ${urgent.length === 0 ? "quiet" : critical ? "critical" : "warning"}`}
       href={link("alarms")}
-      aria-label={loaded ? counted(open.length, t.shell.alarms) : t.menu.alarms}
+      aria-label={open === undefined ? t.menu.alarms : alarmCountText(open)}
     >
-      <Icon name="bell" /> <span>{number(loaded ? open.length : null)}</span>
+      <Icon name="bell" /> <span>{number(open?.length)}</span>
     </a>
   );
 }

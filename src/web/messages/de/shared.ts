@@ -34,6 +34,7 @@ export const shared: typeof source = {
     demo: "Dies ist eine Demo-Farm aus virtuellen Rigs. Sie verschwindet, sobald du dein erstes Rig hinzufügst.",
     addRigs: "Deine Rigs hinzufügen",
     alarms: { one: "# offener Alarm", other: "# offene Alarme" },
+    unacknowledged: { one: "# nicht bestätigt", other: "# nicht bestätigt" },
     unknown: "unbekannt",
     none: "keine",
     on: "ein",

@@ -33,6 +33,7 @@ export const shared = {
     demo: "This is a demo farm of virtual rigs. It disappears when you add your first rig.",
     addRigs: "Add your rigs",
     alarms: { one: "# open alarm", other: "# open alarms" },
+    unacknowledged: { one: "# not acknowledged", other: "# not acknowledged" },
     unknown: "unknown",
     none: "none",
     on: "on",

@@ -34,6 +34,7 @@ export const shared: typeof source = {
     demo: "این یک مزرعهٔ نمایشی با ریگ‌های مجازی است. با افزودن نخستین ریگ شما ناپدید می‌شود.",
     addRigs: "ریگ‌های خود را بیفزایید",
     alarms: { other: "# هشدار باز", one: "# هشدار باز" },
+    unacknowledged: { one: "# تأییدنشده", other: "# تأییدنشده" },
     unknown: "نامعلوم",
     none: "هیچ",
     on: "روشن",

@@ -34,6 +34,7 @@ export const shared: typeof source = {
     demo: "Det här är en demofarm med virtuella riggar. Den försvinner när du lägger till din första rigg.",
     addRigs: "Lägg till dina riggar",
     alarms: { one: "# öppet larm", other: "# öppna larm" },
+    unacknowledged: { one: "# inte kvitterat", other: "# inte kvitterade" },
     unknown: "okänt",
     none: "inga",
     on: "på",

@@ -4,7 +4,7 @@ import { call } from "../../api.ts";
 import { hashrate, money, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePeriod } from "../../parts/period.tsx";
 
@@ -49,14 +49,22 @@ export function HistoryCard({ algorithm }: { algorithm: string | null }) {
         </div>
       }
     >
-      <Loading from={history}>{(value) => <HistoryChart history={value} figure={figure} />}</Loading>
+      <Loading from={history}>
+        {(value, known) => <HistoryChart history={value} figure={figure} known={known} />}
+      </Loading>
     </Card>
   );
 }
 
 type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
-function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "hashrate" | "money" }) {
+interface HistoryChartProps {
+  readonly history: SummaryHistory;
+  readonly figure: "hashrate" | "money";
+  readonly known: Known;
+}
+
+function HistoryChart({ history, figure, known }: HistoryChartProps) {
   const { points, algorithm, currency, span } = history;
   const times = useMemo(() => points.map(([time]) => time), [points]);
   const series = useMemo((): Series[] => {
@@ -90,6 +98,7 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
   return (
     <>
       <Chart
+        known={known}
         title={figure === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
         times={times}
         span={span}
@@ -97,7 +106,16 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
         titleHidden
       />
       {figure === "hashrate" && times.length > 0 ? (
-        <Chart title={t.status.Mining} times={times} span={span} series={mining} height={100} secondAxis titleHidden />
+        <Chart
+          known={known}
+          title={t.status.Mining}
+          times={times}
+          span={span}
+          series={mining}
+          height={100}
+          secondAxis
+          titleHidden
+        />
       ) : null}
     </>
   );

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Command, MinerDetail } from "../../../contract/resources.ts";
 import { energy, hashrate, money, number, percent, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
+import type { Known } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
@@ -12,7 +13,7 @@ import { Holder } from "./holder.tsx";
 import { ReadingTiles } from "./readings.tsx";
 
 /** What a person wants to know first of a rig, and what they can do with it. */
-export function Overview({ miner, commands, reload }: OverviewProps) {
+export function Overview({ miner, commands, known, reload }: OverviewProps) {
   const facts = (
     <>
       <MoneyCard miner={miner} />
@@ -27,7 +28,7 @@ export function Overview({ miner, commands, reload }: OverviewProps) {
       <ReadingTiles miner={miner} />
       <div class="rig-columns">
         <div class="stack">
-          <Controls {...{ miner, commands, reload }} />
+          <Controls {...{ miner, commands, known, reload }} />
           <HeatingCard miner={miner} />
           {isShort ? facts : null}
         </div>
@@ -47,6 +48,7 @@ export function Overview({ miner, commands, reload }: OverviewProps) {
 interface OverviewProps {
   readonly miner: MinerDetail;
   readonly commands: readonly Command[];
+  readonly known: Known;
   readonly reload: () => void;
 }
 

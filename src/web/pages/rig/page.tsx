@@ -5,12 +5,12 @@ import { call } from "../../api.ts";
 import { type Commands, useCommands } from "../../commands.ts";
 import { groupPath } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { notifications } from "../../live.ts";
+import { openAlarms } from "../../live.ts";
 import { CommandList } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
 import { Card, Page, usePageTitle } from "../../parts/page.tsx";
 import { Age, Stale, Status } from "../../parts/status.tsx";
@@ -50,18 +50,22 @@ function Rig({ id, groups }: { id: number; groups: readonly Group[] | null }) {
   const commands = useCommands(rig.value ? { miner: id } : null);
   return (
     <Loading from={rig}>
-      {(miner) =>
-        miner === null ? <Gone /> : <RigView miner={miner} groups={groups} commands={commands} reload={rig.reload} />
+      {(miner, known) =>
+        miner === null ? (
+          <Gone known={known} />
+        ) : (
+          <RigView {...{ miner, groups, commands, known }} reload={rig.reload} />
+        )
       }
     </Loading>
   );
 }
 
-function Gone() {
+function Gone({ known }: { known: Known }) {
   usePageTitle(t.rig.gone);
   const { query } = useRoute();
   return (
-    <EmptyState icon="rigs" title={t.rig.gone} text={t.rig.goneText} heading="h1">
+    <EmptyState known={known} icon="rigs" title={t.rig.gone} text={t.rig.goneText} heading="h1">
       <a class="button primary" href={listAddress(query)}>
         {t.menu.rigs}
       </a>
@@ -74,13 +78,14 @@ interface RigViewProps {
   /** Null until they are loaded. */
   readonly groups: readonly Group[] | null;
   readonly commands: Commands;
+  readonly known: Known;
   readonly reload: () => void;
 }
 
-function RigView({ miner, groups, commands, reload }: RigViewProps) {
+function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
   const query = usePageQuery();
-  const alarms = notifications.value.filter(({ minerId, closedUtc }) => minerId === miner.id && closedUtc === null);
-  const tabs = sectionsOf(miner, alarms.length);
+  const alarms = openAlarms.value?.filter(({ minerId }) => minerId === miner.id).length ?? 0;
+  const tabs = sectionsOf(miner, alarms);
   const chosen = tabs.find(({ key }) => key === query.get("tab"))?.key ?? "";
   const list = commands.value ?? [];
   return (
@@ -112,9 +117,9 @@ function RigView({ miner, groups, commands, reload }: RigViewProps) {
         chosen={chosen}
         hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
       />
-      {chosen === "" ? <Overview miner={miner} commands={list} reload={reload} /> : null}
+      {chosen === "" ? <Overview {...{ miner, known, reload }} commands={list} /> : null}
       {chosen === "devices" ? <Devices miner={miner} /> : null}
-      {chosen === "pools" ? <Pools miner={miner} reload={reload} /> : null}
+      {chosen === "pools" ? <Pools miner={miner} reload={reload} known={known} /> : null}
       {chosen === "history" ? <HistorySection miner={miner} /> : null}
       {chosen === "activity" ? <Activity miner={miner} commands={commands} /> : null}
       {chosen === "software" ? <Software miner={miner} /> : null}
@@ -213,7 +218,7 @@ function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands 
       {may("listNotifications") ? <Notifications minerId={miner.id} /> : null}
       {may("listCommands") ? (
         <Card title={t.commands.title}>
-          <Loading from={commands}>{(list) => <CommandList commands={list} ofOneRig />}</Loading>
+          <Loading from={commands}>{(list, sure) => <CommandList commands={list} known={sure} ofOneRig />}</Loading>
         </Card>
       ) : null}
     </>
