@@ -9,6 +9,7 @@ import { NotFound } from "./pages/not-found.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { Messages } from "./parts/messages.tsx";
 import { Notice } from "./parts/notice.tsx";
+import { UndoBar } from "./parts/undo.tsx";
 import { link } from "./route.ts";
 import { loadSession, may, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
@@ -53,7 +54,9 @@ export function App({ asked }: { asked: Promise<void> }) {
       <Shell>
         <Pages />
       </Shell>
-      <Messages />
+      <Messages>
+        <UndoBar />
+      </Messages>
     </LocationProvider>
   );
 }

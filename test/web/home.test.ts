@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy } from "./dashboard.ts";
 
 const hostile = `<img src=x onerror="document.title='run'"> ${"long ".repeat(25)}`;
 const keys = {
@@ -118,7 +118,7 @@ describe("the family page", () => {
     const { page, close } = await dashboard.visit("family", { key: keys.anna });
     const den = page.getByRole("region", { name: "Den" });
     const lamp = den.getByRole("switch", { name: "Den on or off" });
-    await lamp.click();
+    await stopBy(lamp);
     await until(() => dashboard.rigs[1]?.model.mining === false, "the rig of the den to stop");
     await den.getByRole("switch", { checked: false }).waitFor();
     await lamp.click();
@@ -175,7 +175,7 @@ describe("the sun on the family page", () => {
     const { page, close } = await dashboard.visit("family", { key: keys.anna });
     const card = page.getByRole("region", { name: "Roof" });
     const follows = card.getByRole("switch", { name: "Roof on or off" });
-    if ((await follows.getAttribute("aria-checked")) === "true") await follows.click();
+    if ((await follows.getAttribute("aria-checked")) === "true") await stopBy(follows);
     await card.getByText("off · switched off by", { exact: false }).waitFor();
     await until(() => tiles()?.mining === false, "the rig to stop");
     await follows.click();
@@ -206,8 +206,11 @@ describe("the sun on the family page", () => {
     await until(async () => (await limitOfTiles()) === 1500, "the rig to be limited to 1500 W");
     await card.getByText(/^on, uses [\d,]+ W; [\d,]+ W are left/).waitFor();
     // Nearer to off than to the lowest power of its rig.
+    await page.clock.install();
     await entry.fill("100");
     await entry.press("Enter");
+    await page.getByText("Stopping \u2068Roof\u2069 in", { exact: false }).waitFor();
+    await page.clock.fastForward(10_000);
     await card.getByRole("switch", { checked: false }).waitFor();
     await until(() => tiles()?.mining === false, "the rig to stop");
     expect(await axe(page)).toEqual([]);

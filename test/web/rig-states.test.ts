@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
-import { type Dashboard, shows, startDashboard, type VisitOptions } from "./dashboard.ts";
+import { type Dashboard, shows, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const viewer = "key-of-a-viewer-1234";
 const guest = "key-of-a-guest-12345";
@@ -144,7 +144,7 @@ describe("a user with some groups", () => {
     }
     expect(await at.getByRole("main").getByRole("link", { name: "Settings" }).count()).toBe(0);
     await at.goto(`${dashboard.url}/rigs/${lux}`);
-    await at.getByRole("button", { name: "Stop" }).click();
+    await stopBy(at.getByRole("button", { name: "Stop" }));
     await control(at, "Mining").getByText("Rig reports stopped", { exact: true }).waitFor();
     await at.goto(`${dashboard.url}/rigs/${desk}`);
     await at.getByRole("heading", { name: "There is no such rig" }).waitFor();

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const key = "key-of-the-service";
 const viewer = "key-of-a-viewer-1234";
@@ -92,7 +92,7 @@ describe("controls", () => {
   test("a rig is stopped; what it may not do yet is refused in words, and it is shown as it is", async () => {
     const { page, close } = await visit(`rigs/${bitaxe}`, { expected: /409/ });
     const mining = control(page, "Mining");
-    await mining.getByRole("button", { name: "Stop" }).click();
+    await stopBy(mining.getByRole("button", { name: "Stop" }));
     await mining.getByText("Rig reports stopped", { exact: true }).waitFor();
     await page.getByText("Power is controlled by").waitFor();
     expect(await reported(bitaxe, "mining")).toBe(false);

@@ -107,7 +107,7 @@ export function Loading<T>({ from, children }: { from: Loaded<T>; children: Chil
 
 /** Shows what the service has answered, or that it is being loaded while it is undefined. */
 export function Knowing<T>({ value, children }: { value: T | undefined; children: Children<T> }) {
-  return value === undefined ? <Waiting /> : <>{children(value, known)}</>;
+  return value === undefined ? <Waiting /> : children(value, known);
 }
 
 export const Waiting = () => (

@@ -41,6 +41,13 @@ export const shared: typeof source = {
     off: "aus",
     more: "Mehr",
   },
+  undo: {
+    undo: "Rückgängig",
+    stops: (left: string) => `Stoppt in ${left}`,
+    stopping: (name: string, left: string) => `${name} wird in ${left} gestoppt`,
+    waits: (name: string, left: string) => `${name} wird in ${left} gestoppt. „Rückgängig“ nimmt es zurück.`,
+    done: (name: string) => `${name} wurde nicht gestoppt.`,
+  },
   theme: { auto: "Wie das System", light: "Hell", dark: "Dunkel" },
   privilege: { view: "darf ansehen", control: "darf Rigs steuern", administrator: "Administrator" },
   status: {

@@ -40,6 +40,13 @@ export const shared = {
     off: "off",
     more: "More",
   },
+  undo: {
+    undo: "Undo",
+    stops: (left: string) => `Stops in ${left}`,
+    stopping: (name: string, left: string) => `Stopping ${name} in ${left}`,
+    waits: (name: string, left: string) => `${name} stops in ${left}. Undo takes it back.`,
+    done: (name: string) => `${name} was not stopped.`,
+  },
   theme: { auto: "As the system", light: "Light", dark: "Dark" },
   privilege: { view: "may look", control: "may control rigs", administrator: "administrator" },
   status: {

@@ -41,6 +41,13 @@ export const shared: typeof source = {
     off: "خاموش",
     more: "بیشتر",
   },
+  undo: {
+    undo: "واگرد",
+    stops: (left: string) => `${left} دیگر متوقف می‌شود`,
+    stopping: (name: string, left: string) => `${name} تا ${left} دیگر متوقف می‌شود`,
+    waits: (name: string, left: string) => `${name} تا ${left} دیگر متوقف می‌شود. «واگرد» آن را پس می‌گیرد.`,
+    done: (name: string) => `${name} متوقف نشد.`,
+  },
   theme: { auto: "مانند سیستم", light: "روشن", dark: "تیره" },
   privilege: { view: "فقط مشاهده", control: "کنترل ریگ‌ها", administrator: "مدیر" },
   status: {

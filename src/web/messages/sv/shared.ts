@@ -41,6 +41,13 @@ export const shared: typeof source = {
     off: "av",
     more: "Mer",
   },
+  undo: {
+    undo: "Ångra",
+    stops: (left: string) => `Stoppas om ${left}`,
+    stopping: (name: string, left: string) => `${name} stoppas om ${left}`,
+    waits: (name: string, left: string) => `${name} stoppas om ${left}. Ångra tar tillbaka det.`,
+    done: (name: string) => `${name} stoppades inte.`,
+  },
   theme: { auto: "Som systemet", light: "Ljust", dark: "Mörkt" },
   privilege: { view: "får titta", control: "får styra riggar", administrator: "administratör" },
   status: {

@@ -43,7 +43,7 @@ export function Controls({ miner, commands, known, reload }: ControlsProps) {
       </Card>
     );
   const send = (key: ControlKey) => async (value: ControlValue) => {
-    await call("minerAction", { id: miner.id, ...actionFor(key, value) });
+    await call("minerAction", { id: miner.id, ...actionFor(key, value) }, { keepalive: true });
     reload();
   };
   const row = (control: (typeof controls)[number]) => (
@@ -51,6 +51,7 @@ export function Controls({ miner, commands, known, reload }: ControlsProps) {
       key={control.key}
       control={control}
       command={latestFor(commands, control.key, now.value)}
+      rig={miner}
       send={send(control.key)}
     />
   );

@@ -3,7 +3,6 @@ import { useRoute } from "preact-iso";
 import type { Group, MinerDetail } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { type Commands, useCommands } from "../../commands.ts";
-import { groupPath } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { openAlarms } from "../../live.ts";
 import { CommandList } from "../../parts/command-list.tsx";
@@ -16,14 +15,12 @@ import { Card, Page, usePageTitle } from "../../parts/page.tsx";
 import { Age, Stale, Status } from "../../parts/status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
 import { usePageQuery } from "../../query.ts";
-import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { NotFound } from "../not-found.tsx";
 import { Devices, hasDevices } from "./devices.tsx";
 import { HistorySection } from "./history.tsx";
 import { Notifications } from "./notifications.tsx";
-import { Facts, Overview } from "./overview.tsx";
-import { ownPage } from "./own-page.ts";
+import { Overview } from "./overview.tsx";
 import { Pools } from "./pools.tsx";
 import "./rig.css";
 import { isManaged, Settings } from "./settings.tsx";
@@ -110,14 +107,13 @@ function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
       }
       actions={<ReadNow id={miner.id} reload={reload} />}
     >
-      <Identity miner={miner} groups={groups} />
       <Tabs
         name={t.rig.sections}
         tabs={tabs}
         chosen={chosen}
         hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
       />
-      {chosen === "" ? <Overview {...{ miner, known, reload }} commands={list} /> : null}
+      {chosen === "" ? <Overview {...{ miner, groups, known, reload }} commands={list} /> : null}
       {chosen === "devices" ? <Devices miner={miner} /> : null}
       {chosen === "pools" ? <Pools miner={miner} reload={reload} known={known} /> : null}
       {chosen === "history" ? <HistorySection miner={miner} /> : null}
@@ -157,58 +153,6 @@ function ReadNow({ id, reload }: { id: number; reload: () => void }) {
       <Icon name="restart" /> {busy ? t.rig.reading : t.rig.readNow}
     </button>
   );
-}
-
-/** What the rig is, and where it is. */
-function Identity({ miner, groups }: Pick<RigViewProps, "miner" | "groups">) {
-  const { identity, location, hostDescription } = miner;
-  const page = isManaged(miner) ? null : ownPage(miner);
-  const { make = null, model: named = null } = identity ?? {};
-  const hasMake = make === null || named?.toLowerCase().startsWith(make.toLowerCase());
-  const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
-  const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
-  const path = groupPath(groups ?? [], miner.groupId);
-  const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
-  const facts = [
-    [t.rig.model, model === "" ? null : <bdi>{model}</bdi>],
-    [t.rig.firmware, software === "" ? null : <bdi>{software}</bdi>],
-    [
-      t.rig.address,
-      page === null ? (
-        <bdi>{hostDescription}</bdi>
-      ) : (
-        <a href={page} target="_blank" rel="noopener noreferrer">
-          <bdi>{hostDescription}</bdi>
-        </a>
-      ),
-    ],
-    [
-      t.rig.group,
-      // Its line is there from the beginning: what comes later would push down what somebody is reading.
-      groups === null && miner.groupId !== 0 ? (
-        "…"
-      ) : path.length === 0 ? null : (
-        <a href={link(`rigs?group=${miner.groupId}`)}>
-          <bdi>{path.map(({ name }) => name).join(" / ")}</bdi>
-        </a>
-      ),
-    ],
-    [t.rig.location, place.length === 0 ? null : <bdi>{place.join(" · ")}</bdi>],
-    [t.rig.uid, miner.uid === null ? null : <code>{miner.uid}</code>],
-    [
-      t.rig.tags,
-      miner.tags.length === 0 ? null : (
-        <span class="tags">
-          {miner.tags.map((tag) => (
-            <a key={tag} class="tag" href={link(`rigs?tag=${encodeURIComponent(tag)}`)}>
-              <bdi>{tag}</bdi>
-            </a>
-          ))}
-        </span>
-      ),
-    ],
-  ] as const;
-  return <Facts list={facts} look="identity" />;
 }
 
 /** What was done with the rig, and what it reported. */

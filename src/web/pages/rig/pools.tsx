@@ -14,8 +14,8 @@ import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age, Mark, type Tone } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
+import { Facts } from "./facts.tsx";
 import { reportShares } from "./faults.ts";
-import { Facts } from "./overview.tsx";
 
 interface PoolsProps {
   readonly miner: MinerDetail;
