@@ -249,7 +249,7 @@ export async function shows(locator: Locator, wanted: string | RegExp): Promise<
 /** Presses what stops rigs, and lets the ten seconds pass in which it could be taken back. */
 export async function stopBy(button: Locator): Promise<void> {
   const page = button.page();
-  await page.clock.install();
+  await page.clock.install({ time: Date.now() });
   await button.click();
   await page.locator(".undo-bar").waitFor();
   await page.clock.fastForward(10_000);

@@ -112,7 +112,7 @@ describe("journeys", () => {
       await page.locator("main").focus();
     }
     await tabTo(page, "button", /^Stop/);
-    await page.clock.install();
+    await page.clock.install({ time: Date.now() });
     await page.keyboard.press("Enter");
     await page.locator(".undo-bar").waitFor();
     await page.clock.fastForward(10_000);
@@ -134,7 +134,7 @@ test("behind a proxy that holds back events, the page reads again and again inst
   page.on("request", (asked) => !asked.url().includes("/api/events") && unanswered.add(asked));
   page.on("requestfinished", (asked) => unanswered.delete(asked));
   page.on("requestfailed", (asked) => unanswered.delete(asked));
-  await page.clock.install();
+  await page.clock.install({ time: Date.now() });
   const before = held;
   await page.goto(`${proxy.url}rigs?group=2`);
   const row = page.getByRole("row", { name: /Rig 22/ }).first();

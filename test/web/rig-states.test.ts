@@ -89,7 +89,7 @@ test("off is off: the page says since when and why, and shows no figure of befor
   dashboard.rigs[1]?.powerOff();
   for (let read = 0; read < 3; read += 1) await dashboard.service.pollMiner({ id: off }, caller);
   await shows(at.locator(".lead"), /^Disconnected · no network · .*ago · last read .*ago$/);
-  const figures = ["Hash rate", "Power", "Efficiency", "Temperature", "Profit per day", "Uptime", "Accepted shares"];
+  const figures = ["Hash rate", "Power", "Temperature", "Efficiency", "Profit per day", "Uptime", "Accepted shares"];
   await shows(at.locator(".tiles"), figures.map((name) => `${name} –`).join(" "));
   await at.getByText("connection refused", { exact: false }).first().waitFor();
   await close();

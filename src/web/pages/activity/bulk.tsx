@@ -147,7 +147,7 @@ function Results({ id }: { id: number }) {
                         </a>
                       </th>
                       <td>
-                        <ResultMark state={state} />
+                        <ResultMark state={state} dryRun={job.dryRun} />
                       </td>
                       <td dir="auto">{message}</td>
                     </tr>

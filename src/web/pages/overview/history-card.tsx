@@ -1,18 +1,23 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Reply } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
+import { now } from "../../clock.ts";
 import { hashrate, money, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
+import { summary } from "../../live.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
 import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePeriod } from "../../parts/period.tsx";
+import { wholeSteps } from "../../parts/whole-steps.ts";
+import type { Sums } from "../../sums.ts";
 
 /**
- * The farm's hash rate, power and money over the last hours or days. `algorithm`: that of the hash rate, by name; null if
- * it is unknown.
+ * The farm's hash rate, power and money over the last hours or days, up to what the tiles show now. The hash rate is that
+ * of the main algorithm.
  */
-export function HistoryCard({ algorithm }: { algorithm: string | null }) {
+export function HistoryCard({ sums }: { sums: Sums }) {
+  const algorithm = sums.hashrates[0]?.algorithm ?? null;
   // Of two that are mined at once, the first.
   const [first] = algorithm?.split(" + ") ?? [];
   const { picker, from, step, turn } = usePeriod();
@@ -50,7 +55,7 @@ export function HistoryCard({ algorithm }: { algorithm: string | null }) {
       }
     >
       <Loading from={history}>
-        {(value, known) => <HistoryChart history={value} figure={figure} known={known} />}
+        {(value, known) => <HistoryChart history={value} {...{ sums, figure, known }} />}
       </Loading>
     </Card>
   );
@@ -58,14 +63,28 @@ export function HistoryCard({ algorithm }: { algorithm: string | null }) {
 
 type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
+/** What the tiles show, in the order of a point of the history. */
+function presentOf({ hashrates, power: watts, byStatus, count }: Sums) {
+  const { revenuePerDay = null, costPerDay = null, profitPerDay = null } = summary.value?.money ?? {};
+  const mining = byStatus.get("Mining") ?? 0;
+  return [hashrates[0]?.hashrate ?? null, watts, mining, count, revenuePerDay, costPerDay, profitPerDay] as const;
+}
+
 interface HistoryChartProps {
   readonly history: SummaryHistory;
+  readonly sums: Sums;
   readonly figure: "hashrate" | "money";
   readonly known: Known;
 }
 
-function HistoryChart({ history, figure, known }: HistoryChartProps) {
-  const { points, algorithm, currency, span } = history;
+function HistoryChart({ history, sums, figure, known }: HistoryChartProps) {
+  const { algorithm, currency } = history;
+  const present = presentOf(sums);
+  const points = useMemo(
+    () => [...wholeSteps(history, history.span[1]), [Math.max(now.value, history.span[1]), ...present] as const],
+    [history, present.join()],
+  );
+  const span = [history.span[0], points.at(-1)?.[0] ?? history.span[1]] as const;
   const times = useMemo(() => points.map(([time]) => time), [points]);
   const series = useMemo((): Series[] => {
     const column = (index: 1 | 2 | 3 | 5 | 6 | 7) => points.map((point) => point[index]);

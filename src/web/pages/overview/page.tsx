@@ -49,7 +49,7 @@ export default function Overview() {
       <StatusBar sums={sums} />
       <FarmTiles sums={sums} />
       <div class="cards">
-        {may("getSummaryHistory") ? <HistoryCard algorithm={main?.algorithm ?? null} /> : null}
+        {may("getSummaryHistory") ? <HistoryCard sums={sums} /> : null}
         <AlarmsCard />
         <GroupsCard />
         <UpcomingCard />

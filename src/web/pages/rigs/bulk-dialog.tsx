@@ -135,9 +135,9 @@ function Rehearsal({ results }: { results: readonly JobResult[] }) {
     <section class="rehearsal" role="status">
       <p>
         {possible === 0 ? null : <span class="status good">{counted(possible, t.rigs.wouldAccept)}</span>}{" "}
-        {refused === 0 ? null : <span class="status bad">{counted(refused, t.rigs.wouldRefuse)}</span>}
+        {refused === 0 ? null : <span class="status warning">{counted(refused, t.rigs.wouldRefuse)}</span>}
       </p>
-      {explained.length === 0 ? null : <Results results={explained} />}
+      {explained.length === 0 ? null : <Results results={explained} dryRun />}
     </section>
   );
 }
