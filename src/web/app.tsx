@@ -7,6 +7,7 @@ import { Failed } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
+import { CutText } from "./parts/cut-text.tsx";
 import { Messages } from "./parts/messages.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { UndoBar } from "./parts/undo.tsx";
@@ -57,6 +58,7 @@ export function App({ asked }: { asked: Promise<void> }) {
       <Messages>
         <UndoBar />
       </Messages>
+      <CutText />
     </LocationProvider>
   );
 }

@@ -279,6 +279,25 @@ test("a rig that does not exist has a page that says so", async () => {
   await close();
 });
 
+test("on a phone, how it is and its controls come first, without scrolling", async () => {
+  const { page, close } = await visit(`rigs/${bitaxe}`, { width: 375, height: 812 });
+  const bottomOf = async (locator: Locator) => {
+    const box = await locator.boundingBox();
+    return (box?.y ?? Number.NaN) + (box?.height ?? 0);
+  };
+  const bar = await page.locator("nav.menu").boundingBox();
+  const mining = control(page, "Mining").getByRole("button").first();
+  await mining.waitFor();
+  for (const name of ["Hash rate", "Power", "Temperature"]) {
+    const tile = page.locator(".tile").filter({ hasText: name }).first();
+    expect(await bottomOf(tile)).toBeLessThan(await bottomOf(mining));
+  }
+  expect(await bottomOf(mining)).toBeLessThan(bar?.y ?? 0);
+  const about = page.getByRole("heading", { name: "About this rig" });
+  expect(await bottomOf(about)).toBeGreaterThan(await bottomOf(mining));
+  await close();
+});
+
 test("a hostile name is text and breaks nothing, from 320 px on", async () => {
   const { page, close } = await visit(`rigs/${evil}`, { width: 320 });
   await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
