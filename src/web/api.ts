@@ -26,6 +26,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** ms until an answer must be there; default: 30 s. */
   readonly timeoutMs?: number;
+  /** Goes out also if the page is closed meanwhile. */
+  readonly keepalive?: boolean;
 }
 
 /** Calls an operation of the contract. Throws a `Problem`, or the signal's reason. */
@@ -64,12 +66,13 @@ export async function request(
   method: string,
   path: string,
   body?: object,
-  { signal, timeoutMs = 30_000 }: CallOptions = {},
+  { signal, timeoutMs = 30_000, keepalive = false }: CallOptions = {},
 ): Promise<Response> {
   const limit = AbortSignal.timeout(timeoutMs);
   const init: RequestInit = {
     method,
     cache: "no-store",
+    keepalive,
     signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
   };

@@ -7,8 +7,10 @@ import { Failed } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
-import { EmptyState } from "./parts/empty-state.tsx";
+import { CutText } from "./parts/cut-text.tsx";
 import { Messages } from "./parts/messages.tsx";
+import { Notice } from "./parts/notice.tsx";
+import { UndoBar } from "./parts/undo.tsx";
 import { link } from "./route.ts";
 import { loadSession, may, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
@@ -39,11 +41,11 @@ export function App({ asked }: { asked: Promise<void> }) {
   if (problem !== null)
     return (
       <main class="alone">
-        <EmptyState icon="unplugged" title={t.shell.noAnswer} text={problem} heading="h1">
+        <Notice icon="unplugged" title={t.shell.noAnswer} text={problem} heading="h1">
           <button type="button" class="button primary" onClick={() => show(loadSession())}>
             {t.shell.again}
           </button>
-        </EmptyState>
+        </Notice>
       </main>
     );
   if (who === undefined) return <p class="starting">{t.shell.loading}</p>;
@@ -53,7 +55,10 @@ export function App({ asked }: { asked: Promise<void> }) {
       <Shell>
         <Pages />
       </Shell>
-      <Messages />
+      <Messages>
+        <UndoBar />
+      </Messages>
+      <CutText />
     </LocationProvider>
   );
 }

@@ -28,12 +28,13 @@ export function wantColumns(columns: readonly (keyof Row)[]): void {
 
 export const rigs = signal<Rigs>({ byId: new Map(), loaded: false });
 export const summary = signal<Summary | null>(null);
-export const notifications = signal<readonly Notification[]>([]);
-/** Those above info that are open and that nobody has acknowledged. */
-export const openAlarms = computed(() =>
-  notifications.value.filter(
-    ({ closedUtc, isAcknowledged, isWarning }) => closedUtc === null && !isAcknowledged && isWarning,
-  ),
+/** undefined until they are read. */
+export const notifications = signal<readonly Notification[] | undefined>(undefined);
+/** Every count of open alarms is of these, which the list of alarms shows. */
+export const openAlarms = computed(() => notifications.value?.filter(({ closedUtc }) => closedUtc === null));
+/** Those of them that need attention: above info, and nobody has acknowledged them. */
+export const urgentAlarms = computed(() =>
+  openAlarms.value?.filter(({ isAcknowledged, isWarning }) => isWarning && !isAcknowledged),
 );
 
 /**
@@ -198,7 +199,8 @@ export function stopLive(): void {
   version = null;
   rigs.value = { byId, loaded: false };
   summary.value = null;
-  keepNotifications([]);
+  notes.clear();
+  notifications.value = undefined;
 }
 
 function lose(error: unknown): void {

@@ -1,15 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { alarmCountText } from "./alarm-count.ts";
 import { now } from "./clock.ts";
-import { ago, counted, number } from "./format.ts";
+import { ago, number } from "./format.ts";
 import { t } from "./language.ts";
-import { connection, openAlarms, rigs } from "./live.ts";
+import { connection, openAlarms, rigs, urgentAlarms } from "./live.ts";
 import { ReloadButton } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
-import { useCurrentInView } from "./parts/in-view.ts";
+import { hasBar } from "./parts/narrow.ts";
+import { sendAllNow } from "./parts/undo.tsx";
 import { base, link } from "./route.ts";
 import { may, session, signOut } from "./session.ts";
 
@@ -56,20 +58,46 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** Entries that a phone of 320 px has room for. */
+const mostInBar = 5;
+
+/** All pages; as a bar, the first of them and a sheet with the others. */
 function Menu({ path }: { path: string }) {
   const here = path.slice(base.length).split("/")[0] ?? "";
+  const entries = pages.flatMap((page) => (page.menu && may(page.needs) ? [{ ...page.menu, path: page.path }] : []));
+  const count = hasBar.value && entries.length > mostInBar ? mostInBar - 1 : entries.length;
+  const [shown, others] = [entries.slice(0, count), entries.slice(count)];
+  const sheet = useRef<HTMLUListElement>(null);
+  const entry = ({ path: page, icon, name }: (typeof entries)[number]) => (
+    <li key={page}>
+      <a
+        href={link(page)}
+        aria-current={here === page ? "page" : undefined}
+        onClick={() => sheet.current?.hidePopover()}
+      >
+        <Icon name={icon} />
+        <span>{t.menu[name]}</span>
+      </a>
+    </li>
+  );
   return (
-    <nav ref={useCurrentInView<HTMLElement>(here)} class="menu" aria-label={t.shell.menu}>
+    <nav class="menu" aria-label={t.shell.menu}>
       <ul>
-        {pages.map(({ path: page, needs, menu }) =>
-          menu === undefined || !may(needs) ? null : (
-            <li key={page}>
-              <a href={link(page)} aria-current={here === page ? "page" : undefined}>
-                <Icon name={menu.icon} />
-                <span>{t.menu[menu.name]}</span>
-              </a>
-            </li>
-          ),
+        {shown.map(entry)}
+        {others.length === 0 ? null : (
+          <li>
+            <button
+              type="button"
+              popovertarget="more-pages"
+              aria-current={others.some((each) => each.path === here) ? "true" : undefined}
+            >
+              <Icon name="menu" />
+              <span>{t.shell.more}</span>
+            </button>
+            <ul ref={sheet} id="more-pages" popover="auto" class="popover">
+              {others.map(entry)}
+            </ul>
+          </li>
         )}
       </ul>
     </nav>
@@ -80,15 +108,15 @@ function Menu({ path }: { path: string }) {
 function AlarmPill() {
   if (!may("listNotifications")) return null;
   const open = openAlarms.value;
-  const { loaded } = rigs.value;
-  const critical = open.some(({ severity }) => severity === "critical");
+  const urgent = urgentAlarms.value ?? [];
+  const critical = urgent.some(({ severity }) => severity === "critical");
   return (
     <a
-      class={`pill ${open.length === 0 ? "quiet" : critical ? "critical" : "warning"}`}
+      class={`pill ${urgent.length === 0 ? "quiet" : critical ? "critical" : "warning"}`}
       href={link("alarms")}
-      aria-label={loaded ? counted(open.length, t.shell.alarms) : t.menu.alarms}
+      aria-label={open === undefined ? t.menu.alarms : alarmCountText(open)}
     >
-      <Icon name="bell" /> <span>{number(loaded ? open.length : null)}</span>
+      <Icon name="bell" /> <span>{number(open?.length)}</span>
     </a>
   );
 }
@@ -111,7 +139,7 @@ function UserMenu() {
         </p>
         <DisplayFields />
         {by === "session" ? (
-          <button type="button" class="button" onClick={() => void signOut()}>
+          <button type="button" class="button" onClick={() => void sendAllNow().then(signOut)}>
             <Icon name="leave" /> {t.shell.signOut}
           </button>
         ) : null}

@@ -46,7 +46,9 @@ describe("alarms in the dashboard", () => {
     await page.getByRole("link", { name: "1 open alarm" }).waitFor();
     await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
     await page.getByText("acknowledged", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "0 open alarms" }).waitFor();
+    // It is still open, as the list below shows.
+    await page.getByRole("link", { name: "1 open alarm · 0 not acknowledged" }).waitFor();
+    await page.getByText("1 open alarm · 0 not acknowledged").waitFor();
     await dashboard.rigs[0]?.powerOn();
     await dashboard.readAll();
     await page.getByRole("heading", { name: "No open alarms" }).waitFor();
@@ -64,7 +66,7 @@ describe("alarms in the dashboard", () => {
     for (const { page } of [one, other]) await page.getByText("12 MB are left.").waitFor();
     await one.page.getByRole("button", { name: "Acknowledge", exact: true }).click();
     await other.page.getByText("acknowledged", { exact: true }).waitFor();
-    await other.page.getByRole("link", { name: "0 open alarms" }).waitFor();
+    await other.page.getByRole("link", { name: "1 open alarm · 0 not acknowledged" }).waitFor();
     await other.page.getByRole("button", { name: "Clear", exact: true }).click();
     await one.page.getByRole("heading", { name: "No open alarms" }).waitFor();
     await one.page.getByRole("button", { name: "All", exact: true }).click();
@@ -77,6 +79,13 @@ describe("alarms in the dashboard", () => {
     const { page, close } = await dashboard.visit("alarms", { width: 375 });
     for (const index of [1, 2, 3]) await goneAway(index);
     await page.getByText("3 rigs").waitFor();
+    const overview = await dashboard.visit("");
+    const attention = overview.page.locator("section.card").filter({ hasText: "Needs attention" });
+    await attention.getByRole("link", { name: "3 rigs" }).waitFor();
+    expect(await attention.getByRole("listitem").count()).toBe(1);
+    await attention.getByRole("link", { name: "3 rigs" }).click();
+    await overview.page.getByText("Show all 3").waitFor();
+    await overview.close();
     await page.getByText("Show all 3").click();
     await page.getByText(hostile.slice(0, 20)).first().waitFor();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -106,6 +115,27 @@ describe("alarms in the dashboard", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Clear all" }).click();
     await page.getByRole("heading", { name: "No open alarms" }).waitFor();
     expect((await dashboard.service.listNotifications({}, caller)).notificationList).toEqual([]);
+    await close();
+  });
+
+  testInBrowser("are counted alike in the head, above the list and on the overview, infos with them", async () => {
+    dashboard.service.setWarning?.("The disk is nearly full", "12 MB are left.");
+    dashboard.service.setWarning?.("The clock is wrong", "It is 4 min late.");
+    const { page, close } = await dashboard.visit("rigs");
+    await page.route("**/api/notifications", async (route) => {
+      const answer = await route.fetch();
+      const { notificationList, ...others } = await answer.json();
+      const infos = notificationList.map((each: object) => ({ ...each, severity: "info", isWarning: false }));
+      await route.fulfill({ json: { ...others, notificationList: infos } });
+    });
+    await page.goto(`${dashboard.url}/alarms`);
+    await page.getByRole("link", { name: "2 open alarms", exact: true }).waitFor();
+    expect(await page.locator("ul.alarms > li").count()).toBe(2);
+    expect(await page.locator("main .lead").innerText()).toBe("2 open alarms");
+    await page.goto(dashboard.url);
+    await page.getByText("Nothing needs attention.").waitFor();
+    await page.locator(".tile").filter({ hasText: "Alarms" }).getByText("2", { exact: true }).waitFor();
+    for (const title of ["The disk is nearly full", "The clock is wrong"]) dashboard.service.setWarning?.(title, null);
     await close();
   });
 

@@ -246,6 +246,15 @@ export async function shows(locator: Locator, wanted: string | RegExp): Promise<
   );
 }
 
+/** Presses what stops rigs, and lets the ten seconds pass in which it could be taken back. */
+export async function stopBy(button: Locator): Promise<void> {
+  const page = button.page();
+  await page.clock.install({ time: Date.now() });
+  await button.click();
+  await page.locator(".undo-bar").waitFor();
+  await page.clock.fastForward(10_000);
+}
+
 /** px by which the page is wider than its window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));

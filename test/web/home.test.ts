@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy } from "./dashboard.ts";
 
 const hostile = `<img src=x onerror="document.title='run'"> ${"long ".repeat(25)}`;
 const keys = {
@@ -70,6 +70,22 @@ describe("the overview", () => {
     await close();
   });
 
+  testInBrowser("has a chart that ends with what its tiles show, not with a step that has just begun", async () => {
+    const { page, close } = await dashboard.visit("rigs", { key: keys.owner });
+    await page.route("**/api/summary/history*", async (route) => {
+      const answer = await route.fetch();
+      const begun = Date.now() - 60_000;
+      const point = (time: number, rate: number) => [time, rate, 10 * rate, 5, 5, null, null, null];
+      const points = [point(begun - 300_000, 1e12), point(begun, 7e11)];
+      await route.fulfill({ json: { ...(await answer.json()), step: 300, points } });
+    });
+    await page.goto(dashboard.url);
+    const tile = (await page.locator(".tile-value").first().innerText()).trim();
+    expect(tile).toMatch(/TH\/s$/);
+    await page.getByText(`Hash rate: last ${tile}, between 1.00 TH/s and ${tile}`).waitFor();
+    await close();
+  });
+
   testInBrowser("follows the rigs without a reload, and an alarm that nobody has seen stands in its head", async () => {
     const { page, close } = await dashboard.visit("", { key: keys.owner });
     await page.getByText("5 of 5 rigs mining", { exact: false }).waitFor();
@@ -118,7 +134,7 @@ describe("the family page", () => {
     const { page, close } = await dashboard.visit("family", { key: keys.anna });
     const den = page.getByRole("region", { name: "Den" });
     const lamp = den.getByRole("switch", { name: "Den on or off" });
-    await lamp.click();
+    await stopBy(lamp);
     await until(() => dashboard.rigs[1]?.model.mining === false, "the rig of the den to stop");
     await den.getByRole("switch", { checked: false }).waitFor();
     await lamp.click();
@@ -175,7 +191,7 @@ describe("the sun on the family page", () => {
     const { page, close } = await dashboard.visit("family", { key: keys.anna });
     const card = page.getByRole("region", { name: "Roof" });
     const follows = card.getByRole("switch", { name: "Roof on or off" });
-    if ((await follows.getAttribute("aria-checked")) === "true") await follows.click();
+    if ((await follows.getAttribute("aria-checked")) === "true") await stopBy(follows);
     await card.getByText("off · switched off by", { exact: false }).waitFor();
     await until(() => tiles()?.mining === false, "the rig to stop");
     await follows.click();
@@ -206,8 +222,11 @@ describe("the sun on the family page", () => {
     await until(async () => (await limitOfTiles()) === 1500, "the rig to be limited to 1500 W");
     await card.getByText(/^on, uses [\d,]+ W; [\d,]+ W are left/).waitFor();
     // Nearer to off than to the lowest power of its rig.
+    await page.clock.install({ time: Date.now() });
     await entry.fill("100");
     await entry.press("Enter");
+    await page.getByText("Stopping \u2068Roof\u2069 in", { exact: false }).waitFor();
+    await page.clock.fastForward(10_000);
     await card.getByRole("switch", { checked: false }).waitFor();
     await until(() => tiles()?.mining === false, "the rig to stop");
     expect(await axe(page)).toEqual([]);

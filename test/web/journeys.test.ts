@@ -6,7 +6,7 @@ import { running } from "../cli/command.ts";
 import { freePort } from "../free-port.ts";
 import { reverseProxy } from "../http/reverse-proxy.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
 
 interface Manifest {
@@ -112,7 +112,10 @@ describe("journeys", () => {
       await page.locator("main").focus();
     }
     await tabTo(page, "button", /^Stop/);
+    await page.clock.install({ time: Date.now() });
     await page.keyboard.press("Enter");
+    await page.locator(".undo-bar").waitFor();
+    await page.clock.fastForward(10_000);
     await until(() => dashboard.rigs[number]?.model.mining === false, "the rig to stop");
     await close();
   });
@@ -131,7 +134,7 @@ test("behind a proxy that holds back events, the page reads again and again inst
   page.on("request", (asked) => !asked.url().includes("/api/events") && unanswered.add(asked));
   page.on("requestfinished", (asked) => unanswered.delete(asked));
   page.on("requestfailed", (asked) => unanswered.delete(asked));
-  await page.clock.install();
+  await page.clock.install({ time: Date.now() });
   const before = held;
   await page.goto(`${proxy.url}rigs?group=2`);
   const row = page.getByRole("row", { name: /Rig 22/ }).first();
@@ -286,7 +289,7 @@ test("of another product, what it can do works, and what it cannot do is not the
     expect(await overflow(page), path).toBe(0);
   }
   await page.goto(`http://127.0.0.1:${port}/rigs/${mining?.id}`);
-  await page.getByRole("button", { name: /^Stop/ }).first().click();
+  await stopBy(page.getByRole("button", { name: /^Stop/ }).first());
   await until(() => mining?.status !== "Mining", "the miner to stop");
 
   // It has no bulk actions: the page asks for each of them.

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
-import { type Dashboard, shows, startDashboard, type VisitOptions } from "./dashboard.ts";
+import { type Dashboard, shows, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const viewer = "key-of-a-viewer-1234";
 const guest = "key-of-a-guest-12345";
@@ -89,7 +89,7 @@ test("off is off: the page says since when and why, and shows no figure of befor
   dashboard.rigs[1]?.powerOff();
   for (let read = 0; read < 3; read += 1) await dashboard.service.pollMiner({ id: off }, caller);
   await shows(at.locator(".lead"), /^Disconnected · no network · .*ago · last read .*ago$/);
-  const figures = ["Hash rate", "Power", "Efficiency", "Temperature", "Profit per day", "Uptime", "Accepted shares"];
+  const figures = ["Hash rate", "Power", "Temperature", "Efficiency", "Profit per day", "Uptime", "Accepted shares"];
   await shows(at.locator(".tiles"), figures.map((name) => `${name} –`).join(" "));
   await at.getByText("connection refused", { exact: false }).first().waitFor();
   await close();
@@ -144,7 +144,7 @@ describe("a user with some groups", () => {
     }
     expect(await at.getByRole("main").getByRole("link", { name: "Settings" }).count()).toBe(0);
     await at.goto(`${dashboard.url}/rigs/${lux}`);
-    await at.getByRole("button", { name: "Stop" }).click();
+    await stopBy(at.getByRole("button", { name: "Stop" }));
     await control(at, "Mining").getByText("Rig reports stopped", { exact: true }).waitFor();
     await at.goto(`${dashboard.url}/rigs/${desk}`);
     await at.getByRole("heading", { name: "There is no such rig" }).waitFor();

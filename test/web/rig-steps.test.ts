@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy } from "./dashboard.ts";
 
 const count = 30;
 const guest = "key-of-a-guest-12345";
@@ -126,7 +126,7 @@ describe("from a rig to the next one", () => {
   test("goes on from a rig that its filter no longer lists", async () => {
     const { page, close } = await visit("rigs?tag=loud&status=Mining");
     await page.getByRole("link", { name: "Rig 10", exact: true }).click();
-    await page.getByRole("button", { name: "Stop" }).click();
+    await stopBy(page.getByRole("button", { name: "Stop" }));
     await steps(page).getByText("no longer in this list", { exact: true }).waitFor();
     await steps(page).getByRole("link", { name: "Next rig: Rig 13" }).click();
     await isOn(page, "Rig 13");

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const key = "key-of-the-service";
 const viewer = "key-of-a-viewer-1234";
@@ -92,7 +92,7 @@ describe("controls", () => {
   test("a rig is stopped; what it may not do yet is refused in words, and it is shown as it is", async () => {
     const { page, close } = await visit(`rigs/${bitaxe}`, { expected: /409/ });
     const mining = control(page, "Mining");
-    await mining.getByRole("button", { name: "Stop" }).click();
+    await stopBy(mining.getByRole("button", { name: "Stop" }));
     await mining.getByText("Rig reports stopped", { exact: true }).waitFor();
     await page.getByText("Power is controlled by").waitFor();
     expect(await reported(bitaxe, "mining")).toBe(false);
@@ -276,6 +276,25 @@ test("a managed miner has its program and its host; without an agent nothing pre
 test("a rig that does not exist has a page that says so", async () => {
   const { page, close } = await visit("rigs/4242", { expected: /404/ });
   await page.getByRole("heading", { name: "There is no such rig" }).waitFor();
+  await close();
+});
+
+test("on a phone, how it is and its controls come first, without scrolling", async () => {
+  const { page, close } = await visit(`rigs/${bitaxe}`, { width: 375, height: 812 });
+  const bottomOf = async (locator: Locator) => {
+    const box = await locator.boundingBox();
+    return (box?.y ?? Number.NaN) + (box?.height ?? 0);
+  };
+  const bar = await page.locator("nav.menu").boundingBox();
+  const mining = control(page, "Mining").getByRole("button").first();
+  await mining.waitFor();
+  for (const name of ["Hash rate", "Power", "Temperature"]) {
+    const tile = page.locator(".tile").filter({ hasText: name }).first();
+    expect(await bottomOf(tile)).toBeLessThan(await bottomOf(mining));
+  }
+  expect(await bottomOf(mining)).toBeLessThan(bar?.y ?? 0);
+  const about = page.getByRole("heading", { name: "About this rig" });
+  expect(await bottomOf(about)).toBeGreaterThan(await bottomOf(mining));
   await close();
 });
 

@@ -72,6 +72,20 @@ const commandsOf = async (wanted: string) =>
   (await dashboard.service.listCommands({}, caller)).commandList.filter(({ action }) => action === wanted).length;
 
 describe("acting on many rigs", () => {
+  test("a preview says what is not possible, not that it failed: nothing was tried", async () => {
+    const { page, close } = await visit("rigs?status=Disconnected");
+    await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Stop" });
+    await dialog.getByRole("button", { name: "Preview" }).click();
+    await shows(dialog.getByRole("row", { name: /Rig 6/ }), /^Rig 6 Not possible /);
+    expect(await dialog.innerText()).not.toContain("Failed");
+    await page.goto(`${dashboard.url}/activity?tab=bulk`);
+    await page.getByText("not possible on 1 rig").waitFor();
+    expect(await page.locator("main").innerText()).not.toMatch(/failed/i);
+    await close();
+  });
+
   test("a reboot says what would happen, for how many, and shows each rig's answer", async () => {
     const { page, close } = await visit("rigs?tag=loud");
     await page.getByRole("checkbox", { name: "Select all rigs in this list" }).check();

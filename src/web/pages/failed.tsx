@@ -1,17 +1,17 @@
 import { t } from "../language.ts";
-import { EmptyState } from "../parts/empty-state.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 
 /** In the place of a page that could not be loaded or has thrown an error; the menu and the other pages go on. */
 export function Failed({ error }: { error: unknown }) {
   usePageTitle(t.failed.title);
   return (
-    <EmptyState icon="warning" title={t.failed.title} text={t.failed.text} heading="h1">
+    <Notice icon="warning" title={t.failed.title} text={t.failed.text} heading="h1">
       <p class="hint" dir="ltr">
         {error instanceof Error ? error.message : String(error)}
       </p>
       <ReloadButton primary />
-    </EmptyState>
+    </Notice>
   );
 }
 

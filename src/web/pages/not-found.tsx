@@ -1,5 +1,5 @@
 import { t } from "../language.ts";
-import { EmptyState } from "../parts/empty-state.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 import { link } from "../route.ts";
 
@@ -7,10 +7,10 @@ import { link } from "../route.ts";
 export function NotFound() {
   usePageTitle(t.notFound.title);
   return (
-    <EmptyState icon="search" title={t.notFound.title} text={t.notFound.text} heading="h1">
+    <Notice icon="search" title={t.notFound.title} text={t.notFound.text} heading="h1">
       <a class="button primary" href={link("")}>
         {t.notFound.home}
       </a>
-    </EmptyState>
+    </Notice>
   );
 }

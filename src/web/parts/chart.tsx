@@ -3,6 +3,8 @@ import type uPlot from "uplot";
 import { dateTime } from "../format.ts";
 import { locale, t } from "../language.ts";
 import { theme } from "../theme.ts";
+import { None } from "./empty-state.tsx";
+import type { Known } from "./load.tsx";
 import { Scroll } from "./scroll.tsx";
 
 export interface Series {
@@ -19,6 +21,8 @@ export interface Series {
 }
 
 interface ChartProps {
+  /** Its values are what the service has answered, so that it may say that there are none. */
+  readonly known: Known;
   readonly title: string;
   /** Epoch ms, ascending. */
   readonly times: readonly number[];
@@ -39,6 +43,7 @@ interface ChartProps {
  * who do not see it.
  */
 export function Chart({
+  known,
   title,
   times,
   series,
@@ -91,7 +96,7 @@ export function Chart({
     <figure class="chart" aria-labelledby={id}>
       <figcaption id={id}>
         <span class={titleHidden ? "visually-hidden" : ""}>{title}</span>
-        {times.length === 0 ? <span class="chart-summary">{t.chart.empty}</span> : null}
+        {times.length === 0 ? <None known={known}>{t.chart.empty}</None> : null}
         {times.length === 0
           ? null
           : series.map((each, index) => (

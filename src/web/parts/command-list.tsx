@@ -9,12 +9,14 @@ import { may } from "../session.ts";
 import "./command-list.css";
 import { CommandStateMark } from "./command-state.tsx";
 import { EmptyState } from "./empty-state.tsx";
+import type { Known } from "./load.tsx";
 import { say, sayProblem } from "./messages.tsx";
 import { Scroll } from "./scroll.tsx";
 import { Age } from "./status.tsx";
 
 interface CommandListProps {
   readonly commands: readonly Command[];
+  readonly known: Known;
   /** Without the column of the rig, on a rig's own page. */
   readonly ofOneRig?: boolean;
   /** Addresses of a filter by a rig or an actor. */
@@ -28,7 +30,7 @@ export function CommandRow({
   command,
   ofOneRig = false,
   hrefOf,
-}: Omit<CommandListProps, "commands"> & { readonly command: Command }) {
+}: Omit<CommandListProps, "commands" | "known"> & { readonly command: Command }) {
   return (
     <tr>
       <td class="command-when">
@@ -75,9 +77,10 @@ export function actorText(actor: string): string {
 }
 
 /** Commands: when, who, what, why, and what came back in the rig's own words. */
-export function CommandList({ commands, ofOneRig = false, hrefOf }: CommandListProps) {
+export function CommandList({ commands, known, ofOneRig = false, hrefOf }: CommandListProps) {
   const [rows, setRows] = useState(firstRows);
-  if (commands.length === 0) return <EmptyState icon="activity" title={t.commands.empty} text={t.commands.emptyText} />;
+  if (commands.length === 0)
+    return <EmptyState known={known} icon="activity" title={t.commands.empty} text={t.commands.emptyText} />;
   const columns = [
     t.commands.when,
     ...(ofOneRig ? [] : [t.commands.rig]),

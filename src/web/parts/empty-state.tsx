@@ -1,21 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { Icon, type IconName } from "./icon.tsx";
+import type { Known } from "./load.tsx";
+import { Notice, type NoticeProps } from "./notice.tsx";
 
-interface EmptyStateProps {
-  readonly icon: IconName;
-  readonly title: string;
-  readonly text?: string;
-  readonly heading?: "h1" | "h2";
-  /** What to do next. */
-  readonly children?: ComponentChildren;
+interface WithKnown {
+  /** Who says that there is nothing shows that the service has answered. */
+  readonly known: Known;
 }
 
-/** In the place of a list that has nothing to show, or of a page that cannot be shown: what is so, and what to do. */
-export const EmptyState = ({ icon, title, text, heading: Heading = "h2", children }: EmptyStateProps) => (
-  <div class="empty">
-    <Icon name={icon} />
-    <Heading>{title}</Heading>
-    {text === undefined ? null : <p>{text}</p>}
-    {children}
-  </div>
+/** In the place of a list that has nothing to show, or of a thing that is not there: what is so, and what to do. */
+export const EmptyState = ({ known: _, ...notice }: NoticeProps & WithKnown) => <Notice {...notice} />;
+
+/** The same as a line in a card or a dialog. */
+export const None = ({ known: _, children }: WithKnown & { readonly children: ComponentChildren }) => (
+  <p class="hint">{children}</p>
 );

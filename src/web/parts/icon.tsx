@@ -21,6 +21,7 @@ const shapes = {
   unplugged: "M9 3v5M15 3v5M7 8h10v3a5 5 0 0 1-10 0zM12 16v5M3 3l18 18",
   search: "M10.5 4a6.5 6.5 0 1 0 .01 0M15.5 15.5L20 20",
   close: "M6 6l12 12M18 6L6 18",
+  menu: "M4 7h16M4 12h16M4 17h16",
   more: "M12 6h.01M12 12h.01M12 18h.01",
   check: "M5 13l4 4L19 7",
   start: "M7 5l12 7-12 7z",

@@ -17,25 +17,28 @@ const resultTones: Record<ResultState, Tone> = {
 };
 const resultOrder = Object.keys(resultTones);
 
-/** The state of a bulk action, and how many rigs failed. */
-export const JobMark = ({ job: { state, failed, unknown } }: { job: BulkJob }) => (
-  <Mark tone={toneOf(state, failed, unknown)}>
+/** The state of a bulk action, and how many rigs failed. A preview has tried nothing, so nothing has failed. */
+export const JobMark = ({ job: { state, failed, unknown, dryRun } }: { job: BulkJob }) => (
+  <Mark tone={toneOf(state, failed, unknown, dryRun)}>
     {t.rigs.jobState[state]}
-    {failed > 0 ? ` · ${counted(failed, t.rigs.progress.failed)}` : null}
+    {failed > 0 ? ` · ${counted(failed, dryRun ? t.rigs.impossibleOn : t.rigs.progress.failed)}` : null}
     {unknown > 0 ? ` · ${counted(unknown, t.rigs.progress.unknown)}` : null}
   </Mark>
 );
 
-function toneOf(state: BulkJob["state"], failed: number, unknown: number): Tone {
-  if (failed > 0) return "bad";
+function toneOf(state: BulkJob["state"], failed: number, unknown: number, dryRun: boolean): Tone {
+  if (failed > 0) return dryRun ? "warning" : "bad";
   if (unknown > 0) return "warning";
   return state === "running" ? "busy" : state === "done" ? "good" : "off";
 }
 
-/** What a bulk action did to one rig. */
-export const ResultMark = ({ state }: { state: ResultState }) => (
-  <Mark tone={resultTones[state]}>{t.rigs.resultState[state]}</Mark>
-);
+/** What a bulk action did to one rig, or what a preview says of it. */
+export const ResultMark = ({ state, dryRun = false }: { state: ResultState; dryRun?: boolean }) =>
+  dryRun && state === "failed" ? (
+    <Mark tone="warning">{t.rigs.impossible}</Mark>
+  ) : (
+    <Mark tone={resultTones[state]}>{t.rigs.resultState[state]}</Mark>
+  );
 
 export const compareResults = (one: ResultState, other: ResultState): number =>
   resultOrder.indexOf(one) - resultOrder.indexOf(other);

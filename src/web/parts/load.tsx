@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../language.ts";
 import { connection, onEvent } from "../live.ts";
-import { EmptyState } from "./empty-state.tsx";
 import { problemText } from "./messages.tsx";
+import { Notice } from "./notice.tsx";
 
 /** What a page has asked the service for. A failure keeps the value of before. */
 export interface Loaded<T> {
@@ -72,30 +72,46 @@ export function useReloadOn(types: readonly string[], reload: () => void, restMs
   }, [types.join(), reload, restMs]);
 }
 
+const answered = Symbol("answered");
+
+/** Shows that the service has answered: only `Loading` and `Knowing` hand it out, so before that no page can say "none". */
+export interface Known {
+  readonly [answered]: true;
+}
+const known: Known = { [answered]: true };
+
+type Children<T> = (value: T, known: Known) => ComponentChildren;
+
 /** Shows what was loaded, that it is being loaded, or why it could not be. */
-export function Loading<T>({ from, children }: { from: Loaded<T>; children: (value: T) => ComponentChildren }) {
-  if (from.value !== undefined)
+export function Loading<T>({ from, children }: { from: Loaded<T>; children: Children<T> }) {
+  const { value, problem, reload } = from;
+  if (value === undefined && problem !== null)
     return (
-      <>
-        {from.problem === null ? null : (
-          <p class="banner bad" role="status">
-            {from.problem}
-          </p>
-        )}
-        {children(from.value)}
-      </>
-    );
-  if (from.problem === null)
-    return (
-      <p class="loading" role="status">
-        {t.shell.loading}
-      </p>
+      <Notice icon="unplugged" title={t.shell.failed} text={problem}>
+        <button type="button" class="button primary" onClick={reload}>
+          {t.shell.again}
+        </button>
+      </Notice>
     );
   return (
-    <EmptyState icon="unplugged" title={t.shell.failed} text={from.problem}>
-      <button type="button" class="button primary" onClick={from.reload}>
-        {t.shell.again}
-      </button>
-    </EmptyState>
+    <>
+      {problem === null ? null : (
+        <p class="banner bad" role="status">
+          {problem}
+        </p>
+      )}
+      <Knowing value={value}>{children}</Knowing>
+    </>
   );
 }
+
+/** Shows what the service has answered, or that it is being loaded while it is undefined. */
+export function Knowing<T>({ value, children }: { value: T | undefined; children: Children<T> }) {
+  return value === undefined ? <Waiting /> : children(value, known);
+}
+
+export const Waiting = () => (
+  <p class="loading" role="status">
+    {t.shell.loading}
+  </p>
+);

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { Problem } from "../api.ts";
 import { t } from "../language.ts";
 import { Icon } from "./icon.tsx";
@@ -35,8 +36,10 @@ const close = (id: number): void => {
   shown.value = shown.value.filter((message) => message.id !== id);
 };
 
-export const Messages = () => (
+/** At the page's edge, below `children`. */
+export const Messages = ({ children }: { children: ComponentChildren }) => (
   <div class="messages">
+    {children}
     <div role="status">{shown.value.filter(({ tone }) => tone === "good").map(view)}</div>
     <div role="alert">{shown.value.filter(({ tone }) => tone === "bad").map(view)}</div>
   </div>

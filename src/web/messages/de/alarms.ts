@@ -48,5 +48,4 @@ export const alarms: typeof source = {
     other:
       "Entfernt die # Alarme der Liste, auch offene. Diese kommen nur wieder, wenn sie nach ihrem Ende erneut auftreten.",
   },
-  unacknowledged: { one: "# nicht bestätigt", other: "# nicht bestätigt" },
 };

@@ -14,6 +14,7 @@ export const rig: typeof source = {
   never: "nie",
   readNow: "Jetzt lesen",
   reading: "Wird gelesen …",
+  about: "Über dieses Rig",
   model: "Modell",
   firmware: "Firmware",
   address: "Adresse",

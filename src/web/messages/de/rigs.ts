@@ -194,6 +194,8 @@ export const rigs: typeof source = {
   },
   jobState: { running: "Läuft", done: "Beendet", cancelled: "Abgebrochen" },
   results: "Ergebnisse",
+  impossible: "Nicht möglich",
+  impossibleOn: { one: "auf # Rig nicht möglich", other: "auf # Rigs nicht möglich" },
   resultState: {
     queued: "Wartet",
     sent: "Gesendet",

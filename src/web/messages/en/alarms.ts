@@ -46,5 +46,4 @@ export const alarms = {
     other:
       "Removes the # alarms that are listed, also open ones. These come back only when they occur again after they were over.",
   },
-  unacknowledged: { one: "# not acknowledged", other: "# not acknowledged" },
 };

@@ -12,6 +12,7 @@ export const rig = {
   never: "never",
   readNow: "Read now",
   reading: "Reading…",
+  about: "About this rig",
   model: "Model",
   firmware: "Firmware",
   address: "Address",

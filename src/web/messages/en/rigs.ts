@@ -197,6 +197,8 @@ export const rigs = {
   },
   jobState: { running: "Running", done: "Ended", cancelled: "Cancelled" },
   results: "Results",
+  impossible: "Not possible",
+  impossibleOn: { one: "not possible on # rig", other: "not possible on # rigs" },
   resultState: {
     queued: "Waiting",
     sent: "Sent",

@@ -14,6 +14,7 @@ export const rig: typeof source = {
   never: "هرگز",
   readNow: "اکنون بخوان",
   reading: "در حال خواندن…",
+  about: "دربارهٔ این ریگ",
   model: "مدل",
   firmware: "فرم‌ور",
   address: "نشانی",

@@ -194,6 +194,8 @@ export const rigs: typeof source = {
   },
   jobState: { running: "در جریان", done: "پایان‌یافته", cancelled: "لغوشده" },
   results: "نتایج",
+  impossible: "ناممکن",
+  impossibleOn: { one: "روی # ریگ ناممکن", other: "روی # ریگ ناممکن" },
   resultState: {
     queued: "در انتظار",
     sent: "فرستاده شد",

@@ -48,5 +48,4 @@ export const alarms: typeof source = {
     other:
       "Tar bort de # larmen i listan, även öppna. De kommer tillbaka bara om de inträffar igen efter att de har upphört.",
   },
-  unacknowledged: { one: "# inte kvitterat", other: "# inte kvitterade" },
 };

@@ -14,6 +14,7 @@ export const rig: typeof source = {
   never: "aldrig",
   readNow: "Läs nu",
   reading: "Läser …",
+  about: "Om den här riggen",
   model: "Modell",
   firmware: "Firmware",
   address: "Adress",

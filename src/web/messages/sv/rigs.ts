@@ -194,6 +194,8 @@ export const rigs: typeof source = {
   },
   jobState: { running: "Pågår", done: "Avslutad", cancelled: "Avbruten" },
   results: "Resultat",
+  impossible: "Inte möjlig",
+  impossibleOn: { one: "inte möjlig på # rigg", other: "inte möjlig på # riggar" },
   resultState: {
     queued: "Väntar",
     sent: "Skickad",

@@ -26,9 +26,9 @@ export function BulkActions() {
     <>
       {/^\d{1,10}$/.test(job) && may("getBulkAction") ? <Results key={job} id={Number(job)} /> : null}
       <Loading from={loaded}>
-        {(jobs) =>
+        {(jobs, known) =>
           jobs.length === 0 ? (
-            <EmptyState icon="activity" title={t.activity.noBulk} text={t.activity.noBulkText} />
+            <EmptyState known={known} icon="activity" title={t.activity.noBulk} text={t.activity.noBulkText} />
           ) : (
             <Card title={t.activity.bulk}>
               <Jobs jobs={jobs} hrefOf={(id) => query.hrefWith({ job: String(id) })} chosen={job} />
@@ -147,7 +147,7 @@ function Results({ id }: { id: number }) {
                         </a>
                       </th>
                       <td>
-                        <ResultMark state={state} />
+                        <ResultMark state={state} dryRun={job.dryRun} />
                       </td>
                       <td dir="auto">{message}</td>
                     </tr>

@@ -9,7 +9,7 @@ import { rigs } from "../../live.ts";
 import { actionText, actorText, CommandRow } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { JobMark } from "../../parts/job-state.tsx";
-import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
@@ -57,14 +57,14 @@ export function Feed() {
     <Card>
       <FeedFilters actors={loaded?.commands.map(({ actor }) => actor) ?? []} runs={loaded?.runs ?? []} />
       <Loading from={{ value: loaded, problem, reload }}>
-        {(lists) => {
+        {(lists, known) => {
           const { entries, isCut } = feedOf(lists, entryFilters(query.get, filter), mostCommands);
           return (
             <>
               <p class="visually-hidden" role="status">
                 {counted(entries.length, t.activity.found)}
               </p>
-              <Entries key={address} entries={entries} query={query} />
+              <Entries key={address} entries={entries} query={query} known={known} />
               {isCut ? <p class="hint">{t.activity.cut(number(mostCommands))}</p> : null}
             </>
           );
@@ -74,14 +74,14 @@ export function Feed() {
   );
 }
 
-function Entries({ entries, query }: { entries: readonly Entry[]; query: PageQuery }) {
+function Entries({ entries, query, known }: { entries: readonly Entry[]; query: PageQuery; known: Known }) {
   const [rows, setRows] = useState(firstRows);
   if (entries.length === 0) {
     const isFiltered = filterNames.some((name) => query.get(name) !== "");
     return isFiltered ? (
-      <EmptyState icon="search" title={t.activity.nothing} />
+      <EmptyState known={known} icon="search" title={t.activity.nothing} />
     ) : (
-      <EmptyState icon="activity" title={t.activity.empty} text={t.activity.emptyText} />
+      <EmptyState known={known} icon="activity" title={t.activity.empty} text={t.activity.emptyText} />
     );
   }
   const { when, rig, action, who, result } = t.commands;

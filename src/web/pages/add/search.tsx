@@ -6,6 +6,7 @@ import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
+import { Knowing } from "../../parts/load.tsx";
 import { problemText, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { adding, addRigs } from "./add-rigs.ts";
@@ -124,7 +125,9 @@ export function Search() {
               </button>
             </>
           ) : running ? null : (
-            <EmptyState icon="search" title={t.add.nothing} text={t.add.nothingHint} />
+            <Knowing value={found}>
+              {(_, known) => <EmptyState known={known} icon="search" title={t.add.nothing} text={t.add.nothingHint} />}
+            </Knowing>
           )}
         </>
       )}

@@ -9,14 +9,12 @@ import { say, sayProblem } from "../../parts/messages.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { headOf, type RuleNames, sizeOf } from "./group-text.ts";
 import { handle } from "./handle.ts";
 import { type Group, spanOf } from "./list.ts";
 
 /** Members of a group that are rendered. */
 const mostMembers = 200;
-
-/** Of the rules that this user sees; undefined while they are read. */
-type RuleNames = ReadonlyMap<number, string> | undefined;
 
 /** One notification, or many of the same kind that can be opened. */
 export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: RuleNames }) {
@@ -35,8 +33,8 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
       <div class="alarm-main">
         <p class="alarm-head">
           <SeverityMark severity={group.severity} />
-          <strong dir="auto">{first.title ?? ruleNames?.get(first.ruleId ?? 0) ?? first.message}</strong>
-          <span class="tag">{sizeText(notifications)}</span>
+          <strong dir="auto">{headOf(first, ruleNames)}</strong>
+          <span class="tag">{sizeOf(notifications)}</span>
         </p>
         <p class="alarm-facts">
           <Times first={began} last={first.lastUtc} count={count} closed={first.closedUtc} />
@@ -59,12 +57,6 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
       </details>
     </li>
   );
-}
-
-/** Several may concern one rig. */
-function sizeText(notifications: readonly Notification[]): string {
-  const rigCount = new Set(notifications.map(({ minerId, minerName }) => minerId ?? minerName)).size;
-  return counted(rigCount, t.alarms.rigs);
 }
 
 const toneOf = ({ closedUtc, severity, isAcknowledged }: Notification): string =>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { Notification } from "../../../contract/resources.ts";
+import { alarmCountText } from "../../alarm-count.ts";
 import { call } from "../../api.ts";
 import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -8,13 +9,14 @@ import { notifications, rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { useLoaded } from "../../parts/load.tsx";
+import { Knowing, type Known, Waiting } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import "./alarms.css";
 import { FilterBar } from "./filter-bar.tsx";
+import { useRuleNames } from "./group-text.ts";
 import { handle } from "./handle.ts";
 import { type Filters, filtered, filtersIn, grouped, queryOf } from "./list.ts";
 import { ConfirmClear, GroupEntry } from "./notification.tsx";
@@ -24,6 +26,17 @@ const shownAtOnce = 60;
 
 /** What is wrong now, what was, and what to do about it. */
 export default function Alarms() {
+  const all = notifications.value;
+  if (all !== undefined)
+    return <Knowing value={all}>{(list, known) => <AlarmList all={list} known={known} />}</Knowing>;
+  return (
+    <Page title={t.alarms.title}>
+      <Waiting />
+    </Page>
+  );
+}
+
+function AlarmList({ all, known }: { all: readonly Notification[]; known: Known }) {
   const { query } = useRoute();
   const { route } = useLocation();
   const filters = filtersIn(query);
@@ -32,18 +45,12 @@ export default function Alarms() {
   const [asks, setAsks] = useState(false);
   useEffect(() => setLimit(shownAtOnce), [address]);
 
-  const all = notifications.value;
   const found = useMemo(() => filtered(all, filters), [all, address]);
   const groups = useMemo(() => grouped(found), [found]);
   const open = useMemo(() => all.filter(({ closedUtc }) => closedUtc === null), [all]);
   const unseen = useMemo(() => found.filter(({ isAcknowledged }) => !isAcknowledged), [found]);
   const sources = useMemo(() => [...new Set(all.map(({ source }) => source))].sort(byName), [all]);
-  const hasRules = may("listRules") && all.some(({ ruleId }) => ruleId !== null && ruleId !== undefined);
-  const rules = useLoaded(
-    async (signal) =>
-      new Map(hasRules ? (await call("listRules", {}, { signal })).rules.map(({ id, name }) => [id, name]) : []),
-    [hasRules],
-  );
+  const ruleNames = useRuleNames(all);
   const change = (next: Partial<Filters>) => route(link(`alarms${queryOf({ ...filters, ...next })}`), true);
   const mayChange = may("allNotificationsAction");
 
@@ -61,7 +68,7 @@ export default function Alarms() {
   return (
     <Page
       title={t.alarms.title}
-      lead={leadOf(open)}
+      lead={open.length === 0 ? t.alarms.noneOpen : alarmCountText(open)}
       actions={
         mayChange && all.length > 0 ? (
           <>
@@ -86,11 +93,11 @@ export default function Alarms() {
         {counted(found.length, t.alarms.found)}
       </p>
       {groups.length === 0 ? (
-        <Nothing filters={filters} onReset={() => route(link("alarms"), true)} />
+        <Nothing filters={filters} known={known} onReset={() => route(link("alarms"), true)} />
       ) : (
         <ul class="alarms">
           {groups.slice(0, limit).map((group) => (
-            <GroupEntry key={group.key} group={group} ruleNames={rules.value} />
+            <GroupEntry key={group.key} group={group} ruleNames={ruleNames} />
           ))}
         </ul>
       )}
@@ -117,27 +124,19 @@ export default function Alarms() {
   );
 }
 
-/** How many are open, as the header counts them, and how many of these nobody has acknowledged. */
-function leadOf(open: readonly Notification[]): string {
-  if (open.length === 0) return t.alarms.noneOpen;
-  const warnings = open.filter(({ isWarning }) => isWarning);
-  const unseen = warnings.filter(({ isAcknowledged }) => !isAcknowledged).length;
-  const alarms = counted(warnings.length, t.shell.alarms);
-  return unseen === warnings.length ? alarms : `${alarms} · ${counted(unseen, t.alarms.unacknowledged)}`;
-}
-
-function Nothing({ filters, onReset }: { filters: Filters; onReset: () => void }) {
+function Nothing({ filters, known, onReset }: { filters: Filters; known: Known; onReset: () => void }) {
   const isFiltered = queryOf({ ...filters, state: "open" }) !== "";
   if (!isFiltered && filters.state === "open")
     return (
       <EmptyState
+        known={known}
         icon="check"
         title={t.alarms.noneOpen}
-        text={rigs.value.byId.size === 0 ? t.alarms.noRigs : t.alarms.allFine}
+        {...(rigs.value.loaded ? { text: rigs.value.byId.size === 0 ? t.alarms.noRigs : t.alarms.allFine } : {})}
       />
     );
   return (
-    <EmptyState icon="search" title={t.alarms.nothingFound}>
+    <EmptyState known={known} icon="search" title={t.alarms.nothingFound}>
       {isFiltered ? (
         <button type="button" class="button" onClick={onReset}>
           {t.alarms.reset}

@@ -2,6 +2,7 @@ import type { Room } from "../../../contract/resources.ts";
 import { energy, money } from "../../format.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { Knowing, type Known } from "../../parts/load.tsx";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may, session } from "../../session.ts";
@@ -14,29 +15,33 @@ export default function Family() {
   const { list } = rooms;
   return (
     <Page title={t.family.title} lead={list === undefined ? null : todayOf(list)}>
-      {list === undefined && rooms.problem === null ? <p class="loading">{t.shell.loading}</p> : null}
-      {list?.length === 0 ? (
-        <EmptyState
-          icon="family"
-          title={t.family.none}
-          text={session.value?.user.privilege === "administrator" ? t.family.howTo : t.family.ask}
-        >
-          {may("addGroup") ? (
-            <a class="button" href={link("settings?tab=groups")}>
-              {t.settings.tabs.groups}
-            </a>
-          ) : (
-            <a class="button" href={link("rigs")}>
-              {t.menu.rigs}
-            </a>
-          )}
-        </EmptyState>
+      {list?.length === 0 || (list === undefined && rooms.problem === null) ? (
+        <Knowing value={list}>{(_, known) => <NoRooms known={known} />}</Knowing>
       ) : (
         <Rooms rooms={rooms} />
       )}
     </Page>
   );
 }
+
+const NoRooms = ({ known }: { known: Known }) => (
+  <EmptyState
+    known={known}
+    icon="family"
+    title={t.family.none}
+    text={session.value?.user.privilege === "administrator" ? t.family.howTo : t.family.ask}
+  >
+    {may("addGroup") ? (
+      <a class="button" href={link("settings?tab=groups")}>
+        {t.settings.tabs.groups}
+      </a>
+    ) : (
+      <a class="button" href={link("rigs")}>
+        {t.menu.rigs}
+      </a>
+    )}
+  </EmptyState>
+);
 
 /** A rig that is in a room and follows the sun would count twice: surpluses are left out where there are rooms. */
 function todayOf(list: readonly Room[]): string | null {

@@ -1,13 +1,14 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Room } from "../../../contract/resources.ts";
 import type { Input } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
 import { counted, energy, money, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
-import { problemText } from "../../parts/messages.tsx";
+import { problemText, sayProblem } from "../../parts/messages.tsx";
 import { type Mark, Slider } from "../../parts/slider.tsx";
 import { Age } from "../../parts/status.tsx";
+import { isWaiting, sendLater, Undo } from "../../parts/undo.tsx";
 import { may } from "../../session.ts";
 import { RoomMaximum } from "./room-maximum.tsx";
 import { stateOf } from "./room-state.ts";
@@ -19,20 +20,26 @@ const icons: Record<Room["kind"], IconName> = { target: "heat", power: "power", 
 export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) => void }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const place = useRef<HTMLElement>(null);
+  const undoKey = `room ${room.key}`;
+  const waits = isWaiting(undoKey);
   const change = async (body: Omit<Input<"changeRoom">, "key">) => {
     setBusy(true);
     setProblem(null);
     try {
-      replace(await call("changeRoom", { key: room.key, ...body }));
+      replace(await call("changeRoom", { key: room.key, ...body }, { keepalive: true }));
     } catch (error) {
-      setProblem(problemText(error));
+      // Sent later, another page may be shown by now.
+      if (place.current === null) sayProblem(error);
+      else setProblem(problemText(error));
     }
     setBusy(false);
   };
+  const stop = (body: Omit<Input<"changeRoom">, "key">) => sendLater(undoKey, room.name, () => change(body));
   const { control, kind } = room;
   const controlName = kind === "target" ? t.family.target : kind === "surplus" ? t.family.share : t.family.power;
   return (
-    <section class={`card room ${room.on === true ? "is-on" : ""}`} aria-label={room.name}>
+    <section ref={place} class={`card room ${room.on === true ? "is-on" : ""}`} aria-label={room.name}>
       <header class="room-head">
         <Icon name={icons[room.kind]} />
         <h2>
@@ -45,8 +52,8 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
             class="switch-button"
             aria-checked={room.on === true}
             aria-label={t.family.switch(room.name)}
-            disabled={busy || room.on === null}
-            onClick={() => void change({ on: room.on !== true })}
+            disabled={busy || waits || room.on === null}
+            onClick={() => (room.on === true ? stop({ on: false }) : void change({ on: true }))}
           >
             <span class="knob" />
           </button>
@@ -54,6 +61,7 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
       </header>
       <p class="room-figure">{kind === "surplus" ? <Surplus room={room} /> : <RoomTemperature room={room} />}</p>
       {kind === "surplus" ? <SurplusBar room={room} /> : null}
+      <Undo of={undoKey} />
       <p class="room-state" role="status">
         {busy || room.changing ? t.family.changing : stateOf(room)}
       </p>
@@ -80,12 +88,13 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
             format={(value) => (control.unit === "°C" ? temperature(value, 1) : power(value))}
             marks={marksOf(room)}
             marksOnly={control.step === null}
-            disabled={busy || !may("changeRoom")}
-            onCommit={(value) =>
-              void change(
-                kind === "target" ? { target: value } : { power: kind === "power" ? value : limit(room, value) },
-              )
-            }
+            disabled={busy || waits || !may("changeRoom")}
+            onCommit={(value) => {
+              const watts = kind === "surplus" ? limit(room, value) : value;
+              if (kind === "target") void change({ target: value });
+              else if (watts === 0) stop({ power: 0 });
+              else void change({ power: watts });
+            }}
           />
           {kind === "surplus" ? <SurplusLimit room={room} /> : null}
         </div>

@@ -1,6 +1,7 @@
 import { call } from "../../api.ts";
 import { number, percent, power, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
+import { None } from "../../parts/empty-state.tsx";
 import { useFresh } from "../../parts/fresh.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -14,7 +15,7 @@ export function Gpus({ hostId }: { hostId: number }) {
   if (loaded.value === undefined && loaded.problem !== null) return <p class="hint">{loaded.problem}</p>;
   return (
     <Loading from={loaded}>
-      {({ gpuStatusList, at, stale }) => (
+      {({ gpuStatusList, at, stale }, known) => (
         <>
           {stale && at !== null ? (
             <p class="stale">
@@ -22,7 +23,7 @@ export function Gpus({ hostId }: { hostId: number }) {
             </p>
           ) : null}
           {gpuStatusList.length === 0 ? (
-            <p class="hint">{t.hosts.noGpus}</p>
+            <None known={known}>{t.hosts.noGpus}</None>
           ) : (
             <Scroll name={t.hosts.gpus}>
               <table>

@@ -40,12 +40,12 @@ export default function MinerPage() {
   useFresh(loaded.reload);
   return (
     <Loading from={loaded}>
-      {({ catalogue, miners }) => {
+      {({ catalogue, miners }, known) => {
         const saved = miners.find((each) => String(each.id) === id);
         const isNew = id === "new" && may("saveManagedMiner");
         if (saved === undefined && !isNew)
           return (
-            <EmptyState icon="search" title={t.hosts.minerGone} heading="h1">
+            <EmptyState known={known} icon="search" title={t.hosts.minerGone} heading="h1">
               <a class="button" href={link("hosts")}>
                 {t.menu.hosts}
               </a>

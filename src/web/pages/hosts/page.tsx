@@ -42,10 +42,10 @@ export default function Hosts() {
   return (
     <Page limited title={t.menu.hosts} lead={t.hosts.lead} actions={loaded.value?.hosts.length === 0 ? undefined : add}>
       <Loading from={loaded}>
-        {({ hosts, miners, software }) =>
+        {({ hosts, miners, software }, known) =>
           hosts.length === 0 ? (
             <>
-              <EmptyState icon="hosts" title={t.hosts.none} text={t.hosts.noneText}>
+              <EmptyState known={known} icon="hosts" title={t.hosts.none} text={t.hosts.noneText}>
                 {add}
               </EmptyState>
               {may("addAgent") ? (

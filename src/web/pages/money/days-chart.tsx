@@ -3,6 +3,7 @@ import type { MoneyReport } from "../../../contract/resources.ts";
 import { energy, money } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
+import type { Known } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 
 /** Local midnight of a date like 2026-11-22 or of the first day of a month like 2026-11, in epoch ms. */
@@ -10,7 +11,7 @@ const timeOf = (period: string): number =>
   new Date(`${period.length === 7 ? `${period}-01` : period}T00:00:00`).getTime();
 
 /** Cost, revenue and energy of each day or month. */
-export function DaysChart({ report }: { report: MoneyReport }) {
+export function DaysChart({ report, known }: { report: MoneyReport; known: Known }) {
   const { totalList, currency } = report;
   const periods = useMemo(
     () => totalList.map((sums) => ({ ...sums, time: timeOf(sums.period) })).sort((one, other) => one.time - other.time),
@@ -41,7 +42,7 @@ export function DaysChart({ report }: { report: MoneyReport }) {
   }, [periods, currency]);
   return (
     <Card>
-      <Chart title={report.by === "day" ? t.money.days : t.money.months} times={times} series={series} />
+      <Chart title={report.by === "day" ? t.money.days : t.money.months} known={known} times={times} series={series} />
     </Card>
   );
 }

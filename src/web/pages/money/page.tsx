@@ -1,7 +1,6 @@
 import { addressOf, call } from "../../api.ts";
 import { energy, money, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card, Page, Tile, Tiles } from "../../parts/page.tsx";
@@ -29,7 +28,7 @@ export default function Money() {
   return (
     <Page title={t.money.title} lead={t.money.lead}>
       {may("getPrices") ? <Prices /> : null}
-      {may("getMoney") ? <Report /> : <EmptyState icon="money" title={t.money.nothing} />}
+      {may("getMoney") ? <Report /> : null}
     </Page>
   );
 }
@@ -56,7 +55,7 @@ function Report() {
         ))}
       </nav>
       <Loading from={report}>
-        {(value) => {
+        {(value, known) => {
           const total = totalOf(value);
           const amount = (of: number | null) => money(of, value.currency);
           return (
@@ -73,7 +72,7 @@ function Report() {
                 />
                 <Tile name={t.money.hours} value={number(total.hours)} />
               </Tiles>
-              {value.totalList.length > 1 ? <DaysChart report={value} /> : null}
+              {value.totalList.length > 1 ? <DaysChart report={value} known={known} /> : null}
               <Card
                 title={t.money.by}
                 actions={
@@ -94,7 +93,7 @@ function Report() {
                   </div>
                 }
               >
-                <ReportTable lines={linesOf(value)} currency={value.currency} of={of} />
+                <ReportTable lines={linesOf(value)} currency={value.currency} of={of} known={known} />
               </Card>
             </>
           );

@@ -4,7 +4,7 @@ import { call } from "../../api.ts";
 import { clockTime, money, weekdayTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { Card, Tile, Tiles } from "../../parts/page.tsx";
 import { Age } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
@@ -26,13 +26,19 @@ export function Prices() {
   return (
     <Card title={t.money.price}>
       <div class={loaded.value === undefined ? "prices-place" : undefined}>
-        <Loading from={loaded}>{(value) => <PricesNow {...value} />}</Loading>
+        <Loading from={loaded}>{(value, known) => <PricesNow {...value} known={known} />}</Loading>
       </div>
     </Card>
   );
 }
 
-function PricesNow({ prices, rates }: { prices: PriceList; rates: Market["rates"] | undefined }) {
+interface PricesProps {
+  readonly prices: PriceList;
+  readonly rates: Market["rates"] | undefined;
+  readonly known: Known;
+}
+
+function PricesNow({ prices, rates, known }: PricesProps) {
   const { now, currency, source, at, age, problem } = prices;
   const cheap = cheapestAhead(prices);
   return (
@@ -80,7 +86,7 @@ function PricesNow({ prices, rates }: { prices: PriceList; rates: Market["rates"
           />
         )}
       </Tiles>
-      {prices.prices.length > 1 ? <PriceChart prices={prices} /> : null}
+      {prices.prices.length > 1 ? <PriceChart prices={prices} known={known} /> : null}
     </>
   );
 }
@@ -92,7 +98,7 @@ function cheapestAhead({ prices }: PriceList): PriceList["prices"][number] | nul
   return ahead.reduce((best, each) => (each.value < best.value ? each : best));
 }
 
-function PriceChart({ prices: { prices, currency } }: { prices: PriceList }) {
+function PriceChart({ prices: { prices, currency }, known }: Omit<PricesProps, "rates">) {
   // Each price has a point at its start and one at its end, so that a gap is a gap.
   const points = useMemo(
     () =>
@@ -123,5 +129,5 @@ function PriceChart({ prices: { prices, currency } }: { prices: PriceList }) {
     ],
     [points, currency],
   );
-  return <Chart title={t.money.curve} times={times} series={series} height={180} present={Date.now()} />;
+  return <Chart known={known} title={t.money.curve} times={times} series={series} height={180} present={Date.now()} />;
 }

@@ -1,6 +1,8 @@
 import { useState } from "preact/hooks";
 import { energy, money, number } from "../../format.ts";
 import { t } from "../../language.ts";
+import { None } from "../../parts/empty-state.tsx";
+import type { Known } from "../../parts/load.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { link } from "../../route.ts";
 import type { Line } from "./report.ts";
@@ -12,13 +14,14 @@ interface ReportTableProps {
   readonly lines: readonly Line[];
   readonly currency: string;
   readonly of: "miner" | "group" | "coin" | "algorithm";
+  readonly known: Known;
 }
 
 /** What each rig, group, coin or algorithm used and earned. */
-export function ReportTable({ lines, currency, of }: ReportTableProps) {
+export function ReportTable({ lines, currency, of, known }: ReportTableProps) {
   const [worstFirst, setWorstFirst] = useState(false);
   const [shown, setShown] = useState(pageLength);
-  if (lines.length === 0) return <p class="hint">{t.money.nothing}</p>;
+  if (lines.length === 0) return <None known={known}>{t.money.nothing}</None>;
   const ordered = worstFirst ? [...lines].reverse() : lines;
   const nameOf = ({ id, name }: Line) => {
     const text = <bdi>{name === "" ? t.shell.unknown : name}</bdi>;

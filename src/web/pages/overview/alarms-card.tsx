@@ -1,19 +1,20 @@
+import type { Notification } from "../../../contract/resources.ts";
 import { t } from "../../language.ts";
-import { openAlarms } from "../../live.ts";
+import { urgentAlarms } from "../../live.ts";
+import { None } from "../../parts/empty-state.tsx";
+import { Knowing } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
+import { headOf, type RuleNames, sizeOf, useRuleNames } from "../alarms/group-text.ts";
+import { type Group, grouped, queryOf } from "../alarms/list.ts";
 
 const most = 6;
-const order = { critical: 0, warning: 1, info: 2 };
 
-/** The open notifications that matter most. */
+/** The open notifications that matter most, those of a kind together. */
 export function AlarmsCard() {
   if (!may("listNotifications")) return null;
-  const open = openAlarms.value.toSorted(
-    (one, other) => order[one.severity] - order[other.severity] || other.id - one.id,
-  );
   return (
     <Card
       title={t.overview.openAlarms}
@@ -23,25 +24,50 @@ export function AlarmsCard() {
         </a>
       }
     >
-      {open.length === 0 ? <p class="hint">{t.overview.noAlarms}</p> : null}
-      <ul class="lines">
-        {open.slice(0, most).map(({ id, minerId, minerName, title, message, severity, lastUtc }) => (
-          <li key={id}>
-            <span class="line-main">
-              <SeverityMark severity={severity} />
-              {minerId === null ? null : (
-                <a href={link(`rigs/${minerId}`)}>
-                  <bdi>{minerName}</bdi>
-                </a>
-              )}
-              <Age time={lastUtc} />
-            </span>
-            <span dir="auto" class="line-text">
-              {title === null ? message : `${title}: ${message}`}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Knowing value={urgentAlarms.value}>
+        {(urgent, known) =>
+          urgent.length === 0 ? <None known={known}>{t.overview.noAlarms}</None> : <Lines urgent={urgent} />
+        }
+      </Knowing>
     </Card>
+  );
+}
+
+function Lines({ urgent }: { urgent: readonly Notification[] }) {
+  const ruleNames = useRuleNames(urgent);
+  return (
+    <ul class="lines">
+      {grouped(urgent)
+        .slice(0, most)
+        .map((group) => (
+          <Line key={group.key} group={group} ruleNames={ruleNames} />
+        ))}
+    </ul>
+  );
+}
+
+function Line({ group: { severity, notifications }, ruleNames }: { group: Group; ruleNames: RuleNames }) {
+  const [first, second] = notifications;
+  if (first === undefined) return null;
+  const { minerId, minerName, source, title, message, lastUtc } = first;
+  const isMany = second !== undefined;
+  const filters = { state: "unseen", severity, source, rig: null, text: "" } as const;
+  return (
+    <li>
+      <span class="line-main">
+        <SeverityMark severity={severity} />
+        {isMany ? (
+          <a href={link(`alarms${queryOf(filters)}`)}>{sizeOf(notifications)}</a>
+        ) : minerId === null ? null : (
+          <a href={link(`rigs/${minerId}`)}>
+            <bdi>{minerName}</bdi>
+          </a>
+        )}
+        <Age time={lastUtc} />
+      </span>
+      <span dir="auto" class="line-text">
+        {isMany ? headOf(first, ruleNames) : title === null ? message : `${title}: ${message}`}
+      </span>
+    </li>
   );
 }

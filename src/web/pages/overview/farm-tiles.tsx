@@ -1,6 +1,6 @@
 import { counted, efficiency, hashrate, money, number, percent, power } from "../../format.ts";
 import { t } from "../../language.ts";
-import { openAlarms, rigs, summary } from "../../live.ts";
+import { openAlarms, rigs, summary, urgentAlarms } from "../../live.ts";
 import { Tile, Tiles } from "../../parts/page.tsx";
 import { may } from "../../session.ts";
 import type { Sums } from "../../sums.ts";
@@ -48,14 +48,21 @@ export function FarmTiles({ sums }: { sums: Sums }) {
         }
         {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "bad" as const } : {})}
       />
-      {may("listNotifications") ? (
-        <Tile
-          name={t.menu.alarms}
-          value={number(openAlarms.value.length)}
-          {...(openAlarms.value.length > 0 ? { tone: "warning" as const } : {})}
-        />
-      ) : null}
+      {may("listNotifications") ? <AlarmsTile /> : null}
     </Tiles>
+  );
+}
+
+function AlarmsTile() {
+  const open = openAlarms.value;
+  const unseen = open?.filter(({ isAcknowledged }) => !isAcknowledged).length ?? 0;
+  return (
+    <Tile
+      name={t.menu.alarms}
+      value={number(open?.length)}
+      note={unseen === (open?.length ?? 0) ? null : counted(unseen, t.shell.unacknowledged)}
+      {...((urgentAlarms.value ?? []).length > 0 ? { tone: "warning" as const } : {})}
+    />
   );
 }
 

@@ -1,18 +1,23 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Reply } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
+import { now } from "../../clock.ts";
 import { hashrate, money, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
+import { summary } from "../../live.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePeriod } from "../../parts/period.tsx";
+import { wholeSteps } from "../../parts/whole-steps.ts";
+import type { Sums } from "../../sums.ts";
 
 /**
- * The farm's hash rate, power and money over the last hours or days. `algorithm`: that of the hash rate, by name; null if
- * it is unknown.
+ * The farm's hash rate, power and money over the last hours or days, up to what the tiles show now. The hash rate is that
+ * of the main algorithm.
  */
-export function HistoryCard({ algorithm }: { algorithm: string | null }) {
+export function HistoryCard({ sums }: { sums: Sums }) {
+  const algorithm = sums.hashrates[0]?.algorithm ?? null;
   // Of two that are mined at once, the first.
   const [first] = algorithm?.split(" + ") ?? [];
   const { picker, from, step, turn } = usePeriod();
@@ -49,15 +54,37 @@ export function HistoryCard({ algorithm }: { algorithm: string | null }) {
         </div>
       }
     >
-      <Loading from={history}>{(value) => <HistoryChart history={value} figure={figure} />}</Loading>
+      <Loading from={history}>
+        {(value, known) => <HistoryChart history={value} {...{ sums, figure, known }} />}
+      </Loading>
     </Card>
   );
 }
 
 type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
-function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "hashrate" | "money" }) {
-  const { points, algorithm, currency, span } = history;
+/** What the tiles show, in the order of a point of the history. */
+function presentOf({ hashrates, power: watts, byStatus, count }: Sums) {
+  const { revenuePerDay = null, costPerDay = null, profitPerDay = null } = summary.value?.money ?? {};
+  const mining = byStatus.get("Mining") ?? 0;
+  return [hashrates[0]?.hashrate ?? null, watts, mining, count, revenuePerDay, costPerDay, profitPerDay] as const;
+}
+
+interface HistoryChartProps {
+  readonly history: SummaryHistory;
+  readonly sums: Sums;
+  readonly figure: "hashrate" | "money";
+  readonly known: Known;
+}
+
+function HistoryChart({ history, sums, figure, known }: HistoryChartProps) {
+  const { algorithm, currency } = history;
+  const present = presentOf(sums);
+  const points = useMemo(
+    () => [...wholeSteps(history, history.span[1]), [Math.max(now.value, history.span[1]), ...present] as const],
+    [history, present.join()],
+  );
+  const span = [history.span[0], points.at(-1)?.[0] ?? history.span[1]] as const;
   const times = useMemo(() => points.map(([time]) => time), [points]);
   const series = useMemo((): Series[] => {
     const column = (index: 1 | 2 | 3 | 5 | 6 | 7) => points.map((point) => point[index]);
@@ -90,6 +117,7 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
   return (
     <>
       <Chart
+        known={known}
         title={figure === "hashrate" ? t.overview.hashrateAndPower : t.overview.earnings}
         times={times}
         span={span}
@@ -97,7 +125,16 @@ function HistoryChart({ history, figure }: { history: SummaryHistory; figure: "h
         titleHidden
       />
       {figure === "hashrate" && times.length > 0 ? (
-        <Chart title={t.status.Mining} times={times} span={span} series={mining} height={100} secondAxis titleHidden />
+        <Chart
+          known={known}
+          title={t.status.Mining}
+          times={times}
+          span={span}
+          series={mining}
+          height={100}
+          secondAxis
+          titleHidden
+        />
       ) : null}
     </>
   );

@@ -4,6 +4,7 @@ import { counted, hashrate, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { Knowing, type Known } from "../../parts/load.tsx";
 import { Page } from "../../parts/page.tsx";
 import { beganAtStart, link } from "../../route.ts";
 import { may, session } from "../../session.ts";
@@ -23,14 +24,13 @@ export default function Overview() {
   const { byId, loaded } = rigs.value;
   const rooms = useRooms();
   useHomeFirst(rooms.list?.length ?? 0);
-  if (loaded && byId.size === 0) return <NoRigs />;
   // All at once: what comes later would push down what somebody is reading.
-  if (!loaded || (may("listRooms") && rooms.list === undefined && rooms.problem === null))
+  const isWaiting =
+    !loaded || (byId.size > 0 && may("listRooms") && rooms.list === undefined && rooms.problem === null);
+  if (isWaiting || byId.size === 0)
     return (
       <Page title={t.overview.title}>
-        <p class="loading" role="status">
-          {t.shell.loading}
-        </p>
+        <Knowing value={isWaiting ? undefined : byId}>{(_, known) => <NoRigs known={known} />}</Knowing>
       </Page>
     );
   const sums = sumsOf(byId.values());
@@ -49,7 +49,7 @@ export default function Overview() {
       <StatusBar sums={sums} />
       <FarmTiles sums={sums} />
       <div class="cards">
-        {may("getSummaryHistory") ? <HistoryCard algorithm={main?.algorithm ?? null} /> : null}
+        {may("getSummaryHistory") ? <HistoryCard sums={sums} /> : null}
         <AlarmsCard />
         <GroupsCard />
         <UpcomingCard />
@@ -70,18 +70,17 @@ function useHomeFirst(rooms: number): void {
   }, [rooms]);
 }
 
-const NoRigs = () => (
-  <Page title={t.overview.title}>
-    <EmptyState
-      icon="rigs"
-      title={t.overview.noRigs}
-      text={may("addMiner") ? t.overview.addFirst : t.overview.askForRigs}
-    >
-      {may("addMiner") ? (
-        <a class="button primary" href={link("add")}>
-          {t.shell.addRigs}
-        </a>
-      ) : null}
-    </EmptyState>
-  </Page>
+const NoRigs = ({ known }: { known: Known }) => (
+  <EmptyState
+    known={known}
+    icon="rigs"
+    title={t.overview.noRigs}
+    text={may("addMiner") ? t.overview.addFirst : t.overview.askForRigs}
+  >
+    {may("addMiner") ? (
+      <a class="button primary" href={link("add")}>
+        {t.shell.addRigs}
+      </a>
+    ) : null}
+  </EmptyState>
 );

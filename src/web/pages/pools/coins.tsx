@@ -4,9 +4,9 @@ import { call } from "../../api.ts";
 import { byName, hashrate, money, number, scaled } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
+import { EmptyState, None } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -37,7 +37,7 @@ export function Coins() {
   const search = query.get("search");
   return (
     <Loading from={loaded}>
-      {(market) => {
+      {(market, known) => {
         const wanted = market.coins
           .filter(({ shortName, name, algorithm }) =>
             `${shortName} ${name} ${algorithm}`.toLowerCase().includes(search.toLowerCase()),
@@ -45,9 +45,9 @@ export function Coins() {
           .sort((one, other) => byName(one.name, other.name));
         return (
           <>
-            <Sources market={market} />
+            <Sources market={market} known={known} />
             {market.coins.length === 0 ? (
-              <EmptyState icon="money" title={t.pools.noCoins} text={t.pools.noCoinsText}>
+              <EmptyState known={known} icon="money" title={t.pools.noCoins} text={t.pools.noCoinsText}>
                 {add}
               </EmptyState>
             ) : (
@@ -62,7 +62,7 @@ export function Coins() {
                   />
                 </label>
                 <CoinTable list={wanted} onEdit={setEdited} onRemove={setRemoved} onReset={reset} />
-                {wanted.length === 0 ? <p class="hint">{t.pools.noMatch}</p> : null}
+                {wanted.length === 0 ? <None known={known}>{t.pools.noMatch}</None> : null}
               </Card>
             )}
             {edited === null ? null : (
@@ -100,7 +100,7 @@ export function Coins() {
 }
 
 /** Exchange rate and sources, with what is wrong with them. */
-function Sources({ market: { rates, sources } }: { market: Market }) {
+function Sources({ market: { rates, sources }, known }: { market: Market; known: Known }) {
   return (
     <Card title={t.pools.rates}>
       <p>
@@ -110,7 +110,7 @@ function Sources({ market: { rates, sources } }: { market: Market }) {
           {rates.at === null ? null : <Age time={rates.at} />}
         </small>
       </p>
-      {sources.length === 0 ? <p class="hint">{t.pools.noSources}</p> : null}
+      {sources.length === 0 ? <None known={known}>{t.pools.noSources}</None> : null}
       <ul class="sources">
         {sources.map(({ type, source, at, problem }) => (
           <li key={`${type} ${source}`}>

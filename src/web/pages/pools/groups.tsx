@@ -4,7 +4,7 @@ import { call } from "../../api.ts";
 import { byName, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
+import { EmptyState, None } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -33,10 +33,10 @@ export function PoolGroups() {
   ) : null;
   return (
     <Loading from={loaded}>
-      {({ groups, pools }) => (
+      {({ groups, pools }, known) => (
         <>
           {groups.length === 0 ? (
-            <EmptyState icon="pools" title={t.pools.noGroups} text={t.pools.noGroupsText}>
+            <EmptyState known={known} icon="pools" title={t.pools.noGroups} text={t.pools.noGroupsText}>
               {add}
             </EmptyState>
           ) : (
@@ -61,7 +61,7 @@ export function PoolGroups() {
                           );
                         })}
                       </ol>
-                      {group.pools.length === 0 ? <p class="hint">{t.pools.emptyGroup}</p> : null}
+                      {group.pools.length === 0 ? <None known={known}>{t.pools.emptyGroup}</None> : null}
                     </Card>
                   ))}
               </div>

@@ -27,10 +27,10 @@ export function PoolDefinitions() {
   ) : null;
   return (
     <Loading from={loaded}>
-      {({ list }) => (
+      {({ list }, known) => (
         <>
           {list.length === 0 ? (
-            <EmptyState icon="pools" title={t.pools.none} text={t.pools.noneText}>
+            <EmptyState known={known} icon="pools" title={t.pools.none} text={t.pools.noneText}>
               {add}
             </EmptyState>
           ) : (

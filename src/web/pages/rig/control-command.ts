@@ -32,6 +32,14 @@ export function actionFor(key: ControlKey, value: ControlValue): ActionInput {
   return { action: "set", property: key, value: String(value) };
 }
 
+/** Whether the rig stops mining with it, so that it can be taken back for a while. */
+export function stopsMining(control: Pick<Control, "key" | "options">, value: ControlValue): boolean {
+  if (control.key === "mining") return value === false;
+  if (control.key === "mode") return value === "sleep";
+  const watts = choicesOf(control).find((choice) => choice.value === value)?.watts ?? value;
+  return control.key === "power_target" && watts === 0;
+}
+
 /** The value that a command gives a control; undefined if it is about another one. */
 export function wantedBy({ action, parameters }: Command, key: ControlKey): ControlValue | undefined {
   const { property, value, watts, mode, on } = parameters;

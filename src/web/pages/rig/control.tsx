@@ -1,6 +1,6 @@
 import { useId, useRef, useState } from "preact/hooks";
 import type { Control, ControlValue } from "../../../contract/readings.ts";
-import type { Command } from "../../../contract/resources.ts";
+import type { Command, MinerDetail } from "../../../contract/resources.ts";
 import { isPending } from "../../commands.ts";
 import { duration, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
@@ -8,11 +8,13 @@ import { CommandResult } from "../../parts/command-state.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
-import { problemText } from "../../parts/messages.tsx";
+import { problemText, sayProblem } from "../../parts/messages.tsx";
 import { Slider } from "../../parts/slider.tsx";
-import { type Choice, choicesOf, wantedBy } from "./control-command.ts";
+import { isWaiting, sendLater, Undo } from "../../parts/undo.tsx";
+import { type Choice, choicesOf, stopsMining, wantedBy } from "./control-command.ts";
 
 interface ControlProps {
+  readonly rig: Pick<MinerDetail, "id" | "name">;
   readonly control: Control;
   /** The newest command about it. */
   readonly command: Command | undefined;
@@ -21,7 +23,7 @@ interface ControlProps {
 }
 
 /** One control of a rig, made from what the rig says of it alone: a new driver needs no change here. */
-export function ControlRow({ control, command, send }: ControlProps) {
+export function ControlRow({ rig, control, command, send }: ControlProps) {
   const id = useId();
   const [sending, setSending] = useState<{ readonly value: ControlValue } | null>(null);
   const [problem, setProblem] = useState<{ readonly text: string; readonly after: number } | null>(null);
@@ -29,22 +31,31 @@ export function ControlRow({ control, command, send }: ControlProps) {
   newest.current = command?.id ?? 0;
   const { key, kind, value } = control;
   const name = controlName(key);
-  const isWaiting = sending !== null || (command !== undefined && isPending(command.state));
-  const asked = sending?.value ?? (isWaiting && command !== undefined ? wantedBy(command, key) : undefined);
+  const isSent = sending !== null || (command !== undefined && isPending(command.state));
+  const undoKey = `rig ${rig.id} ${key}`;
+  const isBusy = isSent || isWaiting(undoKey);
+  const asked = sending?.value ?? (isSent && command !== undefined ? wantedBy(command, key) : undefined);
   const wanted = asked === undefined ? undefined : asValue(asked, control);
   const row = useRef<HTMLLIElement>(null);
-  useFocusBack(row, isWaiting);
-  const sendNow = (next: ControlValue): void => {
+  useFocusBack(row, isBusy);
+  const sendNow = (next: ControlValue): Promise<void> => {
     setSending({ value: next });
     setProblem(null);
-    send(next)
-      .catch((error: unknown) => setProblem({ text: problemText(error), after: newest.current }))
+    return send(next)
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        // Sent later, another page may be shown by now.
+        if (row.current === null) sayProblem(error);
+        else setProblem({ text: problemText(error), after: newest.current });
+      })
       .finally(() => setSending(null));
   };
+  const give = (next: ControlValue): void =>
+    stopsMining(control, next) ? sendLater(undoKey, rig.name, () => sendNow(next)) : void sendNow(next);
   // A later command has a result of its own.
   const shown = problem !== null && (command?.id ?? 0) <= problem.after;
   return (
-    <li ref={row} class="control" aria-busy={isWaiting}>
+    <li ref={row} class="control" aria-busy={isBusy}>
       <div class="control-head">
         <h3 id={id}>{name}</h3>
         {kind === "trigger" ? null : (
@@ -53,7 +64,8 @@ export function ControlRow({ control, command, send }: ControlProps) {
           </span>
         )}
       </div>
-      <ControlInput {...{ control, name, wanted, isWaiting }} labelledBy={id} send={sendNow} />
+      <ControlInput {...{ control, name, wanted, isBusy }} labelledBy={id} send={give} />
+      <Undo of={undoKey} />
       <p class="hint">{effectText(control)}</p>
       <p class="control-state" role="status">
         {wanted !== undefined && kind !== "trigger" ? (
@@ -83,7 +95,7 @@ interface InputProps {
   readonly labelledBy: string;
   /** What was sent and is not confirmed yet. */
   readonly wanted: ControlValue | undefined;
-  readonly isWaiting: boolean;
+  readonly isBusy: boolean;
   readonly send: (value: ControlValue) => void;
 }
 
@@ -96,14 +108,14 @@ function ControlInput(props: InputProps) {
 }
 
 /** Start or stop, whichever changes something; two buttons for any other switch, of which the reported one is pressed. */
-function SwitchInput({ control, labelledBy, isWaiting, send }: InputProps) {
+function SwitchInput({ control, labelledBy, isBusy, send }: InputProps) {
   const isMining = control.key === "mining";
   const button = (on: boolean, icon: IconName | null, label: string) => (
     <button
       type="button"
       class="button"
       aria-pressed={isMining ? undefined : control.value === on}
-      disabled={isWaiting}
+      disabled={isBusy}
       onClick={() => (control.value === on ? undefined : send(on))}
     >
       {icon === null ? null : <Icon name={icon} />} {label}
@@ -125,14 +137,14 @@ function SwitchInput({ control, labelledBy, isWaiting, send }: InputProps) {
 const triggerIcons: Readonly<Record<string, IconName>> = { reboot: "power", restart: "restart", locate: "locate" };
 
 /** Asks first if it stops the rig for a while. */
-function TriggerInput({ control, name, isWaiting, send }: InputProps) {
+function TriggerInput({ control, name, isBusy, send }: InputProps) {
   const [asks, setAsks] = useState(false);
   return (
     <div class="row">
       <button
         type="button"
         class="button"
-        disabled={isWaiting}
+        disabled={isBusy}
         onClick={() => (control.restartsMining ? setAsks(true) : send(true))}
       >
         <Icon name={triggerIcons[control.key] ?? "start"} /> {name}
@@ -151,15 +163,7 @@ function TriggerInput({ control, name, isWaiting, send }: InputProps) {
 }
 
 /** Few words are buttons, many a list; powers are a slider that knows only them. */
-function ChoiceInput({
-  control,
-  name,
-  labelledBy,
-  wanted,
-  isWaiting,
-  send,
-  choices,
-}: InputProps & { choices: Choice[] }) {
+function ChoiceInput({ control, name, labelledBy, wanted, isBusy, send, choices }: InputProps & { choices: Choice[] }) {
   const present = wanted ?? control.value;
   const isPresent = (choice: Choice) => choice.value === present || choice.watts === present;
   if (control.key === "power_target" && choices.every(({ watts }) => watts !== null))
@@ -174,7 +178,7 @@ function ChoiceInput({
           label: choice.watts === 0 ? t.shell.off : choiceText(choice),
         }))}
         marksOnly
-        disabled={isWaiting}
+        disabled={isBusy}
         onCommit={(watts) => send(choices.find((choice) => choice.watts === watts)?.value ?? watts)}
       />
     );
@@ -188,7 +192,7 @@ function ChoiceInput({
             type="button"
             class="button"
             aria-pressed={choice.value === control.value || choice.watts === control.value}
-            disabled={isWaiting}
+            disabled={isBusy}
             onClick={() => send(choice.value)}
           >
             <span dir="auto">{choiceText(choice)}</span>
@@ -200,7 +204,7 @@ function ChoiceInput({
     <select
       aria-labelledby={labelledBy}
       value={choices.find(isPresent)?.value ?? ""}
-      disabled={isWaiting}
+      disabled={isBusy}
       onChange={({ currentTarget }) => send(currentTarget.value)}
     >
       {choices.some(isPresent) ? null : <option value="">–</option>}
@@ -214,7 +218,7 @@ function ChoiceInput({
 }
 
 /** A slider, with a button for each word that the control takes besides numbers. */
-function RangeInput({ control, name, wanted, isWaiting, send }: InputProps) {
+function RangeInput({ control, name, wanted, isBusy, send }: InputProps) {
   const present = wanted ?? control.value;
   const { min, max, step, unit } = control;
   return (
@@ -226,7 +230,7 @@ function RangeInput({ control, name, wanted, isWaiting, send }: InputProps) {
         max={max ?? 100}
         step={step ?? 1}
         unit={unit ?? ""}
-        disabled={isWaiting}
+        disabled={isBusy}
         onCommit={send}
       />
       {control.options === null ? null : (
@@ -237,7 +241,7 @@ function RangeInput({ control, name, wanted, isWaiting, send }: InputProps) {
               type="button"
               class="button"
               aria-pressed={choice.value === control.value}
-              disabled={isWaiting}
+              disabled={isBusy}
               onClick={() => send(choice.value)}
             >
               {wordText(choice.value)}

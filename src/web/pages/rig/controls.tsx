@@ -3,6 +3,8 @@ import type { Command, MinerDetail } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { now } from "../../clock.ts";
 import { t } from "../../language.ts";
+import { None } from "../../parts/empty-state.tsx";
+import type { Known } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { may } from "../../session.ts";
 import { ControlRow, controlName, valueText } from "./control.tsx";
@@ -17,14 +19,14 @@ const rank = (key: ControlKey): number => {
 };
 
 /** The controls that this rig offers now; for users who may only look, their values. */
-export function Controls({ miner, commands, reload }: ControlsProps) {
+export function Controls({ miner, commands, known, reload }: ControlsProps) {
   const controls = controlsOf(miner).sort((one, other) => rank(one.key) - rank(other.key));
   const triggers = controls.filter(({ kind }) => kind === "trigger");
   const settings = controls.filter(({ kind }) => kind !== "trigger");
   if (controls.length === 0)
     return (
       <Card title={t.rig.controls}>
-        <p class="hint">{t.rig.noControls}</p>
+        <None known={known}>{t.rig.noControls}</None>
       </Card>
     );
   if (!may("minerAction"))
@@ -41,7 +43,7 @@ export function Controls({ miner, commands, reload }: ControlsProps) {
       </Card>
     );
   const send = (key: ControlKey) => async (value: ControlValue) => {
-    await call("minerAction", { id: miner.id, ...actionFor(key, value) });
+    await call("minerAction", { id: miner.id, ...actionFor(key, value) }, { keepalive: true });
     reload();
   };
   const row = (control: (typeof controls)[number]) => (
@@ -49,6 +51,7 @@ export function Controls({ miner, commands, reload }: ControlsProps) {
       key={control.key}
       control={control}
       command={latestFor(commands, control.key, now.value)}
+      rig={miner}
       send={send(control.key)}
     />
   );
@@ -65,5 +68,6 @@ interface ControlsProps {
   readonly miner: MinerDetail;
   /** Newest first. */
   readonly commands: readonly Command[];
+  readonly known: Known;
   readonly reload: () => void;
 }

@@ -1,4 +1,5 @@
 import type { History, MinerDetail } from "../../../contract/resources.ts";
+import { wholeSteps } from "../../parts/whole-steps.ts";
 
 /** One point of a rig's history: its time (epoch ms), then null for what is not known. */
 export type Point = History["points"][number];
@@ -55,11 +56,13 @@ function usualDistance(points: readonly Point[]): number {
   return distances[Math.floor(distances.length / 2)] ?? 0;
 }
 
-/** The history with points that came after it. */
+/** The history with points that came after it, in place of a last step that they belong to. */
 export function withLive(history: History, live: readonly Point[]): History {
-  const last = history.points.at(-1)?.[0] ?? 0;
+  const newest = live.at(-1)?.[0] ?? 0;
+  const points = wholeSteps(history, newest);
+  const last = points.at(-1)?.[0] ?? 0;
   const newer = live.filter(([time]) => time > last);
-  return newer.length === 0 ? history : { ...history, points: [...history.points, ...newer] };
+  return newer.length === 0 ? history : { ...history, points: [...points, ...newer] };
 }
 
 const hourMs = 3_600_000;

@@ -5,8 +5,8 @@ import { t } from "../../language.ts";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Mark, type Tone } from "../../parts/status.tsx";
+import { Facts } from "./facts.tsx";
 import { boardFaults, deviceFaults, type Fault, isSwitchedOff, reportShares } from "./faults.ts";
-import { Facts } from "./overview.tsx";
 
 const tones: Record<Fault, Tone> = { hot: "warning", dead: "bad", sick: "bad", chips: "warning", off: "off" };
 

@@ -6,7 +6,7 @@ import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
 import {
@@ -56,9 +56,7 @@ export function RigHistory({ miner, only = metrics, period = lastDay, height = 2
   );
   const live = useLivePoints(miner, key !== "own");
   return (
-    <Loading from={loaded}>
-      {(value) => <Curves miner={miner} only={only} height={height} live={live} {...value} />}
-    </Loading>
+    <Loading from={loaded}>{(value, known) => <Curves {...{ miner, only, height, live, known }} {...value} />}</Loading>
   );
 }
 
@@ -73,6 +71,7 @@ function useLivePoints({ readings }: MinerDetail, wanted: boolean): readonly Poi
 const none: readonly Point[] = [];
 
 interface CurvesProps {
+  readonly known: Known;
   readonly miner: MinerDetail;
   readonly only: readonly Metric[];
   readonly height: number;
@@ -82,7 +81,7 @@ interface CurvesProps {
   readonly to: number;
 }
 
-function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
+function Curves({ known, miner, only, height, live, history, from, to }: CurvesProps) {
   const curves = useMemo(() => curvesOf(withLive(history, live)), [history, live]);
   const span = [from, Math.max(to, curves.times.at(-1) ?? to)] as const;
   const { algorithm } = miner.readings;
@@ -114,6 +113,7 @@ function Curves({ miner, only, height, live, history, from, to }: CurvesProps) {
     <div class="charts">
       {charts.map(({ metric, series }) => (
         <Chart
+          known={known}
           key={metric}
           title={metric === "energy" ? t.rig.energyUsed : t.rig[metric]}
           times={curves.times}

@@ -4,6 +4,8 @@ import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { notifications } from "../../live.ts";
+import { None } from "../../parts/empty-state.tsx";
+import { Knowing } from "../../parts/load.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
@@ -14,19 +16,23 @@ const mostShown = 50;
 /** Notifications about one rig: open ones first, then newest first. */
 export function Notifications({ minerId }: { minerId: number }) {
   const isOpen = ({ closedUtc }: Notification) => closedUtc === null;
-  const list = notifications.value.filter((each) => each.minerId === minerId);
-  const sorted = [...list.filter(isOpen), ...list.filter((each) => !isOpen(each))].slice(0, mostShown);
+  const list = notifications.value?.filter((each) => each.minerId === minerId);
+  const sorted = list && [...list.filter(isOpen), ...list.filter((each) => !isOpen(each))].slice(0, mostShown);
   return (
     <Card title={t.rig.notifications}>
-      {sorted.length === 0 ? (
-        <p class="hint">{t.rig.noNotifications}</p>
-      ) : (
-        <ul class="rig-notifications">
-          {sorted.map((each) => (
-            <Entry key={each.id} notification={each} />
-          ))}
-        </ul>
-      )}
+      <Knowing value={sorted}>
+        {(shown, known) =>
+          shown.length === 0 ? (
+            <None known={known}>{t.rig.noNotifications}</None>
+          ) : (
+            <ul class="rig-notifications">
+              {shown.map((each) => (
+                <Entry key={each.id} notification={each} />
+              ))}
+            </ul>
+          )
+        }
+      </Knowing>
     </Card>
   );
 }

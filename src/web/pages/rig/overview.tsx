@@ -1,37 +1,53 @@
-import type { ComponentChildren } from "preact";
-import type { Command, MinerDetail } from "../../../contract/resources.ts";
+import type { Command, Group, MinerDetail } from "../../../contract/resources.ts";
 import { energy, hashrate, money, number, percent, scaled, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
+import type { Known } from "../../parts/load.tsx";
+import { isNarrow } from "../../parts/narrow.ts";
 import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
 import { controlsOf } from "./control-command.ts";
 import { Controls } from "./controls.tsx";
+import { Facts } from "./facts.tsx";
 import { RigHistory } from "./history.tsx";
 import { Holder } from "./holder.tsx";
-import { ReadingTiles } from "./readings.tsx";
+import { Identity } from "./identity.tsx";
+import { AllTiles, FirstTiles, OtherTiles } from "./readings.tsx";
 
-/** What a person wants to know first of a rig, and what they can do with it. */
-export function Overview({ miner, commands, reload }: OverviewProps) {
+/** What a person wants to know first of a rig and can do with it; then the rest. A phone shows little at once. */
+export function Overview({ miner, groups, commands, known, reload }: OverviewProps) {
   const facts = (
     <>
       <MoneyCard miner={miner} />
       <WorkCard miner={miner} />
     </>
   );
+  const controls = <Controls {...{ miner, commands, known, reload }} />;
   // Beside few controls there is place.
   const isShort = controlsOf(miner).length < 4;
   return (
     <>
-      <Problems miner={miner} />
-      <ReadingTiles miner={miner} />
+      {isNarrow.value ? (
+        <>
+          <FirstTiles miner={miner} />
+          {controls}
+          <Problems miner={miner} />
+          <OtherTiles miner={miner} />
+        </>
+      ) : (
+        <>
+          <Problems miner={miner} />
+          <AllTiles miner={miner} />
+        </>
+      )}
       <div class="rig-columns">
         <div class="stack">
-          <Controls {...{ miner, commands, reload }} />
+          {isNarrow.value ? null : controls}
           <HeatingCard miner={miner} />
           {isShort ? facts : null}
         </div>
         <div class="stack">
+          <Identity miner={miner} groups={groups} />
           {may("getHistory") ? (
             <Card title={t.rig.lastDay}>
               <RigHistory miner={miner} only={["hashrate", "power"]} height={180} />
@@ -46,7 +62,10 @@ export function Overview({ miner, commands, reload }: OverviewProps) {
 
 interface OverviewProps {
   readonly miner: MinerDetail;
+  /** Null until they are loaded. */
+  readonly groups: readonly Group[] | null;
   readonly commands: readonly Command[];
+  readonly known: Known;
   readonly reload: () => void;
 }
 
@@ -88,28 +107,6 @@ function Problems({ miner: { readings, statusInfo } }: { miner: MinerDetail }) {
         ))}
       </ul>
     </Card>
-  );
-}
-
-interface FactsProps {
-  readonly list: readonly (readonly [string, ComponentChildren | null])[];
-  /** A further class. */
-  readonly look?: string;
-}
-
-/** Pairs of a name and a value; those without a value are left out. */
-export function Facts({ list, look = "" }: FactsProps) {
-  return (
-    <dl class={`facts ${look}`}>
-      {list.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
   );
 }
 

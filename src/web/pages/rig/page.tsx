@@ -3,27 +3,24 @@ import { useRoute } from "preact-iso";
 import type { Group, MinerDetail } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { type Commands, useCommands } from "../../commands.ts";
-import { groupPath } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { notifications } from "../../live.ts";
+import { openAlarms } from "../../live.ts";
 import { CommandList } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
 import { Card, Page, usePageTitle } from "../../parts/page.tsx";
 import { Age, Stale, Status } from "../../parts/status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
 import { usePageQuery } from "../../query.ts";
-import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { NotFound } from "../not-found.tsx";
 import { Devices, hasDevices } from "./devices.tsx";
 import { HistorySection } from "./history.tsx";
 import { Notifications } from "./notifications.tsx";
-import { Facts, Overview } from "./overview.tsx";
-import { ownPage } from "./own-page.ts";
+import { Overview } from "./overview.tsx";
 import { Pools } from "./pools.tsx";
 import "./rig.css";
 import { isManaged, Settings } from "./settings.tsx";
@@ -50,18 +47,22 @@ function Rig({ id, groups }: { id: number; groups: readonly Group[] | null }) {
   const commands = useCommands(rig.value ? { miner: id } : null);
   return (
     <Loading from={rig}>
-      {(miner) =>
-        miner === null ? <Gone /> : <RigView miner={miner} groups={groups} commands={commands} reload={rig.reload} />
+      {(miner, known) =>
+        miner === null ? (
+          <Gone known={known} />
+        ) : (
+          <RigView {...{ miner, groups, commands, known }} reload={rig.reload} />
+        )
       }
     </Loading>
   );
 }
 
-function Gone() {
+function Gone({ known }: { known: Known }) {
   usePageTitle(t.rig.gone);
   const { query } = useRoute();
   return (
-    <EmptyState icon="rigs" title={t.rig.gone} text={t.rig.goneText} heading="h1">
+    <EmptyState known={known} icon="rigs" title={t.rig.gone} text={t.rig.goneText} heading="h1">
       <a class="button primary" href={listAddress(query)}>
         {t.menu.rigs}
       </a>
@@ -74,13 +75,14 @@ interface RigViewProps {
   /** Null until they are loaded. */
   readonly groups: readonly Group[] | null;
   readonly commands: Commands;
+  readonly known: Known;
   readonly reload: () => void;
 }
 
-function RigView({ miner, groups, commands, reload }: RigViewProps) {
+function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
   const query = usePageQuery();
-  const alarms = notifications.value.filter(({ minerId, closedUtc }) => minerId === miner.id && closedUtc === null);
-  const tabs = sectionsOf(miner, alarms.length);
+  const alarms = openAlarms.value?.filter(({ minerId }) => minerId === miner.id).length ?? 0;
+  const tabs = sectionsOf(miner, alarms);
   const chosen = tabs.find(({ key }) => key === query.get("tab"))?.key ?? "";
   const list = commands.value ?? [];
   return (
@@ -105,16 +107,15 @@ function RigView({ miner, groups, commands, reload }: RigViewProps) {
       }
       actions={<ReadNow id={miner.id} reload={reload} />}
     >
-      <Identity miner={miner} groups={groups} />
       <Tabs
         name={t.rig.sections}
         tabs={tabs}
         chosen={chosen}
         hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
       />
-      {chosen === "" ? <Overview miner={miner} commands={list} reload={reload} /> : null}
+      {chosen === "" ? <Overview {...{ miner, groups, known, reload }} commands={list} /> : null}
       {chosen === "devices" ? <Devices miner={miner} /> : null}
-      {chosen === "pools" ? <Pools miner={miner} reload={reload} /> : null}
+      {chosen === "pools" ? <Pools miner={miner} reload={reload} known={known} /> : null}
       {chosen === "history" ? <HistorySection miner={miner} /> : null}
       {chosen === "activity" ? <Activity miner={miner} commands={commands} /> : null}
       {chosen === "software" ? <Software miner={miner} /> : null}
@@ -154,58 +155,6 @@ function ReadNow({ id, reload }: { id: number; reload: () => void }) {
   );
 }
 
-/** What the rig is, and where it is. */
-function Identity({ miner, groups }: Pick<RigViewProps, "miner" | "groups">) {
-  const { identity, location, hostDescription } = miner;
-  const page = isManaged(miner) ? null : ownPage(miner);
-  const { make = null, model: named = null } = identity ?? {};
-  const hasMake = make === null || named?.toLowerCase().startsWith(make.toLowerCase());
-  const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
-  const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
-  const path = groupPath(groups ?? [], miner.groupId);
-  const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
-  const facts = [
-    [t.rig.model, model === "" ? null : <bdi>{model}</bdi>],
-    [t.rig.firmware, software === "" ? null : <bdi>{software}</bdi>],
-    [
-      t.rig.address,
-      page === null ? (
-        <bdi>{hostDescription}</bdi>
-      ) : (
-        <a href={page} target="_blank" rel="noopener noreferrer">
-          <bdi>{hostDescription}</bdi>
-        </a>
-      ),
-    ],
-    [
-      t.rig.group,
-      // Its line is there from the beginning: what comes later would push down what somebody is reading.
-      groups === null && miner.groupId !== 0 ? (
-        "…"
-      ) : path.length === 0 ? null : (
-        <a href={link(`rigs?group=${miner.groupId}`)}>
-          <bdi>{path.map(({ name }) => name).join(" / ")}</bdi>
-        </a>
-      ),
-    ],
-    [t.rig.location, place.length === 0 ? null : <bdi>{place.join(" · ")}</bdi>],
-    [t.rig.uid, miner.uid === null ? null : <code>{miner.uid}</code>],
-    [
-      t.rig.tags,
-      miner.tags.length === 0 ? null : (
-        <span class="tags">
-          {miner.tags.map((tag) => (
-            <a key={tag} class="tag" href={link(`rigs?tag=${encodeURIComponent(tag)}`)}>
-              <bdi>{tag}</bdi>
-            </a>
-          ))}
-        </span>
-      ),
-    ],
-  ] as const;
-  return <Facts list={facts} look="identity" />;
-}
-
 /** What was done with the rig, and what it reported. */
 function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands }) {
   return (
@@ -213,7 +162,7 @@ function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands 
       {may("listNotifications") ? <Notifications minerId={miner.id} /> : null}
       {may("listCommands") ? (
         <Card title={t.commands.title}>
-          <Loading from={commands}>{(list) => <CommandList commands={list} ofOneRig />}</Loading>
+          <Loading from={commands}>{(list, sure) => <CommandList commands={list} known={sure} ofOneRig />}</Loading>
         </Card>
       ) : null}
     </>

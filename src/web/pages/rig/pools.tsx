@@ -8,14 +8,14 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age, Mark, type Tone } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
+import { Facts } from "./facts.tsx";
 import { reportShares } from "./faults.ts";
-import { Facts } from "./overview.tsx";
 
 interface PoolsProps {
   readonly miner: MinerDetail;
@@ -25,7 +25,7 @@ interface PoolsProps {
 type PoolAction = "remove" | "disable" | "enable" | "prioritize";
 
 /** The pools that the rig itself reports, and what it lets be done with them. */
-export function Pools({ miner, reload }: PoolsProps) {
+export function Pools({ miner, reload, known }: PoolsProps & { readonly known: Known }) {
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<MinerPool | null>(null);
   const [busy, setBusy] = useState(false);
@@ -58,7 +58,7 @@ export function Pools({ miner, reload }: PoolsProps) {
         }
       >
         {pools.length === 0 ? (
-          <EmptyState icon="pools" title={t.rig.noPools} />
+          <EmptyState known={known} icon="pools" title={t.rig.noPools} />
         ) : (
           <Scroll name={t.rig.pools}>
             <table>
@@ -230,9 +230,9 @@ function AddPool({ miner, reload, onClose }: PoolsProps & { onClose: () => void 
       }
     >
       <Loading from={loaded}>
-        {({ addPoolList }) =>
+        {({ addPoolList }, known) =>
           addPoolList.length === 0 ? (
-            <EmptyState icon="pools" title={t.rig.noDefinitions} text={t.rig.noDefinitionsText} />
+            <EmptyState known={known} icon="pools" title={t.rig.noDefinitions} text={t.rig.noDefinitionsText} />
           ) : (
             <Field label={t.rig.pool} hint={t.rig.addPoolHint} problem={problem ?? undefined}>
               {(control) => (

@@ -4,28 +4,54 @@ import { t } from "../../language.ts";
 import { Tile, Tiles } from "../../parts/page.tsx";
 import { Stale } from "../../parts/status.tsx";
 
+interface TilesProps {
+  readonly miner: MinerDetail;
+}
+
 /** The figures of a rig. Each that is known says its age if it is out of date. */
-export function ReadingTiles({ miner }: { miner: MinerDetail }) {
-  const { readings, money: worth } = miner;
-  const { shares } = readings;
+export const AllTiles = (props: TilesProps) => (
+  <Tiles>
+    <FirstReadings {...props} />
+    <OtherReadings {...props} />
+  </Tiles>
+);
+
+/** The figures by which one sees how it is. */
+export const FirstTiles = (props: TilesProps) => (
+  <Tiles>
+    <FirstReadings {...props} />
+  </Tiles>
+);
+
+export const OtherTiles = (props: TilesProps) => (
+  <Tiles>
+    <OtherReadings {...props} />
+  </Tiles>
+);
+
+/** What is beside a figure: texts, and its age if it is out of date. */
+function notesOf({ readings }: MinerDetail, value: number | null, ...texts: (string | null)[]) {
+  const text = texts.filter((each) => each !== null).join("\u00a0· ");
+  const isOld = readings.stale && value !== null;
+  return text === "" && !isOld ? null : (
+    <>
+      {text} {isOld ? <Stale readAt={readings.at} /> : null}
+    </>
+  );
+}
+
+function FirstReadings({ miner }: TilesProps) {
+  const { readings } = miner;
   const rate = (value: number | null) => hashrate(value, readings.algorithm);
-  const notes = (value: number | null, ...texts: (string | null)[]) => {
-    const text = texts.filter((each) => each !== null).join("\u00a0· ");
-    const isOld = readings.stale && value !== null;
-    return text === "" && !isOld ? null : (
-      <>
-        {text} {isOld ? <Stale readAt={readings.at} /> : null}
-      </>
-    );
-  };
   const { hashrateExpected: expected, hashrate: present } = readings;
   const ofExpected = expected === null || expected === 0 || present === null ? null : present / expected;
   return (
-    <Tiles>
+    <>
       <Tile
         name={t.rig.hashrate}
         value={rate(present)}
-        note={notes(
+        note={notesOf(
+          miner,
           present,
           ofExpected === null ? null : t.rig.ofExpected(percent(ofExpected), rate(expected)),
           readings.hashrateAverage === null ? null : t.rig.average(rate(readings.hashrateAverage)),
@@ -35,37 +61,54 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
       <Tile
         name={t.rig.power}
         value={power(readings.power)}
-        note={notes(
+        note={notesOf(
+          miner,
           readings.power,
           readings.powerSource === null ? null : t.rig.powerSource[readings.powerSource],
           readings.powerLimit === null ? null : t.rig.limit(power(readings.powerLimit)),
         )}
       />
-      <Tile name={t.rig.efficiency} value={efficiency(readings.efficiency)} note={notes(readings.efficiency)} />
       <Tile
         name={t.rig.temperature}
         value={temperature(readings.temperature)}
-        note={notes(
+        note={notesOf(
+          miner,
           readings.temperature,
           readings.temperatureIn === null ? null : t.rig.airIn(temperature(readings.temperatureIn)),
           readings.temperatureOut === null ? null : t.rig.airOut(temperature(readings.temperatureOut)),
         )}
       />
       <Tile
+        name={t.rig.efficiency}
+        value={efficiency(readings.efficiency)}
+        note={notesOf(miner, readings.efficiency)}
+      />
+    </>
+  );
+}
+
+function OtherReadings({ miner }: TilesProps) {
+  const { readings, money: worth } = miner;
+  const { shares } = readings;
+  return (
+    <>
+      <Tile
         name={t.rig.profit}
         value={money(worth.profitPerDay, worth.currency)}
-        note={notes(
+        note={notesOf(
+          miner,
           worth.profitPerDay,
           worth.revenuePerDay === null ? null : t.rig.revenueOf(money(worth.revenuePerDay, worth.currency)),
           worth.costPerDay === null ? null : t.rig.costOf(money(worth.costPerDay, worth.currency)),
         )}
         {...((worth.profitPerDay ?? 0) < 0 ? { tone: "bad" as const } : {})}
       />
-      <Tile name={t.rig.uptime} value={duration(readings.uptime)} note={notes(readings.uptime)} />
+      <Tile name={t.rig.uptime} value={duration(readings.uptime)} note={notesOf(miner, readings.uptime)} />
       <Tile
         name={t.rig.accepted}
         value={number(shares.accepted)}
-        note={notes(
+        note={notesOf(
+          miner,
           shares.accepted,
           shares.rejected === null ? null : t.rig.rejected(number(shares.rejected), rejectedShare(shares)),
           shares.hardwareErrors === null || shares.hardwareErrors === 0
@@ -73,7 +116,7 @@ export function ReadingTiles({ miner }: { miner: MinerDetail }) {
             : t.rig.hardwareErrors(number(shares.hardwareErrors)),
         )}
       />
-    </Tiles>
+    </>
   );
 }
 

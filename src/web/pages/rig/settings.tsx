@@ -5,11 +5,11 @@ import { call, type Mistake, Problem } from "../../api.ts";
 import { byName, duration } from "../../format.ts";
 import { groupName } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field, mistakeOf } from "../../parts/field.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
+import { Notice } from "../../parts/notice.tsx";
 import { Card } from "../../parts/page.tsx";
 import { useUnsaved } from "../../parts/unsaved.tsx";
 import { may } from "../../session.ts";
@@ -47,7 +47,7 @@ export function Settings({ miner, reload }: SettingsProps) {
     <Loading from={loaded}>
       {(settings) =>
         settings.declaredBy === "file" || settings.declaredBy === "demo" ? (
-          <EmptyState
+          <Notice
             icon="info"
             title={settings.declaredBy === "file" ? t.rig.ofFile : t.rig.ofDemo}
             text={settings.declaredBy === "file" ? t.rig.ofFileText : t.rig.ofDemoText}

@@ -8,7 +8,7 @@ import { ProgramState } from "../../parts/program-state.tsx";
 import { Age, Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { Facts } from "./overview.tsx";
+import { Facts } from "./facts.tsx";
 
 /** The program of a managed miner, its command line, and the host that runs it. */
 export function Software({ miner }: { miner: MinerDetail }) {

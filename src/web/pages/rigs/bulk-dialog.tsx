@@ -3,8 +3,10 @@ import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications, type Row } from "../../live.ts";
+import { openAlarms, type Row } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { None } from "../../parts/empty-state.tsx";
+import { Knowing } from "../../parts/load.tsx";
 import { problemText, say } from "../../parts/messages.tsx";
 import { may } from "../../session.ts";
 import { handle } from "../alarms/handle.ts";
@@ -41,7 +43,8 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   const { isDangerous = false } = kindOf(name);
   const hasBulk = may("startBulkAction");
   const isPaced = isServiceAction(name) && hasBulk;
-  const alarms = useMemo(() => (name === "acknowledge" ? openAlarms(ids) : null), [ids]);
+  const isKnown = openAlarms.value !== undefined;
+  const alarms = useMemo(() => (name === "acknowledge" ? unseenAlarms(ids) : null), [ids, isKnown]);
   const count = alarms === null ? ids.length : [...alarms.values()].flat().length;
 
   const fill: SetParameters = (filled) => {
@@ -109,7 +112,9 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
       {name === "set" ? <SettingForm rows={rows} fill={fill} /> : null}
       {name === "tag" ? <TagForm fill={fill} /> : null}
       {name === "group" ? <GroupForm tree={tree} fill={fill} /> : null}
-      {name === "acknowledge" && count === 0 ? <p>{t.rigs.noAlarms}</p> : null}
+      {name === "acknowledge" && count === 0 ? (
+        <Knowing value={openAlarms.value}>{(_, known) => <None known={known}>{t.rigs.noAlarms}</None>}</Knowing>
+      ) : null}
       {isPaced && ids.length > 1 ? <Pace value={pace} change={setPace} /> : null}
       {rehearsal === null ? null : <Rehearsal results={rehearsal} />}
       <p class="field-problem" role="alert">
@@ -130,20 +135,20 @@ function Rehearsal({ results }: { results: readonly JobResult[] }) {
     <section class="rehearsal" role="status">
       <p>
         {possible === 0 ? null : <span class="status good">{counted(possible, t.rigs.wouldAccept)}</span>}{" "}
-        {refused === 0 ? null : <span class="status bad">{counted(refused, t.rigs.wouldRefuse)}</span>}
+        {refused === 0 ? null : <span class="status warning">{counted(refused, t.rigs.wouldRefuse)}</span>}
       </p>
-      {explained.length === 0 ? null : <Results results={explained} />}
+      {explained.length === 0 ? null : <Results results={explained} dryRun />}
     </section>
   );
 }
 
 /** Alarms of these rigs that nobody has acknowledged, by rig. */
-function openAlarms(ids: readonly number[]): Alarms {
+function unseenAlarms(ids: readonly number[]): Alarms {
   const wanted = new Set(ids);
   const alarms = new Map<number, Notification[]>();
-  for (const alarm of notifications.value) {
-    const { minerId, closedUtc, isAcknowledged } = alarm;
-    if (minerId !== null && wanted.has(minerId) && closedUtc === null && !isAcknowledged)
+  for (const alarm of openAlarms.value ?? []) {
+    const { minerId, isAcknowledged } = alarm;
+    if (minerId !== null && wanted.has(minerId) && !isAcknowledged)
       alarms.set(minerId, [...(alarms.get(minerId) ?? []), alarm]);
   }
   return alarms;

@@ -1,6 +1,7 @@
 import { call } from "../../api.ts";
 import { byName } from "../../format.ts";
 import { t } from "../../language.ts";
+import { None } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { may } from "../../session.ts";
@@ -62,9 +63,9 @@ export function PoolForm({ fill }: FormProps) {
   };
   return (
     <Loading from={loaded}>
-      {(choices) =>
+      {(choices, known) =>
         choices.length === 0 ? (
-          <p>{t.rigs.noPools}</p>
+          <None known={known}>{t.rigs.noPools}</None>
         ) : (
           <Choose label={t.rigs.pool} choices={choices} choose={choose} />
         )
@@ -80,9 +81,9 @@ export function TemplateForm({ fill }: FormProps) {
   }, []);
   return (
     <Loading from={loaded}>
-      {(choices) =>
+      {(choices, known) =>
         choices.length === 0 ? (
-          <p>{t.rigs.noTemplates}</p>
+          <None known={known}>{t.rigs.noTemplates}</None>
         ) : (
           <Choose
             label={t.rigs.template}

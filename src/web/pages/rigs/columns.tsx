@@ -82,7 +82,7 @@ export const columns: Readonly<Record<ColumnKey, Column>> = {
         )}
       </div>
     ),
-    width: 14,
+    width: 9.5,
   },
   hashrate: reading(
     ({ hashrate }) => hashrate,

@@ -5,7 +5,7 @@ import { t } from "../../language.ts";
 import { rigs, wantColumns } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { useLoaded } from "../../parts/load.tsx";
+import { Knowing, type Known, useLoaded } from "../../parts/load.tsx";
 import { isNarrow } from "../../parts/narrow.ts";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
@@ -47,18 +47,10 @@ export default function Rigs() {
     if (state.loaded) keepOnly(state.byId);
   }, [state]);
 
-  if (!state.loaded)
+  if (!state.loaded || listed.all.length === 0)
     return (
       <Page title={t.rigs.title}>
-        <p class="loading" role="status">
-          {t.shell.loading}
-        </p>
-      </Page>
-    );
-  if (listed.all.length === 0)
-    return (
-      <Page title={t.rigs.title}>
-        <NoRigs />
+        <Knowing value={state.loaded ? state : undefined}>{(_, known) => <NoRigs known={known} />}</Knowing>
       </Page>
     );
   const selectable = bulkNames.some(mayDo);
@@ -82,7 +74,7 @@ export default function Rigs() {
       <TotalsBar listed={listed} view={view} change={change} />
       <JobList />
       {listed.rows.length === 0 ? (
-        <NoneListed view={view} change={change} listed={listed} tree={tree} />
+        <Knowing value={listed}>{(_, known) => <NoneListed {...{ view, change, listed, tree, known }} />}</Knowing>
       ) : layout === "table" ? (
         <RigTable {...list} sort={view.sort} descending={view.descending} onSort={sortBy} />
       ) : (
@@ -101,8 +93,13 @@ const countText = ({ rows, all }: Listed): string =>
     ? counted(all.length, t.rigs.count)
     : t.rigs.countOf(number(rows.length), counted(all.length, t.rigs.count));
 
-const NoRigs = () => (
-  <EmptyState icon="rigs" title={t.rigs.empty} text={may("addMiner") ? t.rigs.emptyText : t.rigs.emptyAsk}>
+const NoRigs = ({ known }: { known: Known }) => (
+  <EmptyState
+    known={known}
+    icon="rigs"
+    title={t.rigs.empty}
+    text={may("addMiner") ? t.rigs.emptyText : t.rigs.emptyAsk}
+  >
     {may("addMiner") ? (
       <a class="button primary" href={link("add")}>
         {t.rigs.addRigs}
@@ -116,11 +113,12 @@ interface NoneProps {
   readonly change: (view: View) => void;
   readonly listed: Listed;
   readonly tree: GroupTree;
+  readonly known: Known;
 }
 
 /** Says which filter to drop. */
-const NoneListed = ({ view, change, listed, tree }: NoneProps) => (
-  <EmptyState icon="filter" title={t.rigs.none} text={t.rigs.noneText}>
+const NoneListed = ({ view, change, listed, tree, known }: NoneProps) => (
+  <EmptyState known={known} icon="filter" title={t.rigs.none} text={t.rigs.noneText}>
     <div class="drops">
       {drops(listed.all, view, tree).map(({ part, count }) => (
         <button key={part} type="button" class="button" onClick={() => change(without(view, part))}>

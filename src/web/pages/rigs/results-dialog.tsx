@@ -50,7 +50,7 @@ export const ResultsDialog = ({ title, job, failed, onClose }: ResultsProps) => 
 const rowPx = 44;
 
 /** A list of results; long ones are rendered in part. */
-export function Results({ results }: { results: readonly JobResult[] }) {
+export function Results({ results, dryRun = false }: { results: readonly JobResult[]; dryRun?: boolean }) {
   const { byId } = rigs.value;
   const nameOf = (id: number): string => byId.get(id)?.name ?? String(id);
   const sorted = useMemo(
@@ -89,7 +89,7 @@ export function Results({ results }: { results: readonly JobResult[] }) {
                   )}
                 </th>
                 <td>
-                  <ResultMark state={result.state} />
+                  <ResultMark state={result.state} dryRun={dryRun} />
                 </td>
                 <td dir="auto">{result.message}</td>
               </tr>

@@ -2,7 +2,7 @@ import { computed } from "@preact/signals";
 import type { Notification, Severity } from "../../../contract/resources.ts";
 import { counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
-import { notifications, type Row } from "../../live.ts";
+import { openAlarms, type Row } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { link } from "../../route.ts";
 
@@ -25,9 +25,9 @@ const mostNamed = 5;
 /** By rig, once for all rows that show alarms. */
 const openByRig = computed(() => {
   const byRig = new Map<number, Notification[]>();
-  for (const notification of notifications.value) {
-    const { minerId, closedUtc } = notification;
-    if (minerId === null || closedUtc !== null) continue;
+  for (const notification of openAlarms.value ?? []) {
+    const { minerId } = notification;
+    if (minerId === null) continue;
     const before = byRig.get(minerId);
     if (before === undefined) byRig.set(minerId, [notification]);
     else before.push(notification);

@@ -4,6 +4,7 @@ import { call } from "../../api.ts";
 import { number } from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
+import { None } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { controlText } from "./action-text.ts";
@@ -41,10 +42,10 @@ export function SettingForm({ rows, fill }: { rows: readonly Row[]; fill: SetPar
   };
   return (
     <Loading from={loaded}>
-      {({ settings, models }) => {
+      {({ settings, models }, known) => {
         const setting = settings.find((each) => each.key === key);
         return settings.length === 0 ? (
-          <p>{t.rigs.noSettings}</p>
+          <None known={known}>{t.rigs.noSettings}</None>
         ) : (
           <>
             <Field

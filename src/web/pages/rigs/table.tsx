@@ -1,5 +1,5 @@
 import { Component } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
@@ -31,6 +31,13 @@ interface TableProps extends ListProps {
 export const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 const rowRem = 2.75;
 const pageRows = 10;
+
+/** rem that the names need, within what leaves room for the other columns; beside them stand the alarms. */
+function nameWidth(rows: readonly Row[]): number {
+  let longest = 0;
+  for (const { name } of rows) if (name.length > longest) longest = name.length;
+  return Math.min(20, Math.max(columns.name.width, 0.6 * longest + 3.5));
+}
 
 /** The rigs as a table, of which only the visible part is rendered. One stop of the Tab key; arrow keys do the rest. */
 export function RigTable({ rows, keys, tree, selectable, search, sort, descending, onSort }: TableProps) {
@@ -117,7 +124,9 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
     const isMarking = event.target.closest("input") === null && String(getSelection()) !== "";
     if (selectable && !isMarking) toggleSelected(rows, id, event.shiftKey);
   };
-  const width = keys.reduce((sum, key) => sum + columns[key].width, selectable ? 2.75 : 0);
+  const nameRem = useMemo(() => nameWidth(rows), [rows]);
+  const widthOf = (key: ColumnKey): number => (key === "name" ? nameRem : columns[key].width);
+  const width = keys.reduce((sum, key) => sum + widthOf(key), selectable ? 2.75 : 0);
   return (
     <div ref={scroller} class="rigs-scroll" onScroll={({ currentTarget }) => leaveAt(search, currentTarget.scrollTop)}>
       <table
@@ -142,7 +151,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
         <colgroup>
           {selectable ? <col style={{ "--width": "2.75rem" }} /> : null}
           {keys.map((key) => (
-            <col key={key} style={{ "--width": `${columns[key].width}rem` }} />
+            <col key={key} style={{ "--width": `${widthOf(key)}rem` }} />
           ))}
         </colgroup>
         <thead>

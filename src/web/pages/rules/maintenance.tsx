@@ -30,9 +30,9 @@ export function Maintenance({ adds, onAdded }: MaintenanceProps) {
   return (
     <>
       <Loading from={list}>
-        {(windows) =>
+        {(windows, known) =>
           windows.length === 0 ? (
-            <EmptyState icon="clock" title={t.rules.noWindows} text={t.rules.noWindowsText} />
+            <EmptyState known={known} icon="clock" title={t.rules.noWindows} text={t.rules.noWindowsText} />
           ) : (
             <ul class="rule-list">
               {windows.map((window) => (

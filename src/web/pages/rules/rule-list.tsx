@@ -22,10 +22,10 @@ export function RuleList() {
   const [running, setRunning] = useState<RuleInfo | null>(null);
   return (
     <Loading from={list}>
-      {({ rules, readyMade }) => (
+      {({ rules, readyMade }, known) => (
         <>
           {rules.length === 0 ? (
-            <EmptyState icon="rules" title={t.rules.noRules} text={t.rules.noRulesText} />
+            <EmptyState known={known} icon="rules" title={t.rules.noRules} text={t.rules.noRulesText} />
           ) : (
             <ul class="rule-list">
               {rules.map((rule) => (

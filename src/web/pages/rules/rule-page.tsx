@@ -7,7 +7,7 @@ import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn, Waiting } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -32,12 +32,12 @@ export default function RulePage() {
   useReloadOn(["rule"], list.reload);
   return (
     <Loading from={list}>
-      {({ of, rules, readyMade }) => {
+      {({ of, rules, readyMade }, known) => {
         if (id === "new") return <NewRule readyMade={readyMade} />;
         const rule = rules.find((each) => String(each.id) === id || each.key === id);
-        if (rule === undefined && of !== id) return <p class="loading">{t.shell.loading}</p>;
+        if (rule === undefined && of !== id) return <Waiting />;
         return rule === undefined ? (
-          <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
+          <EmptyState known={known} icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
             <a class="button" href={link("rules")}>
               {t.rules.back}
             </a>
@@ -174,5 +174,5 @@ function Rule({
 function RuleRuns({ id }: { id: number }) {
   const runs = useLoaded((signal) => call("listRuleRuns", { id: String(id) }, { signal }), [id]);
   useReloadOn(["rule"], runs.reload);
-  return <Loading from={runs}>{(reply) => <Runs runs={reply.runs} />}</Loading>;
+  return <Loading from={runs}>{(reply, known) => <Runs runs={reply.runs} known={known} />}</Loading>;
 }

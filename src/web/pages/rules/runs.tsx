@@ -5,6 +5,7 @@ import { dateTime, number, unknown } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import type { Known } from "../../parts/load.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { link } from "../../route.ts";
 import { Outcome } from "./parts.tsx";
@@ -13,11 +14,12 @@ import { stateText } from "./run-dialog.tsx";
 const shownAtOnce = 50;
 
 /** What a rule or schedule did, and what held it back, newest first. */
-export function Runs({ runs }: { runs: readonly RuleRun[] }) {
+export function Runs({ runs, known }: { runs: readonly RuleRun[]; known: Known }) {
   const { query } = useRoute();
   const [outcome, setOutcome] = useState("");
   const [limit, setLimit] = useState(shownAtOnce);
-  if (runs.length === 0) return <EmptyState icon="clock" title={t.rules.noRuns} text={t.rules.noRunsText} />;
+  if (runs.length === 0)
+    return <EmptyState known={known} icon="clock" title={t.rules.noRuns} text={t.rules.noRunsText} />;
   const present = [...new Set(runs.map((run) => run.outcome))];
   const found = outcome === "" ? runs : runs.filter((run) => run.outcome === outcome);
   const wanted = query.run !== undefined || query.trace !== undefined;

@@ -2,7 +2,7 @@ import type { ScheduleInfo } from "../../../contract/rules.ts";
 import { call } from "../../api.ts";
 import { clockTime, dateTime, weekdayTime } from "../../format.ts";
 import { t } from "../../language.ts";
-import { EmptyState } from "../../parts/empty-state.tsx";
+import { EmptyState, None } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
@@ -19,9 +19,9 @@ export function ScheduleList() {
   useReloadOn(["rule"], list.reload);
   return (
     <Loading from={list}>
-      {(schedules) =>
+      {(schedules, known) =>
         schedules.length === 0 ? (
-          <EmptyState icon="clock" title={t.rules.noSchedules} text={t.rules.noSchedulesText} />
+          <EmptyState known={known} icon="clock" title={t.rules.noSchedules} text={t.rules.noSchedulesText} />
         ) : (
           <>
             <ul class="rule-list">
@@ -102,9 +102,9 @@ function Upcoming({ keys }: { keys: string }) {
   return (
     <Card title={t.rules.upcoming}>
       <Loading from={upcoming}>
-        {(all) =>
+        {(all, known) =>
           all.length === 0 ? (
-            <p class="hint">{t.rules.nothingUpcoming}</p>
+            <None known={known}>{t.rules.nothingUpcoming}</None>
           ) : (
             <ol class="upcoming">
               {all.slice(0, mostUpcoming).map(({ scheduleId, name, start, end }) => (

@@ -6,7 +6,7 @@ import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
+import { Loading, useLoaded, useReloadOn, Waiting } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
@@ -37,12 +37,12 @@ export default function SchedulePage() {
   useReloadOn(["rule"], list.reload);
   return (
     <Loading from={list}>
-      {({ of, schedules }) => {
+      {({ of, schedules }, known) => {
         if (id === "new") return <NewSchedule />;
         const schedule = schedules.find((each) => String(each.id) === id || each.key === id);
-        if (schedule === undefined && of !== id) return <p class="loading">{t.shell.loading}</p>;
+        if (schedule === undefined && of !== id) return <Waiting />;
         return schedule === undefined ? (
-          <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
+          <EmptyState known={known} icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
             <a class="button" href={link("rules?tab=schedules")}>
               {t.rules.back}
             </a>
@@ -155,7 +155,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
 function ScheduleRuns({ id }: { id: string }) {
   const runs = useLoaded((signal) => call("listScheduleRuns", { id }, { signal }), [id]);
   useReloadOn(["rule"], runs.reload);
-  return <Loading from={runs}>{(reply) => <Runs runs={reply.runs} />}</Loading>;
+  return <Loading from={runs}>{(reply, known) => <Runs runs={reply.runs} known={known} />}</Loading>;
 }
 
 function ScheduleEditor({

@@ -12,9 +12,9 @@ export function TemplateList() {
   const list = useLoaded((signal) => call("listManagedTemplates", {}, { signal }), []);
   return (
     <Loading from={list}>
-      {({ managedTemplateList }) =>
+      {({ managedTemplateList }, known) =>
         managedTemplateList.length === 0 ? (
-          <EmptyState icon="columns" title={t.rules.noTemplates} text={t.rules.noTemplatesText} />
+          <EmptyState known={known} icon="columns" title={t.rules.noTemplates} text={t.rules.noTemplatesText} />
         ) : (
           <ul class="rule-list">
             {managedTemplateList.map(({ id, name, do: steps }) => (

@@ -6,7 +6,7 @@ import { t } from "../../language.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, Waiting } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
@@ -28,12 +28,12 @@ export default function TemplatePage() {
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listManagedTemplates", {}, { signal })) }), [id]);
   return (
     <Loading from={list}>
-      {({ of, managedTemplateList }) => {
+      {({ of, managedTemplateList }, known) => {
         const template = managedTemplateList.find((each) => String(each.id) === id);
-        if (template === undefined && id !== "new" && of !== id) return <p class="loading">{t.shell.loading}</p>;
+        if (template === undefined && id !== "new" && of !== id) return <Waiting />;
         if (template === undefined && id !== "new")
           return (
-            <EmptyState icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
+            <EmptyState known={known} icon="search" title={t.rules.gone} text={t.rules.goneText} heading="h1">
               <a class="button" href={link("rules?tab=templates")}>
                 {t.rules.back}
               </a>

@@ -36,12 +36,12 @@ export default function ChannelPage() {
   };
   return (
     <Loading from={loaded}>
-      {({ schemas, channels, words }) => {
+      {({ schemas, channels, words }, known) => {
         const channel = channels.find(({ key }) => key === id);
         const schema = schemas[channel?.type ?? type];
         if ((channel === undefined && id !== "new") || schema === undefined)
           return (
-            <EmptyState icon="search" title={t.settings.channelGone} heading="h1">
+            <EmptyState known={known} icon="search" title={t.settings.channelGone} heading="h1">
               <a class="button" href={link("settings?tab=notifications")}>
                 {t.settings.tabs.notifications}
               </a>

@@ -30,9 +30,9 @@ export function Channels() {
         {list.value !== undefined && list.value.length > 0 ? add : null}
       </ListHead>
       <Loading from={list}>
-        {(channels) =>
+        {(channels, known) =>
           channels.length === 0 ? (
-            <EmptyState icon="bell" title={t.settings.noChannels} text={t.settings.noChannelsText}>
+            <EmptyState known={known} icon="bell" title={t.settings.noChannels} text={t.settings.noChannelsText}>
               {add}
             </EmptyState>
           ) : (

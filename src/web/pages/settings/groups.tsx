@@ -7,7 +7,7 @@ import { rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Loading, useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded, Waiting } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
@@ -47,10 +47,10 @@ export function Groups() {
         {may("addGroup") && loaded.value !== undefined && loaded.value.length > 0 ? add : null}
       </ListHead>
       <Loading from={loaded}>
-        {(groups) => (
+        {(groups, known) => (
           <>
             {groups.length === 0 ? (
-              <EmptyState icon="rigs" title={t.settings.noGroups} text={t.settings.noGroupsText}>
+              <EmptyState known={known} icon="rigs" title={t.settings.noGroups} text={t.settings.noGroupsText}>
                 {may("addGroup") ? add : null}
               </EmptyState>
             ) : (
@@ -78,13 +78,13 @@ export function Groups() {
   );
 }
 
-/** Rigs by their group. */
-function useCounts(): ReadonlyMap<number, number> {
+/** Rigs by their group; null until they are known. */
+function useCounts(): ReadonlyMap<number, number> | null {
   const { value } = rigs;
   return useMemo(() => {
     const counts = new Map<number, number>();
     for (const { group } of value.byId.values()) counts.set(group, (counts.get(group) ?? 0) + 1);
-    return counts;
+    return value.loaded ? counts : null;
   }, [value]);
 }
 
@@ -92,7 +92,7 @@ function Tree({ groups, onAsk }: { groups: readonly Group[]; onAsk: (asked: Aske
   const counts = useCounts();
   const inside = useMemo(() => byParent(groups), [groups]);
   const rigsIn = (id: number): number =>
-    (inside.get(id) ?? []).reduce((sum, group) => sum + rigsIn(group.id), counts.get(id) ?? 0);
+    (inside.get(id) ?? []).reduce((sum, group) => sum + rigsIn(group.id), counts?.get(id) ?? 0);
   const branch = (parentId: number) => (
     <ul class="tree">
       {(inside.get(parentId) ?? []).map((group) => (
@@ -104,7 +104,9 @@ function Tree({ groups, onAsk }: { groups: readonly Group[]; onAsk: (asked: Aske
                 <bdi>{group.name}</bdi>
               </strong>
               {group.room === true ? <span class="tag">{t.settings.room}</span> : null}
-              <a href={link(`rigs?group=${group.id}`)}>{counted(rigsIn(group.id), t.settings.rigs)}</a>
+              <a href={link(`rigs?group=${group.id}`)}>
+                {counts === null ? t.menu.rigs : counted(rigsIn(group.id), t.settings.rigs)}
+              </a>
               <FromFile owner={group.owner} />
             </p>
             <GroupActions group={group} onAsk={onAsk} />
@@ -147,7 +149,8 @@ function DeleteGroup({
   onDeleted: () => void;
   onClose: () => void;
 }) {
-  const count = useCounts().get(group.id) ?? 0;
+  const counts = useCounts();
+  const count = counts?.get(group.id) ?? 0;
   const inside = groups.filter(({ parentId }) => parentId === group.id).length;
   const parent = groups.find(({ id }) => id === group.parentId);
   const moved = [
@@ -158,11 +161,15 @@ function DeleteGroup({
     <Confirm
       title={t.settings.deleteGroupTitle(group.name)}
       text={
-        moved === ""
-          ? t.settings.deleteEmptyGroup
-          : parent === undefined
-            ? t.settings.toTop(moved)
-            : t.settings.toParent(moved, `\u2068${parent.name}\u2069`)
+        counts === null ? (
+          <Waiting />
+        ) : moved === "" ? (
+          t.settings.deleteEmptyGroup
+        ) : parent === undefined ? (
+          t.settings.toTop(moved)
+        ) : (
+          t.settings.toParent(moved, `\u2068${parent.name}\u2069`)
+        )
       }
       verb={t.shell.delete}
       dangerous

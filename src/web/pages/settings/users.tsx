@@ -49,10 +49,10 @@ export function Users() {
         ) : null}
       </ListHead>
       <Loading from={loaded}>
-        {({ users, limits }) => (
+        {({ users, limits }, known) => (
           <>
             {users.length === 0 ? (
-              <EmptyState icon="person" title={t.settings.noUsers} text={t.settings.noUsersText} />
+              <EmptyState known={known} icon="person" title={t.settings.noUsers} text={t.settings.noUsersText} />
             ) : (
               <ul class="entries">
                 {users.map((user) => (

@@ -1,0 +1,70 @@
+import type { Group, MinerDetail } from "../../../contract/resources.ts";
+import { groupPath } from "../../groups.ts";
+import { t } from "../../language.ts";
+import { Card } from "../../parts/page.tsx";
+import { link } from "../../route.ts";
+import { Facts } from "./facts.tsx";
+import { ownPage } from "./own-page.ts";
+import { isManaged } from "./settings.tsx";
+
+interface IdentityProps {
+  readonly miner: MinerDetail;
+  /** Null until they are loaded. */
+  readonly groups: readonly Group[] | null;
+}
+
+/** What the rig is, and where it is. */
+export function Identity({ miner, groups }: IdentityProps) {
+  const { identity, location, hostDescription } = miner;
+  const page = isManaged(miner) ? null : ownPage(miner);
+  const { make = null, model: named = null } = identity ?? {};
+  const hasMake = make === null || named?.toLowerCase().startsWith(make.toLowerCase());
+  const model = [hasMake ? null : make, named].filter((each) => each).join(" ") || miner.hardware;
+  const place = [location.site, location.container, location.rack, location.slot].filter((each) => each !== null);
+  const path = groupPath(groups ?? [], miner.groupId);
+  const software = [miner.softwareType, identity?.firmware].filter((each) => each).join(" ");
+  const facts = [
+    [t.rig.model, model === "" ? null : <bdi>{model}</bdi>],
+    [t.rig.firmware, software === "" ? null : <bdi>{software}</bdi>],
+    [
+      t.rig.address,
+      page === null ? (
+        <bdi>{hostDescription}</bdi>
+      ) : (
+        <a href={page} target="_blank" rel="noopener noreferrer">
+          <bdi>{hostDescription}</bdi>
+        </a>
+      ),
+    ],
+    [
+      t.rig.group,
+      // Its line is there from the beginning: what comes later would push down what somebody is reading.
+      groups === null && miner.groupId !== 0 ? (
+        "…"
+      ) : path.length === 0 ? null : (
+        <a href={link(`rigs?group=${miner.groupId}`)}>
+          <bdi>{path.map(({ name }) => name).join(" / ")}</bdi>
+        </a>
+      ),
+    ],
+    [t.rig.location, place.length === 0 ? null : <bdi>{place.join(" · ")}</bdi>],
+    [t.rig.uid, miner.uid === null ? null : <code>{miner.uid}</code>],
+    [
+      t.rig.tags,
+      miner.tags.length === 0 ? null : (
+        <span class="tags">
+          {miner.tags.map((tag) => (
+            <a key={tag} class="tag" href={link(`rigs?tag=${encodeURIComponent(tag)}`)}>
+              <bdi>{tag}</bdi>
+            </a>
+          ))}
+        </span>
+      ),
+    ],
+  ] as const;
+  return (
+    <Card title={t.rig.about}>
+      <Facts list={facts} />
+    </Card>
+  );
+}
