@@ -801,7 +801,7 @@ const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, addres
 
 const declaredOf = (
   miner: Row,
-  { interval, makersLogins }: Config["poll"],
+  { interval, makersLogins, nameplates }: Config["poll"],
   poolPassword: PoolPassword,
 ): Omit<Declared, "supply"> => {
   const { program } = miner;
@@ -822,6 +822,7 @@ const declaredOf = (
     uid: miner.uid,
     interval: (miner.interval ?? interval) * 1000,
     powerNameplate: miner.powerNameplate,
+    modelNameplate: nameplates,
     offlineExpected: miner.offlineExpected,
     disabled: miner.disabled || (program === undefined && isNoRig(address)),
   };
