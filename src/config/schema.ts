@@ -232,6 +232,13 @@ export const Config = z.strictObject({
         .describe(
           "worker threads that read the rigs, or auto: one for each 10,000 rigs at 10 s; 0 = the main thread does",
         ),
+      nameplates: z
+        .boolean()
+        .default(false)
+        .describe(
+          "rigs that do not report their power count with that of their model's nameplate while they mine, if it is known; " +
+            "it is marked nameplate, and their cost and profit are estimates",
+        ),
       makersLogins: z.boolean().default(false).describe("if no login is given, try the maker's default login"),
     })
     .prefault({})

@@ -35,10 +35,10 @@ export const summaryHistoryTable = ({ points, algorithm, currency }: SummaryHist
 export const moneyTable = ({ list, currency }: MoneyReport): Table => ({
   columns: [
     ...["period", "id", "name", "hours", "energy", "cost", "revenue", "profit", "currency"],
-    ...["revenueBtc", "profitBtc", "incomplete"],
+    ...["revenueBtc", "profitBtc", "incomplete", "profitHours"],
   ],
   rows: list.map((row) => [
     ...[row.period, row.id, row.name, row.hours, row.energy, row.cost, row.revenue, row.profit, currency],
-    ...[row.revenueBtc, row.profitBtc, row.incomplete],
+    ...[row.revenueBtc, row.profitBtc, row.incomplete, row.profitHours],
   ]),
 });

@@ -440,14 +440,26 @@ export const NotificationList = z.object({
   unacknowledgedNotificationCount: int,
 });
 
+const amount = z.number().nullable();
+
 /** Sums of what is known; null if nothing of it is. */
 export const MoneyTotal = z.object({
-  revenuePerDay: z.number().nullable(),
-  costPerDay: z.number().nullable(),
-  profitPerDay: z.number().nullable().describe("of the miners whose revenue and cost are known"),
-  revenueBtcPerDay: z.number().nullable(),
-  profitBtcPerDay: z.number().nullable(),
+  revenuePerDay: amount.describe("of revenueMinerCount miners"),
+  costPerDay: amount.describe("of costMinerCount miners"),
+  profitPerDay: amount.describe(
+    "profitRevenuePerDay less profitCostPerDay: of the profitMinerCount miners whose revenue and cost are both known, so " +
+      "it can differ from revenuePerDay less costPerDay",
+  ),
+  revenueBtcPerDay: amount,
+  profitBtcPerDay: amount,
   currency: text,
+  minerCount: int.describe("miners that mine, idle or are stopped; others are part of no sum"),
+  revenueMinerCount: int.describe("of these, those whose revenue is known"),
+  costMinerCount: int.describe("those whose cost is known"),
+  profitMinerCount: int.describe("those whose revenue and cost are known; the profit leaves the others out"),
+  profitRevenuePerDay: amount.describe("revenue of those that the profit is of"),
+  profitCostPerDay: amount.describe("their cost"),
+  estimatedMinerCount: int.describe("those of them whose power, and so whose cost, is estimated from a nameplate"),
 });
 export type MoneyTotal = z.infer<typeof MoneyTotal>;
 const moneyTotal = MoneyTotal.optional().describe("revenue, cost and profit (Rigbridge extension)");
@@ -783,7 +795,10 @@ const moneySums = {
   energy: figure.describe("Wh"),
   cost: figure,
   revenue: figure,
-  profit: figure.describe("revenue less cost"),
+  profit: figure.describe(
+    "revenue less cost of the times in which both are known, so it can differ from `revenue` less `cost`",
+  ),
+  profitHours: z.number().describe("of `hours`, those that the profit is of"),
   revenueBtc: figure,
   profitBtc: figure,
   incomplete: z.boolean().describe("whether revenue or cost was unknown for a part of the time"),

@@ -1,3 +1,4 @@
+import { isSummed, type KnownOf, KnownSum, uncounted } from "../contract/known-of.ts";
 import type { Miner, Summary } from "../contract/resources.ts";
 
 /** Sums over miners in SI units; null where no miner reports the value. */
@@ -16,7 +17,10 @@ export interface Totals {
   readonly temperature: number | null;
   /** Per day. */
   readonly revenue: number | null;
+  /** Of the miners whose revenue and cost are known. */
   readonly profit: number | null;
+  /** Miners that the profit leaves out, since their revenue or cost is unknown. */
+  readonly miners_without_profit: number;
 }
 
 /** The energy counters of a service; absent if it does not count. */
@@ -28,26 +32,30 @@ export const energyIn = ({ energy = null, groupList = [] }: Energies, groupId: n
 
 /** `energy`: as the service counts it. */
 export function totalsOf(miners: readonly Miner[], energy: number | null): Totals {
+  const profit = sum(miners, ({ money }) => money.profitPerDay);
   return {
     miners: miners.length,
     miners_mining: miners.filter(({ isRunning }) => isRunning).length,
     miners_offline: miners.filter(({ isOffline }) => isOffline).length,
     miners_in_error: miners.filter(({ statusInfo }) => statusInfo.statusDisplay === "Error").length,
-    hashrate: isOneAlgorithm(miners) ? sum(miners, ({ readings }) => readings.hashrate) : null,
-    power: sum(miners, ({ readings }) => readings.power),
+    hashrate: isOneAlgorithm(miners) ? sum(miners, ({ readings }) => readings.hashrate).value : null,
+    power: sum(miners, ({ readings }) => readings.power).value,
     energy,
     temperature: hottest(miners),
-    revenue: sum(miners, ({ money }) => money.revenuePerDay),
-    profit: sum(miners, ({ money }) => money.profitPerDay),
+    revenue: sum(miners, ({ money }) => money.revenuePerDay).value,
+    profit: profit.value,
+    miners_without_profit: uncounted(profit),
   };
 }
 
 const isOneAlgorithm = (miners: readonly Miner[]): boolean =>
   new Set(miners.map(({ readings }) => readings.algorithm).filter((algorithm) => algorithm !== null)).size <= 1;
 
-function sum(miners: readonly Miner[], read: (miner: Miner) => number | null): number | null {
-  const values = miners.map(read).filter((value) => value !== null);
-  return values.length === 0 ? null : rounded(values.reduce((total, value) => total + value, 0));
+function sum(miners: readonly Miner[], read: (miner: Miner) => number | null): KnownOf {
+  const sum = new KnownSum();
+  for (const miner of miners) sum.add(read(miner), isSummed(miner.statusInfo.statusDisplay));
+  const { value, known, total } = sum;
+  return { value: value === null ? null : rounded(value), known, total };
 }
 
 const hottest = (miners: readonly Miner[]): number | null => {

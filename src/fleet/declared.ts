@@ -18,6 +18,8 @@ export interface Declared {
   /** ms between two reads. */
   readonly interval: number;
   readonly powerNameplate: number | null;
+  /** Without one, the nameplate of its model counts. */
+  readonly modelNameplate?: boolean;
   /** The plug that powers it. */
   readonly supply?: PlugSettings | null;
   /** The program of a managed miner, which is read through its host's agent. */

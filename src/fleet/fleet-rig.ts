@@ -4,6 +4,7 @@ import type { Identity } from "../contract/readings.ts";
 import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
 import { identify } from "../link/identify.ts";
+import { nameplateOf } from "../link/nameplate.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
 import type { Declared, RigContext } from "./declared.ts";
@@ -219,13 +220,20 @@ export class FleetRig {
     const before = this.#uptime === null ? null : { uptime: this.#uptime, elapsed: ticks - this.#readAt };
     const state = afterRead(this.#state, reading, {
       at: this.#context.now(),
-      nameplate: this.declared.powerNameplate,
+      nameplate: this.#nameplateFor(reading),
       longestGap: Math.max(30_000, 3 * this.declared.interval),
       before,
     });
     this.#uptime = reading.readings.uptime;
     this.#readAt = ticks;
     this.#move(state);
+  }
+
+  #nameplateFor({ identity, readings }: Reading): number | null {
+    const { powerNameplate, modelNameplate } = this.declared;
+    if (powerNameplate !== null || modelNameplate !== true || readings.power !== null) return powerNameplate;
+    const known = this.#state.identity;
+    return nameplateOf({ make: identity.make ?? known?.make ?? null, model: identity.model ?? known?.model ?? null });
   }
 
   #move(state: RigState): void {

@@ -66,7 +66,7 @@ export interface Brief extends Pick<Reading, "controls" | "locked" | "starting">
   readonly readings: Pick<
     RigReadings,
     | ("hashrate" | "hashrateAverage" | "hashrateExpected" | "power" | "temperature")
-    | ("uptime" | "mining" | "algorithm" | "dual")
+    | ("uptime" | "mining" | "algorithm" | "dual" | "powerSource")
   >;
   readonly pools: readonly Pick<PoolReading, "url" | "worker" | "active" | "dual">[];
   readonly devices: readonly Pick<DeviceReading, "kind">[];

@@ -61,12 +61,16 @@ interface LedgerOptions {
   readonly rates: Rates;
   readonly tariffs: Tariffs;
   readonly localTime: LocalClock;
+  /** Takes what was read since the reads that count. */
+  readonly takeRest: (closing: AbortSignal) => Promise<void>;
 }
 
 /** The earnings of demo miners are not stored. */
-export function openLedgers({ config, store, demoStore, now, log, rates, tariffs, localTime }: LedgerOptions) {
+export function openLedgers(options: LedgerOptions) {
+  const { config, store, demoStore, now, log, rates, tariffs, localTime, takeRest } = options;
   const open = ({ moneyDays: days }: Store): Ledger =>
     new Ledger({
+      ...(days === store.moneyDays ? { takeRest } : {}),
       ...{ days, localTime, now, log, currency: rates.currency, keepDays: config.history.hourly },
       tariffOf: (minerId) => tariffs.ofMiner(minerId),
       btc: () => rates.btc?.value,

@@ -213,7 +213,10 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
     warn: (title, message) => notices.setWarning(title, message),
   });
   const localTime = localTimeIn(config.display.timeZone);
-  const ledgers = openLedgers({ config, store, demoStore, now, log, rates, tariffs, localTime });
+  const ledgers = openLedgers({
+    ...{ config, store, demoStore, now, log, rates, tariffs, localTime },
+    takeRest: (signal) => registry.countMoney(signal),
+  });
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? demoStore : store).power,
     now,

@@ -295,6 +295,19 @@ const steps: readonly (readonly string[])[] = [
       end`,
   ],
   ["alter table rule_state add column times text"],
+  [
+    "alter table money_day add column profit real",
+    "alter table money_day add column profit_btc real",
+    "alter table money_day add column compared real not null default 0",
+    // Of a day with a time whose cost or revenue was unknown, only how long that was is known: the rest was even.
+    `update money_day set
+      (profit, profit_btc) = (
+        select revenue * of_revenue - cost * of_cost, revenue_btc * of_revenue - cost_btc * of_cost from (
+          select iif(seconds = 0, 1, both / (seconds - unearned)) as of_revenue,
+            iif(seconds = 0, 1, both / (seconds - uncosted)) as of_cost
+          from (select max(0, seconds - max(uncosted, unearned)) * 1.0 as both))),
+      compared = iif(revenue is null or cost is null, 0, max(0, seconds - max(uncosted, unearned)))`,
+  ],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

@@ -25,7 +25,12 @@ export interface MoneySums {
   readonly costBtc: number | null;
   readonly revenue: number | null;
   readonly revenueBtc: number | null;
-  /** Of `seconds`, those whose cost or revenue was unknown. */
+  /** Revenue less cost of the times when both were known: the sums above may be of different times and miners. */
+  readonly profit: number | null;
+  readonly profitBtc: number | null;
+  /** Of `seconds`, those that the profit is of. */
+  readonly compared: number;
+  /** s whose cost or revenue was unknown; also such between reads of which only a meter knows. */
   readonly uncosted: number;
   readonly unearned: number;
 }
@@ -68,7 +73,10 @@ export interface MoneyDays {
   prune(date: string): void;
 }
 
-const sumColumns = ["seconds", "energy", "cost", "cost_btc", "revenue", "revenue_btc", "uncosted", "unearned"] as const;
+const sumColumns = [
+  ...(["seconds", "energy", "cost", "cost_btc", "revenue", "revenue_btc", "profit", "profit_btc"] as const),
+  ...(["compared", "uncosted", "unearned"] as const),
+] as const;
 const keyColumns = ["day", "miner_id", "group_id", "coin", "algorithm", "currency"] as const;
 
 export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
@@ -81,11 +89,12 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
        .join(", ")}`,
   );
   const money = (column: string): string => `sum(case when currency = $currency then ${column} end) as ${column}`;
+  const sums = `sum(seconds) as seconds, sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc,
+    ${money("revenue")}, sum(revenue_btc) as revenue_btc, ${money("profit")}, sum(profit_btc) as profit_btc,
+    ${money("compared")}, sum(uncosted) as uncosted, sum(unearned) as unearned`;
   const queryFor = (of: MoneySubject) =>
     sqlite.prepare(
-      `select substr(day, 1, $letters) as period, group_id, ${moneySubjects[of]} as subject, sum(seconds) as seconds,
-         sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc, ${money("revenue")},
-         sum(revenue_btc) as revenue_btc, sum(uncosted) as uncosted, sum(unearned) as unearned
+      `select substr(day, 1, $letters) as period, group_id, ${moneySubjects[of]} as subject, ${sums}
        from money_day where day between $from and $to
        group by period, group_id, ${moneySubjects[of]} order by period, subject, group_id`,
     );
@@ -96,9 +105,8 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
     algorithm: queryFor("algorithm"),
   };
   const ofMiners = sqlite.prepare(
-    `select count(*) as rows, sum(seconds) as seconds, sum(energy) as energy, ${money("cost")}, sum(cost_btc) as cost_btc,
-       ${money("revenue")}, sum(revenue_btc) as revenue_btc, sum(uncosted) as uncosted, sum(unearned) as unearned
-     from money_day where day = $date and miner_id in (select value from json_each($minerIds))`,
+    `select count(*) as rows, ${sums} from money_day
+     where day = $date and miner_id in (select value from json_each($minerIds))`,
   );
   const costs = sqlite.prepare("select miner_id, cost from money_total where currency = ?");
   const addCost = sqlite.prepare(
@@ -114,7 +122,7 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
           upsert.run(
             ...[key.date, key.minerId, key.groupId, key.coin, key.algorithm, key.currency],
             ...[sums.seconds, sums.energy, sums.cost, sums.costBtc, sums.revenue, sums.revenueBtc],
-            ...[sums.uncosted, sums.unearned],
+            ...[sums.profit, sums.profitBtc, sums.compared, sums.uncosted, sums.unearned],
           );
           if (sums.cost !== null) addCost.run(key.minerId, key.currency, sums.cost);
         }
@@ -157,6 +165,9 @@ const sumsIn = (row: Record<string, SQLOutputValue>): MoneySums => ({
   costBtc: figure(row.cost_btc),
   revenue: figure(row.revenue),
   revenueBtc: figure(row.revenue_btc),
+  profit: figure(row.profit),
+  profitBtc: figure(row.profit_btc),
+  compared: figure(row.compared) ?? 0,
   uncosted: figure(row.uncosted) ?? 0,
   unearned: figure(row.unearned) ?? 0,
 });

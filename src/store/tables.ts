@@ -189,6 +189,9 @@ export interface Tables {
     cost_btc: number | null;
     revenue: number | null;
     revenue_btc: number | null;
+    profit: number | null;
+    profit_btc: number | null;
+    compared: number;
     uncosted: number;
     unearned: number;
   };

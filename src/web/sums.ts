@@ -1,3 +1,4 @@
+import { isSummed, type KnownOf, KnownSum } from "../contract/known-of.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { Row } from "./live.ts";
 
@@ -11,13 +12,12 @@ export interface Sums {
     readonly hashrate: number;
     readonly rigs: number;
   }[];
-  /** W. */
-  readonly power: number | null;
-  /** Rigs that hash and whose power is unknown: the sum is too low then. */
-  readonly withoutPower: number;
+  /** W; it lacks rigs that hash and whose power is unknown. */
+  readonly power: KnownOf;
   /** J/H of the first algorithm's rigs whose hash rate and power are known. */
   readonly efficiency: number | null;
-  readonly profit: number | null;
+  /** Per day, of the rigs whose revenue and cost are known. */
+  readonly profit: KnownOf;
   readonly alarms: number;
 }
 
@@ -25,20 +25,15 @@ export interface Sums {
 export function sumsOf(rows: Iterable<Row>): Sums {
   const byStatus = new Map<MinerStatus, number>();
   const algorithms = new Map<string | null, { hashrate: number; rigs: number; measured: number; power: number }>();
-  let [count, power, withPower, withoutPower, profit, withProfit, alarms] = [0, 0, 0, 0, 0, 0, 0];
+  const [power, profit] = [new KnownSum(), new KnownSum()];
+  let [count, alarms] = [0, 0];
   for (const row of rows) {
     count += 1;
     byStatus.set(row.status, (byStatus.get(row.status) ?? 0) + 1);
     alarms += row.alarms ?? 0;
-    if (row.profit !== null) {
-      profit += row.profit;
-      withProfit += 1;
-    }
+    profit.add(row.profit, isSummed(row.status));
     if (row.readAt !== null) continue;
-    if (row.power !== null) {
-      power += row.power;
-      withPower += 1;
-    } else if (row.status === "Mining") withoutPower += 1;
+    power.add(row.power, row.status === "Mining");
     if (row.hashrate === null || row.hashrate === 0) continue;
     const name = row.algorithm ?? null;
     const sum = algorithms.get(name) ?? { hashrate: 0, rigs: 0, measured: 0, power: 0 };
@@ -57,10 +52,9 @@ export function sumsOf(rows: Iterable<Row>): Sums {
     count,
     byStatus,
     hashrates: sorted.map(([algorithm, { hashrate, rigs }]) => ({ algorithm, hashrate, rigs })),
-    power: withPower === 0 ? null : power,
-    withoutPower,
+    power,
     efficiency: main === undefined || main[1].measured === 0 ? null : main[1].power / main[1].measured,
-    profit: withProfit === 0 ? null : profit,
+    profit,
     alarms,
   };
 }

@@ -72,7 +72,7 @@ describe("each mistake is reported with its path and line", () => {
     [
       "an unknown key that resembles none",
       "poll:\n  frequency: 5",
-      ["2: poll.frequency: is not a known key; known here: interval, timeout, workers, makersLogins"],
+      ["2: poll.frequency: is not a known key; known here: interval, timeout, workers, nameplates, makersLogins"],
     ],
     [
       "an unknown key of a place",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { pino } from "pino";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Messages, ReceivedMessage } from "../../src/contract/messages.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { startHttpServer } from "../../src/http/index.ts";
@@ -10,8 +10,9 @@ import { openStore } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
 import { folders } from "../store/folder.ts";
+import { until } from "../until.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
-import { closeLoopBenches, openLoopBench } from "./loop-bench.ts";
+import { closeLoopBenches, type LoopBench, openLoopBench } from "./loop-bench.ts";
 import { openDouble } from "./source-double.ts";
 
 afterEach(closeLoopBenches);
@@ -66,6 +67,14 @@ async function openFarm({
   return { bench, clock, hours, money };
 }
 
+/** What is in the store of the first day, as after a kill. */
+function stored({ store }: Pick<LoopBench, "store">) {
+  const [row] = store.moneyDays.sums({
+    ...{ from: "2026-11-22", to: "2026-11-22", letters: 10, of: "miner", currency: "USD" },
+  });
+  return row && { ...row, hours: row.seconds / 3600 };
+}
+
 describe("what a miner earned and cost", () => {
   test("is added up by local date, each kWh at the price of its time", async () => {
     const list = Array.from({ length: 48 }, (_, index) => ({
@@ -117,14 +126,40 @@ describe("what a miner earned and cost", () => {
   test("includes the last minute when the service stops in order", async () => {
     const { bench, clock, hours, money } = await openFarm({ config: { electricity: { price: 0.3 } } });
     await hours(1);
+    const [before] = (await money()).list;
     clock.pass(50);
     await bench.turn();
-    const [before] = (await money()).list;
+    expect(stored(bench)?.hours).toBe(1);
     await bench.restart();
-    const [after] = (await money()).list;
+    const after = stored(bench);
     expect([before?.hours, after?.hours]).toEqual([1, 1 + 50 / 3600]);
     for (const key of ["energy", "cost", "revenue"] as const)
       expect((after?.[key] ?? 0) / (before?.[key] ?? 0)).toBeCloseTo(3650 / 3600, 3);
+  });
+
+  test("is stored up to the last read once a minute, so that a kill costs a minute at most", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { bench, clock, hours } = await openFarm({ config: { electricity: { price: 0.3 } } });
+    await hours(1);
+    clock.pass(50);
+    await bench.turn();
+    vi.advanceTimersByTime(60_000);
+    await until(() => stored(bench)?.hours === 1 + 50 / 3600, "the last read to be stored");
+  });
+
+  test("ends with the last read before a silence, not with the last that was counted", async () => {
+    const { bench, clock, hours, money } = await openFarm({ config: { electricity: { price: 0.3 } } });
+    await hours(1);
+    clock.pass(50);
+    await bench.turn();
+    bench.farm.rigs[0]?.powerOff();
+    for (let read = 0; read < 3; read += 1) {
+      clock.pass(3600);
+      await bench.turn();
+    }
+    expect((await bench.miner(0)).isOffline).toBe(true);
+    expect((await money()).list).toMatchObject([{ hours: 1 + 50 / 3600, incomplete: false }]);
   });
 
   test("is known from the first read, also after a restart within a minute, so that front ends announce it once", async () => {
@@ -455,7 +490,9 @@ test("history and money are tables over HTTP, with names that are no formulas", 
   expect(money.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
   expect(money.headers.get("content-disposition")).toBe('attachment; filename="money.csv"');
   const [header, row = "", ...rest] = money.text.split("\r\n");
-  expect(header).toBe("period,id,name,hours,energy,cost,revenue,profit,currency,revenueBtc,profitBtc,incomplete");
+  expect(header).toBe(
+    "period,id,name,hours,energy,cost,revenue,profit,currency,revenueBtc,profitBtc,incomplete,profitHours",
+  );
   expect(row.startsWith(`2026-11-22,${id},"'=HYPERLINK(""http://x""),""a""",2,`)).toBe(true);
   expect(rest).toEqual([""]);
   const history = await ask(
@@ -497,7 +534,7 @@ describe("the ledger", () => {
         });
         let [time, energy] = [start, 0];
         let before: MoneyRead | undefined;
-        const expected = { energy: 0, cost: 0, revenue: 0 };
+        const expected = { energy: 0, cost: 0, revenue: 0, profit: 0 };
         for (const { minutes, wattHours, revenue } of steps) {
           time += minutes * 60_000;
           energy += wattHours ?? 0;
@@ -507,6 +544,7 @@ describe("the ledger", () => {
           };
           ledger.take(1, read);
           const isGap = before !== undefined && time - before.at > 240_000;
+          const sums = { ...expected };
           if (before?.energy != null && read.energy !== null) {
             const drawn = read.energy - before.energy;
             if (!isGap || drawn > 0) expected.energy += drawn;
@@ -515,16 +553,26 @@ describe("the ledger", () => {
           }
           if (!isGap && before?.revenuePerDay != null && revenue !== null)
             expected.revenue += ((before.revenuePerDay + revenue) / 2) * (minutes / 1440);
+          // Only where both are known.
+          if (
+            !isGap &&
+            before?.energy != null &&
+            read.energy !== null &&
+            before.revenuePerDay !== null &&
+            revenue !== null
+          )
+            expected.profit += expected.revenue - sums.revenue - (expected.cost - sums.cost);
           before = read;
         }
         ledger.close();
         const rows = store.moneyDays.sums({
           ...{ from: "0000-00-00", to: "9999-99-99", letters: 10, of: "miner", currency: "EUR" },
         });
-        const sum = (key: "energy" | "cost" | "revenue") => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
+        const sum = (key: keyof typeof expected) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
         expect(sum("energy")).toBeCloseTo(expected.energy, 6);
         expect(sum("cost")).toBeCloseTo(expected.cost, 6);
         expect(sum("revenue")).toBeCloseTo(expected.revenue, 6);
+        expect(sum("profit")).toBeCloseTo(expected.profit, 6);
         expect(ledger.costOf(1) ?? 0).toBeCloseTo(expected.cost, 6);
         await store.close();
       }),

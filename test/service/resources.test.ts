@@ -461,7 +461,9 @@ describe("money", () => {
       profitPerMonth: "$0.00",
       profitPerDayValueBtc: 0,
     });
-    const warnings = [expect.stringMatching(/^The profit of 1 miner is unknown: .*or powerNameplate$/)];
+    const warnings = [
+      expect.stringMatching(/^The profit of 1 miner is unknown: .*supply.*powerNameplate.*poll\.nameplates$/),
+    ];
     expect(metaData.warningList).toEqual(warnings);
     const known = await bench.get(told);
     expect(known.metaData.warningList).toEqual([]);

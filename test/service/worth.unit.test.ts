@@ -102,10 +102,11 @@ describe("revenue, cost, profit and break-even price", () => {
         const [farm, ofGroups] = [new MoneySum(), new MoneySum()];
         const groups = new Map<number, MoneySum>();
         for (const [index, earnings] of each.entries()) {
-          farm.add(earnings);
+          const summed = { earnings, isExpected: true, isEstimated: false };
+          farm.add(summed);
           const group = rigs[index]?.group ?? 0;
           const sum = groups.get(group) ?? new MoneySum();
-          sum.add(earnings);
+          sum.add(summed);
           groups.set(group, sum);
         }
         for (const sum of groups.values()) ofGroups.addSum(sum);
@@ -120,6 +121,17 @@ describe("revenue, cost, profit and break-even price", () => {
                 );
           expect(farm.total("USD")[key]).toEqual(sum);
           expect(ofGroups.total("USD")[key]).toEqual(sum);
+        }
+        // The profit is that of the rigs with both figures, and so are the revenue and the cost beside it.
+        const both = each.filter(({ revenuePerDay, costPerDay }) => revenuePerDay !== null && costPerDay !== null);
+        for (const total of [farm.total("USD"), ofGroups.total("USD")]) {
+          expect([total.minerCount, total.profitMinerCount]).toEqual([rigs.length, both.length]);
+          expect(total.revenueMinerCount).toBe(rigs.filter(({ hashrate }) => hashrate !== null).length);
+          expect(total.costMinerCount).toBe(rigs.filter(({ power }) => power !== null).length);
+          const { profitPerDay, profitRevenuePerDay, profitCostPerDay } = total;
+          expect(profitPerDay).toEqual(
+            both.length === 0 ? null : expect.closeTo((profitRevenuePerDay ?? 0) - (profitCostPerDay ?? 0), 6),
+          );
         }
       }),
     );

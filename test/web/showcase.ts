@@ -84,7 +84,7 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
             energy: energy * 1000,
             cost: energy * 0.07,
             costBtc: (energy * 0.07) / btc,
-            uncosted: 0,
+            ...{ profit: energy * 0.06, profitBtc: (energy * 0.06) / btc, compared: 14_400, uncosted: 0 },
           },
           ...{ revenue: energy * 0.13, revenueBtc: (energy * 0.13) / btc, unearned: 0 },
         },

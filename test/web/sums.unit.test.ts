@@ -29,13 +29,12 @@ test("sums of nothing are unknown, not 0", () => {
     count: 0,
     byStatus: new Map(),
     hashrates: [],
-    power: null,
-    withoutPower: 0,
+    power: { value: null, known: 0, total: 0 },
     efficiency: null,
-    profit: null,
+    profit: { value: null, known: 0, total: 0 },
     alarms: 0,
   });
-  expect(sumsOf([row({ status: "Disconnected" })]).power).toBeNull();
+  expect(sumsOf([row({ status: "Disconnected" })])).toMatchObject({ power: { total: 0 }, profit: { total: 0 } });
 });
 
 test("hash rates are added by algorithm only, and the efficiency is that of the rigs whose power is known", () => {
@@ -49,7 +48,8 @@ test("hash rates are added by algorithm only, and the efficiency is that of the 
     { algorithm: "SHA-256", hashrate: 200e12, rigs: 2 },
     { algorithm: "RandomX", hashrate: 5000, rigs: 1 },
   ]);
-  expect(sums).toMatchObject({ count: 4, power: 2080, withoutPower: 1, efficiency: 2e-11, profit: 1, alarms: 1 });
+  expect(sums).toMatchObject({ count: 4, efficiency: 2e-11, alarms: 1 });
+  expect(sums.power).toEqual(expect.objectContaining({ value: 2080, known: 2, total: 3 }));
   expect([...sums.byStatus]).toEqual([
     ["Mining", 3],
     ["Disconnected", 1],
@@ -68,5 +68,16 @@ test("readings that are out of date do not count, even of a rig that is not disc
     row({ hashrate: 1e12, power: 100 }),
     row({ hashrate: 2e12, power: 200, readAt: "2026-11-22T12:00:00Z" }),
   ]);
-  expect(sums).toMatchObject({ count: 2, power: 100, hashrates: [{ hashrate: 1e12 }] });
+  expect(sums).toMatchObject({ count: 2, power: { value: 100 }, hashrates: [{ hashrate: 1e12 }] });
+});
+
+test("the profit is that of the rigs whose profit is known, and says how many of those that answer it leaves out", () => {
+  const sums = sumsOf([
+    row({ profit: 2 }),
+    row({ profit: -1, status: "Idle" }),
+    ...(["Mining", "Idle", "Stopped", "Starting", "Disconnected", "Disabled", "Error"] as const).map((status) =>
+      row({ status }),
+    ),
+  ]);
+  expect(sums.profit).toEqual(expect.objectContaining({ value: 1, known: 2, total: 5 }));
 });

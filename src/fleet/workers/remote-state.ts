@@ -13,6 +13,7 @@ export interface Shape
     Pick<RigState, "trouble" | "restarting">,
     Pick<Brief, "pools" | "devices"> {
   readonly algorithm: string | null;
+  readonly powerSource: RigReadings["powerSource"];
   /** Of few rigs. */
   readonly rare?: Pick<Brief, "locked" | "starting"> & Partial<Pick<RigReadings, "dual">>;
 }
@@ -23,6 +24,7 @@ export function shapeOf(state: RigState): Shape {
     ...{ uid, driver, identity, software, controls, layout, reason, records, trouble, restarting },
     ...(reading === null ? {} : rareOf(reading)),
     algorithm: reading?.readings.algorithm ?? null,
+    powerSource: reading?.readings.powerSource ?? null,
     pools:
       reading?.pools.map(({ url, worker, active, dual }) => ({ url, worker, active, ...(dual ? { dual } : {}) })) ?? [],
     devices: reading?.devices.map(({ kind }) => ({ kind })) ?? [],
@@ -30,12 +32,13 @@ export function shapeOf(state: RigState): Shape {
 }
 
 /** The shape as JSON in two texts: what is the rig's own, and what rigs of one model have in common. */
-export function writeShape({ controls, layout, software, driver, devices, algorithm, ...own }: Shape): ShapeTexts {
-  return [JSON.stringify(own), JSON.stringify({ controls, layout, software, driver, devices, algorithm })];
+export function writeShape({ controls, layout, software, driver, devices, ...rest }: Shape): ShapeTexts {
+  const { algorithm, powerSource, ...own } = rest;
+  return [JSON.stringify(own), JSON.stringify({ controls, layout, software, driver, devices, algorithm, powerSource })];
 }
 export type ShapeTexts = readonly [own: string, common: string];
 
-type Common = Pick<Shape, "controls" | "layout" | "software" | "driver" | "devices" | "algorithm">;
+type Common = Pick<Shape, "controls" | "layout" | "software" | "driver" | "devices" | "algorithm" | "powerSource">;
 
 /** Each common text is decoded once, and its value shared by all rigs that have it. */
 const commons = new Map<string, Common>();
@@ -142,6 +145,7 @@ export class RemoteState implements RigState {
         uptime: figureAt(figures, offset + 10),
         mining: mining === null ? null : mining === 1,
         algorithm: shape.algorithm,
+        powerSource: shape.powerSource,
         dual,
       },
       controls: shape.controls,

@@ -108,10 +108,10 @@ function sums(
   const count = (field: string, name: string, icon: string) => ({
     [field]: sensor(field, { name, icon, ...measurement, ...diagnostic }),
   });
+  const isKnown = (field: string) => state[field] !== null || previous.has(field);
   const money = (field: string, name: string) => {
     const unit = { unit_of_measurement: `${currency ?? "money"}/d`, icon: "mdi:cash" };
-    const isKnown = state[field] !== null || previous.has(field);
-    return isKnown ? { [field]: sensor(field, { name, ...unit, ...measurement, ...diagnostic }) } : {};
+    return isKnown(field) ? { [field]: sensor(field, { name, ...unit, ...measurement, ...diagnostic }) } : {};
   };
   const rate = (unit: string) => ({
     hashrate: sensor("hashrate_display", { name: "Hash rate", ...hashrateIn(unit) }),
@@ -127,5 +127,6 @@ function sums(
     ...count("miners_in_error", "Miners in error", "mdi:alert"),
     ...money("revenue", "Revenue per day"),
     ...money("profit", "Profit per day"),
+    ...(isKnown("profit") ? count("miners_without_profit", "Miners of unknown profit", "mdi:cash-remove") : {}),
   };
 }

@@ -1,4 +1,5 @@
 import { efficiencyOf } from "../../contract/efficiency.ts";
+import { isSummed } from "../../contract/known-of.ts";
 import {
   type Control,
   type Dual,
@@ -102,6 +103,9 @@ export interface MinerWork {
   readonly earnings: Earnings;
 }
 
+/** Why a profit is unknown: that of its coin's worth, of the rig's power, or of electricity's price. */
+export type ProfitLack = "revenue" | "power" | "price";
+
 /** A miner's part of the totals. */
 export interface MinerFigures extends MinerWork {
   readonly demo: boolean;
@@ -110,10 +114,10 @@ export interface MinerFigures extends MinerWork {
   readonly groupId: number;
   /** One entry for each algorithm that it mines at once; the power counts toward the first. */
   readonly dual: readonly [MinerWork, MinerWork] | null;
-  /** Whether electricity has a price but the power of the rig is unknown. */
-  readonly costUnknown: boolean;
-  /** Whether electricity has a price that is unknown now. */
-  readonly priceUnknown: boolean;
+  /** Whether its power, and so its cost, is that of a nameplate. */
+  readonly isEstimated: boolean;
+  /** What its profit lacks, null if it is known, or not to be expected while the miner is off or starts. */
+  readonly lacks: ProfitLack | null;
   /** What is wrong with its login, null if nothing is. */
   readonly login: string | null;
   readonly gpus: number;
@@ -263,7 +267,7 @@ function worthOf(
   to: Presentation,
 ) {
   const brief = briefOf(state);
-  const { power, dual, ...mined } = brief?.readings ?? unknown;
+  const { power, powerSource, dual, ...mined } = brief?.readings ?? unknown;
   const active = brief?.pools.find((pool) => pool.active);
   const prices = to.prices(id);
   const first = workOf(mined, active, brief === null ? null : { power }, prices, to);
@@ -273,7 +277,8 @@ function worthOf(
       : workOf(
           dual,
           brief.pools.find((pool) => pool.dual === true),
-          { power: 0 },
+          // The first pays for both: without its cost, the profit of neither is known.
+          { power: power === null ? null : 0 },
           prices,
           to,
         );
@@ -293,14 +298,20 @@ function worthOf(
     revenue: earnings.revenuePerDay ?? 0,
     earnings,
     dual: second === null ? null : [first.work, second.work],
-    costUnknown: brief !== null && prices.electricity !== undefined && power === null,
-    priceUnknown: brief !== null && prices.electricity === null,
+    isEstimated: powerSource === "nameplate",
+    lacks: isSummed(status) ? lackOf(earnings, prices) : null,
     login: loginTrouble(state)?.message ?? null,
     gpus: counts.gpu,
     pgas: counts.pga,
     asics: counts.asic,
   };
   return { figures, active, coin, earnings };
+}
+
+function lackOf({ revenuePerDay, profitPerDay, costPerDay }: Earnings, { electricity }: Prices): ProfitLack | null {
+  if (profitPerDay !== null) return null;
+  if (costPerDay === null) return electricity === null ? "price" : "power";
+  return revenuePerDay === null ? "revenue" : null;
 }
 
 /** One algorithm at one pool. `drawn`: the power that counts for it, null for a rig without a reading. */

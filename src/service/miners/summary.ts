@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isSummed } from "../../contract/known-of.ts";
 import type { MetaData, Summary } from "../../contract/resources.ts";
 import type { Caller, Encoded } from "../../contract/service.ts";
 import { allMiners, type Store } from "../../store/index.ts";
@@ -10,7 +11,7 @@ import { MoneySum } from "../money/money-total.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
-import type { MinerFigures, MinerWork } from "./present-miner.ts";
+import type { MinerFigures, MinerWork, ProfitLack } from "./present-miner.ts";
 
 /** The farm's figures. A miner that cannot be reached counts only in `total`. */
 export interface Totals extends NoticeCounts {
@@ -32,17 +33,17 @@ export interface Totals extends NoticeCounts {
 export interface NoticeCounts {
   readonly total: number;
   readonly demos: number;
-  /** Miners whose power, and so whose cost and profit, is unknown although electricity has a price. */
-  readonly costUnknown: number;
-  /** Miners whose electricity has a price that is unknown now. */
-  readonly priceUnknown: number;
+  /** Miners whose profit is unknown, by what it lacks. */
+  readonly lacks: Readonly<Record<ProfitLack, number>>;
+  /** Whether the revenue of any miner is known: a farm without prices of coins needs no warning of each miner. */
+  readonly earns: boolean;
   /** Miners whose login is missing or wrong, and the message of the last of them. */
   readonly logins: number;
   readonly login: string | null;
 }
 
 export const noNotices: NoticeCounts = {
-  ...{ total: 0, demos: 0, costUnknown: 0, priceUnknown: 0, logins: 0, login: null },
+  ...{ total: 0, demos: 0, lacks: { revenue: 0, power: 0, price: 0 }, earns: false, logins: 0, login: null },
 };
 
 /** Makes the metadata of replies. */
@@ -55,24 +56,26 @@ export const metaDataWith =
     ...noticesOf(counts),
   });
 
-function noticesOf({ total, demos, costUnknown, priceUnknown, logins, login }: NoticeCounts) {
+function noticesOf({ total, demos, lacks, earns, logins, login }: NoticeCounts) {
   const infoList: string[] = [];
   const warningList: string[] = [];
   if (demos > 0) {
     const until = demos === total ? "; they are removed when the first real miner is added" : "";
     infoList.push(`Includes ${counted(demos, "demo miner")}, virtual rigs to try things out${until}`);
   }
-  if (costUnknown > 0) {
-    warningList.push(
-      `The profit of ${counted(costUnknown, "miner")} is unknown: electricity has a price, but their power is unknown. ` +
-        "Declare a metering plug (supply) or powerNameplate",
-    );
-  }
-  if (priceUnknown > 0)
-    warningList.push(
-      `The profit of ${counted(priceUnknown, "miner")} is unknown: the price of electricity is unknown now; ` +
-        "see GET /api/prices",
-    );
+  const unknownOf = (count: number, why: string) => {
+    if (count > 0) warningList.push(`The profit of ${counted(count, "miner")} is unknown: ${why}`);
+  };
+  unknownOf(
+    lacks.power,
+    "electricity has a price, but their power is unknown. Declare a metering plug (supply) or powerNameplate, " +
+      "or set poll.nameplates",
+  );
+  unknownOf(lacks.price, "the price of electricity is unknown now; see GET /api/prices");
+  unknownOf(
+    earns ? lacks.revenue : 0,
+    "what they earn is not known. Define their pool with its coin; GET /api/market shows what coins are worth",
+  );
   if (login !== null)
     warningList.push(
       logins === total && total === 1
@@ -112,7 +115,7 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
   const coins = new Map<string, Share>();
   const algorithms = new Map<string, Share>();
   const sum = { total: 0, running: 0, gpus: 0, pgas: 0, asics: 0, hashrate: 0, revenue: 0, demos: 0 };
-  const unknown = { costUnknown: 0, priceUnknown: 0 };
+  const lacks = { revenue: 0, power: 0, price: 0 };
   const money = new MoneySum();
   const groups = new Map<number, MoneySum>();
   let logins = 0;
@@ -126,20 +129,21 @@ export function totalsOf(figures: Iterable<MinerFigures>): Totals {
     sum.hashrate += each.unit === "H/s" ? each.hashrate : 0;
     sum.revenue += each.revenue;
     sum.demos += each.demo ? 1 : 0;
-    unknown.costUnknown += each.costUnknown ? 1 : 0;
-    unknown.priceUnknown += each.priceUnknown ? 1 : 0;
-    money.add(each.earnings);
-    sumOf(groups, each.groupId).add(each.earnings);
+    if (each.lacks !== null) lacks[each.lacks] += 1;
+    const { earnings, isEstimated } = each;
+    const summed = { earnings, isEstimated, isExpected: isSummed(each.status) };
+    money.add(summed);
+    sumOf(groups, each.groupId).add(summed);
     logins += each.login === null ? 0 : 1;
     login = each.login ?? login;
     if (!each.running) continue;
     for (const work of each.dual ?? [each]) {
-      addShare(coins, work.coin, work);
-      addShare(algorithms, work.algorithm, work);
+      addShare(coins, work.coin, work, isEstimated);
+      addShare(algorithms, work.algorithm, work, isEstimated);
     }
   }
   const shares = { coins: [...coins.values()], algorithms: [...algorithms.values()] };
-  return { ...sum, ...unknown, logins, login, ...shares, money, groups };
+  return { ...sum, lacks, earns: money.isEarning, logins, login, ...shares, money, groups };
 }
 
 function sumOf(sums: Map<number, MoneySum>, groupId: number): MoneySum {
@@ -148,7 +152,7 @@ function sumOf(sums: Map<number, MoneySum>, groupId: number): MoneySum {
   return known;
 }
 
-function addShare(shares: Map<string, Share>, name: string, each: MinerWork): void {
+function addShare(shares: Map<string, Share>, name: string, each: MinerWork, isEstimated: boolean): void {
   if (name === "") return;
   let share = shares.get(name);
   if (share === undefined) {
@@ -159,7 +163,7 @@ function addShare(shares: Map<string, Share>, name: string, each: MinerWork): vo
   share.hashrate += each.hashrate;
   share.hashrateAverage += each.hashrateAverage;
   share.revenue += each.revenue;
-  share.money.add(each.earnings);
+  share.money.add({ earnings: each.earnings, isExpected: true, isEstimated });
 }
 
 type ByGroup = Pick<Summary, "energy" | "groupList">;

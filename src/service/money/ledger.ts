@@ -31,6 +31,8 @@ export interface LedgerOptions {
   readonly tariffOf: (minerId: number) => Tariff | undefined;
   /** Money per BTC now. */
   readonly btc: () => number | undefined;
+  /** Takes what was read since the reads that count, so that a kill costs no more than the time between two writes. */
+  readonly takeRest?: (closing: AbortSignal) => Promise<void>;
   /** Days to keep. */
   readonly keepDays: number;
   readonly now: () => number;
@@ -40,11 +42,11 @@ export interface LedgerOptions {
 /** ms between two writes: a power cut loses at most this much. */
 const writeIntervalMs = 60_000;
 const dayMs = 86_400_000;
-/** ms between two reads that count: energy is a counter, and revenue changes slowly. */
-const countedEveryMs = 60_000;
+/** ms after a read that counts until another does: energy is a counter, and revenue changes slowly. Writes come before. */
+const countedEveryMs = 90_000;
 
 /** ms between two counted reads beyond which what was earned meanwhile is not guessed. */
-const longestGap = ({ readEveryMs }: MoneyRead): number => countedEveryMs + Math.max(60_000, 3 * readEveryMs);
+const longestGap = ({ readEveryMs }: MoneyRead): number => writeIntervalMs + Math.max(60_000, 3 * readEveryMs);
 
 /**
  * Adds up what each miner earns and costs, by local date: each kWh at the price of its time. What is unknown is not
@@ -57,13 +59,14 @@ export class Ledger {
   /** What the energy of each miner has cost. */
   readonly #costs: Map<number, number>;
   readonly #timer: NodeJS.Timeout;
+  readonly #closing = new AbortController();
   #failing = false;
   #prunedOn = "";
 
   constructor(options: LedgerOptions) {
     this.#options = options;
     this.#costs = options.days.costs(options.currency);
-    this.#timer = setInterval(() => this.#try(), writeIntervalMs);
+    this.#timer = setInterval(() => void this.#turn(), writeIntervalMs);
     this.#timer.unref();
   }
 
@@ -119,6 +122,7 @@ export class Ledger {
 
   close(): void {
     clearInterval(this.#timer);
+    this.#closing.abort();
     this.#try();
   }
 
@@ -154,17 +158,25 @@ export class Ledger {
     const { revenue, revenueBtc } = earned(before, read);
     const { groupId, second = null } = read;
     const keyOf = ({ coin, algorithm }: Revenue): MoneyKey => ({ date, minerId, groupId, coin, algorithm, currency });
+    const costBtc = cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate;
+    const other = second === null ? null : earned(before.second ?? null, second);
+    // Of two coins that are mined at once an unknown one earns nothing.
+    const profit = less(revenue ?? (other?.revenue == null ? null : 0), cost);
     this.#sum(keyOf(read), {
       seconds: isGap ? 0 : seconds,
       energy: drawn,
-      cost,
-      costBtc: cost === 0 ? 0 : cost === null || rate === undefined ? null : cost / rate,
-      revenue,
-      revenueBtc,
+      ...{ cost, costBtc, revenue, revenueBtc, profit },
+      profitBtc: less(revenueBtc ?? (other?.revenueBtc == null ? null : 0), costBtc),
+      compared: profit === null ? 0 : seconds,
       uncosted: cost === null ? seconds : 0,
-      unearned: revenue === null && !isGap ? seconds : 0,
+      unearned: revenue === null ? seconds : 0,
     });
-    if (second !== null) this.#sum(keyOf(second), { ...nothingCounted, ...earned(before.second ?? null, second) });
+    if (second !== null && other !== null)
+      this.#sum(keyOf(second), {
+        ...{ ...nothingCounted, ...other },
+        profit: cost === null ? null : other.revenue,
+        profitBtc: costBtc === null ? null : other.revenueBtc,
+      });
     if (cost !== null) this.#costs.set(minerId, (this.costOf(minerId) ?? 0) + cost);
   }
 
@@ -173,6 +185,17 @@ export class Ledger {
     const known = this.#unsaved.get(name);
     if (known === undefined) this.#unsaved.set(name, { key, sums });
     else known.sums = addedSums(known.sums, sums);
+  }
+
+  /** Never rejects. */
+  async #turn(): Promise<void> {
+    const { signal } = this.#closing;
+    try {
+      await this.#options.takeRest?.(signal);
+    } catch (error) {
+      this.#options.log.error({ err: error }, "what miners earn and cost cannot be counted");
+    }
+    if (!signal.aborted) this.#try();
   }
 
   /** A failure is logged once. */
@@ -187,7 +210,12 @@ export class Ledger {
   }
 }
 
-const nothingCounted = { seconds: 0, energy: null, cost: 0, costBtc: 0, uncosted: 0, unearned: 0 } as const;
+const nothingCounted = {
+  ...{ seconds: 0, energy: null, cost: 0, costBtc: 0, compared: 0, uncosted: 0, unearned: 0 },
+} as const;
+
+const less = (revenue: number | null, cost: number | null): number | null =>
+  revenue === null || cost === null ? null : revenue - cost;
 
 const mean = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : (one + other) / 2;
@@ -203,6 +231,9 @@ export const addedSums = (one: MoneySums, other: MoneySums): MoneySums => ({
   costBtc: plus(one.costBtc, other.costBtc),
   revenue: plus(one.revenue, other.revenue),
   revenueBtc: plus(one.revenueBtc, other.revenueBtc),
+  profit: plus(one.profit, other.profit),
+  profitBtc: plus(one.profitBtc, other.profitBtc),
+  compared: one.compared + other.compared,
   uncosted: one.uncosted + other.uncosted,
   unearned: one.unearned + other.unearned,
 });

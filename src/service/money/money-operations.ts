@@ -144,7 +144,8 @@ const dateBefore = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) - days * dayMs).toISOString().slice(0, 10);
 
 const nothing: MoneySums = {
-  ...{ seconds: 0, energy: null, cost: null, costBtc: null, revenue: null, revenueBtc: null, uncosted: 0, unearned: 0 },
+  ...{ seconds: 0, energy: null, cost: null, costBtc: null, revenue: null, revenueBtc: null, profit: null },
+  ...{ profitBtc: null, compared: 0, uncosted: 0, unearned: 0 },
 };
 
 interface Line {
@@ -191,12 +192,10 @@ function withOuter(groupId: number, parents: ReadonlyMap<number, number>): numbe
 }
 
 function present(period: string, sums: MoneySums): MoneyReport["totalList"][number] {
-  const { seconds, energy, cost, costBtc, revenue, revenueBtc, uncosted, unearned } = sums;
+  const { seconds, energy, cost, revenue, profit, revenueBtc, profitBtc, compared, uncosted, unearned } = sums;
   return {
-    ...{ period, hours: seconds / 3600, energy, cost, revenue },
-    profit: revenue === null || cost === null ? null : revenue - cost,
-    revenueBtc,
-    profitBtc: revenueBtc === null || costBtc === null ? null : revenueBtc - costBtc,
+    ...{ period, hours: seconds / 3600, energy, cost, revenue, profit, profitHours: compared / 3600 },
+    ...{ revenueBtc, profitBtc },
     incomplete: uncosted > 0 || unearned > 0,
   };
 }

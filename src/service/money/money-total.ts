@@ -1,37 +1,76 @@
+import { KnownSum } from "../../contract/known-of.ts";
 import type { MoneyTotal } from "../../contract/resources.ts";
 import type { Earnings } from "./earnings.ts";
 
-type Amounts = Omit<MoneyTotal, "currency">;
-type Amount = keyof Amounts;
+/** What sums take of a miner. */
+interface Summed {
+  readonly earnings: Earnings;
+  /** Whether it counts although nothing of it is known. */
+  readonly isExpected: boolean;
+  /** Whether its power is that of a nameplate. */
+  readonly isEstimated: boolean;
+}
 
-const amounts: Readonly<Record<Amount, (earnings: Earnings) => number | null>> = {
-  revenuePerDay: (each) => each.revenuePerDay,
-  costPerDay: (each) => each.costPerDay,
-  profitPerDay: (each) => each.profitPerDay,
-  revenueBtcPerDay: (each) => each.revenueBtc,
-  profitBtcPerDay: (each) => each.profitBtc,
-};
-const names: readonly Amount[] = ["revenuePerDay", "costPerDay", "profitPerDay", "revenueBtcPerDay", "profitBtcPerDay"];
-
-/** Sums of what is known of many miners; null while nothing of it is known. */
+/** Sums over miners. The profit is that of the miners whose revenue and cost are both known, and of no others. */
 export class MoneySum {
-  readonly #sums: Record<Amount, number | null> = {
-    ...{ revenuePerDay: null, costPerDay: null, profitPerDay: null, revenueBtcPerDay: null, profitBtcPerDay: null },
-  };
+  #count = 0;
+  readonly #revenue = new KnownSum();
+  readonly #cost = new KnownSum();
+  readonly #profit = new KnownSum();
+  readonly #revenueBtc = new KnownSum();
+  readonly #profitBtc = new KnownSum();
+  /** Of the miners that the profit is of. */
+  readonly #profitRevenue = new KnownSum();
+  readonly #profitCost = new KnownSum();
+  #estimated = 0;
 
-  add(earnings: Earnings): void {
-    for (const name of names) this.#plus(name, amounts[name](earnings));
+  add({ earnings, isExpected, isEstimated }: Summed): void {
+    const { revenuePerDay, costPerDay, profitPerDay, revenueBtc, profitBtc } = earnings;
+    if (!isExpected && profitPerDay === null && !revenuePerDay && !costPerDay) return;
+    this.#count += 1;
+    this.#revenue.add(revenuePerDay);
+    this.#cost.add(costPerDay);
+    this.#profit.add(profitPerDay);
+    this.#revenueBtc.add(revenueBtc);
+    this.#profitBtc.add(profitBtc);
+    if (profitPerDay === null) return;
+    this.#profitRevenue.add(revenuePerDay);
+    this.#profitCost.add(costPerDay);
+    this.#estimated += isEstimated ? 1 : 0;
   }
 
   addSum(other: MoneySum): void {
-    for (const name of names) this.#plus(name, other.#sums[name]);
+    this.#count += other.#count;
+    this.#revenue.addSum(other.#revenue);
+    this.#cost.addSum(other.#cost);
+    this.#profit.addSum(other.#profit);
+    this.#revenueBtc.addSum(other.#revenueBtc);
+    this.#profitBtc.addSum(other.#profitBtc);
+    this.#profitRevenue.addSum(other.#profitRevenue);
+    this.#profitCost.addSum(other.#profitCost);
+    this.#estimated += other.#estimated;
+  }
+
+  /** Whether the revenue of any miner is known. */
+  get isEarning(): boolean {
+    return this.#revenue.known > 0;
   }
 
   total(currency: string): MoneyTotal {
-    return { ...this.#sums, currency };
-  }
-
-  #plus(name: Amount, value: number | null): void {
-    if (value !== null) this.#sums[name] = (this.#sums[name] ?? 0) + value;
+    return {
+      revenuePerDay: this.#revenue.value,
+      costPerDay: this.#cost.value,
+      profitPerDay: this.#profit.value,
+      revenueBtcPerDay: this.#revenueBtc.value,
+      profitBtcPerDay: this.#profitBtc.value,
+      currency,
+      minerCount: this.#count,
+      revenueMinerCount: this.#revenue.known,
+      costMinerCount: this.#cost.known,
+      profitMinerCount: this.#profit.known,
+      profitRevenuePerDay: this.#profitRevenue.value,
+      profitCostPerDay: this.#profitCost.value,
+      estimatedMinerCount: this.#estimated,
+    };
   }
 }

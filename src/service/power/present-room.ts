@@ -154,10 +154,9 @@ function holderOf({ loop }: Room, entries: readonly Entry[], { loops, power }: R
 function today(minerIds: readonly number[], { sumsOf, localTime, currency, now }: RoomContext): ShownRoom["today"] {
   const { date } = localTime(now());
   const sums = sumsOf(minerIds, date);
-  const { energy = null, cost = null, revenue = null } = sums ?? {};
+  const { energy = null, cost = null, revenue = null, profit = null } = sums ?? {};
   return {
-    ...{ date, energy, cost, revenue, currency },
-    profit: revenue === null || cost === null ? null : revenue - cost,
+    ...{ date, energy, cost, revenue, profit, currency },
     incomplete: sums !== null && (sums.uncosted > 0 || sums.unearned > 0),
   };
 }

@@ -19,6 +19,11 @@ export const money: typeof source = {
   profit: "Gewinn",
   hours: "Gelesene Stunden",
   incomplete: "Ein Teil von Ertrag oder Kosten ist unbekannt",
+  rigsIncomplete: {
+    one: "Für # Rig nicht bekannt, zumindest zeitweise",
+    other: "Für # Rigs nicht bekannt, zumindest zeitweise",
+  },
+  withoutHours: (hours, all) => `ohne ${hours} von ${all} Rig-Stunden`,
   by: "Im Einzelnen",
   subjects: { miner: "Nach Rig", group: "Nach Gruppe", coin: "Nach Münze", algorithm: "Nach Algorithmus" },
   days: "Nach Tagen",

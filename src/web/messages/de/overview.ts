@@ -19,6 +19,15 @@ export const overview: typeof source = {
   revenue: "Ertrag pro Tag",
   cost: "Strom pro Tag",
   revenueAndCost: (revenue, cost) => `${revenue} Ertrag, ${cost} für Strom`,
+  withoutProfit: {
+    one: "ohne # Rig, dessen Ertrag oder Kosten nicht bekannt sind",
+    other: "ohne # Rigs, deren Ertrag oder Kosten nicht bekannt sind",
+  },
+  leftOut: { one: "# nicht gezählt", other: "# nicht gezählt" },
+  estimated: {
+    one: "die Leistung von # Rig ist nach seinem Typenschild geschätzt",
+    other: "die Leistung von # Rigs ist nach ihren Typenschildern geschätzt",
+  },
   noRevenue: "Der Ertrag ist nicht bekannt.",
   history: "Verlauf",
   figure: "Was das Diagramm zeigt",

@@ -34,7 +34,7 @@ export const rig: typeof source = {
   accepted: "Angenommene Shares",
   ofExpected: (share, expected) => `${share} von ${expected}`,
   average: (rate) => `im Mittel ${rate}`,
-  powerSource: { measured: "gemessen", reported: "vom Rig gemeldet", nameplate: "angegeben, nicht gemessen" },
+  powerSource: { measured: "gemessen", reported: "vom Rig gemeldet", nameplate: "nach Typenschild geschätzt" },
   limit: (power) => `Grenze ${power}`,
   airIn: (temperature) => `Zuluft ${temperature}`,
   airOut: (temperature) => `Abluft ${temperature}`,

@@ -17,6 +17,11 @@ export const money = {
   profit: "Profit",
   hours: "Hours read",
   incomplete: "A part of the revenue or cost is unknown",
+  rigsIncomplete: {
+    one: "Not known for # rig, at least for a part of the time",
+    other: "Not known for # rigs, at least for a part of the time",
+  },
+  withoutHours: (hours: string, all: string) => `without ${hours} of ${all} rig hours`,
   by: "In detail",
   subjects: { miner: "By rig", group: "By group", coin: "By coin", algorithm: "By algorithm" },
   days: "By day",

@@ -14,6 +14,15 @@ export const overview = {
   revenue: "Revenue per day",
   cost: "Electricity per day",
   revenueAndCost: (revenue: string, cost: string) => `${revenue} earned, ${cost} for electricity`,
+  withoutProfit: {
+    one: "without # rig whose revenue or cost is not known",
+    other: "without # rigs whose revenue or cost is not known",
+  },
+  leftOut: { one: "# not counted", other: "# not counted" },
+  estimated: {
+    one: "the power of # rig is estimated from its nameplate",
+    other: "the power of # rigs is estimated from their nameplates",
+  },
   noRevenue: "The revenue is not known.",
   history: "History",
   figure: "What the chart shows",

@@ -32,7 +32,7 @@ export const rig = {
   accepted: "Accepted shares",
   ofExpected: (share: string, expected: string) => `${share} of ${expected}`,
   average: (rate: string) => `average ${rate}`,
-  powerSource: { measured: "measured", reported: "reported by the rig", nameplate: "declared, not measured" },
+  powerSource: { measured: "measured", reported: "reported by the rig", nameplate: "estimated from the nameplate" },
   limit: (power: string) => `limit ${power}`,
   airIn: (temperature: string) => `air in ${temperature}`,
   airOut: (temperature: string) => `air out ${temperature}`,

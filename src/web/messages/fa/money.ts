@@ -19,6 +19,11 @@ export const money: typeof source = {
   profit: "سود",
   hours: "ساعت‌های خوانده‌شده",
   incomplete: "بخشی از درآمد یا هزینه نامعلوم است",
+  rigsIncomplete: {
+    one: "برای # ریگ، دست‌کم در بخشی از زمان، معلوم نیست",
+    other: "برای # ریگ، دست‌کم در بخشی از زمان، معلوم نیست",
+  },
+  withoutHours: (hours, all) => `بدون ${hours} از ${all} ساعت ریگ`,
   by: "به تفکیک",
   subjects: { miner: "بر پایهٔ ریگ", group: "بر پایهٔ گروه", coin: "بر پایهٔ کوین", algorithm: "بر پایهٔ الگوریتم" },
   days: "روزانه",

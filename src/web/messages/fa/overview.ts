@@ -16,6 +16,15 @@ export const overview: typeof source = {
   revenue: "درآمد روزانه",
   cost: "هزینهٔ برق روزانه",
   revenueAndCost: (revenue, cost) => `${revenue} درآمد، ${cost} برای برق`,
+  withoutProfit: {
+    one: "بدون # ریگ که درآمد یا هزینه‌اش معلوم نیست",
+    other: "بدون # ریگ که درآمد یا هزینه‌شان معلوم نیست",
+  },
+  leftOut: { one: "# به حساب نیامده", other: "# به حساب نیامده" },
+  estimated: {
+    one: "توان # ریگ از روی پلاک مشخصات برآورد شده است",
+    other: "توان # ریگ از روی پلاک مشخصات برآورد شده است",
+  },
   noRevenue: "درآمد معلوم نیست.",
   history: "تاریخچه",
   figure: "آنچه نمودار نشان می‌دهد",

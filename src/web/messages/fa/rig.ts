@@ -34,7 +34,7 @@ export const rig: typeof source = {
   accepted: "شیرهای پذیرفته",
   ofExpected: (share, expected) => `${share} از ${expected}`,
   average: (rate) => `میانگین ${rate}`,
-  powerSource: { measured: "اندازه‌گیری‌شده", reported: "به گزارش ریگ", nameplate: "اعلام‌شده، نه اندازه‌گیری‌شده" },
+  powerSource: { measured: "اندازه‌گیری‌شده", reported: "به گزارش ریگ", nameplate: "برآورد از روی پلاک مشخصات" },
   limit: (power) => `سقف ${power}`,
   airIn: (temperature) => `هوای ورودی ${temperature}`,
   airOut: (temperature) => `هوای خروجی ${temperature}`,

@@ -19,6 +19,11 @@ export const money: typeof source = {
   profit: "Vinst",
   hours: "Lästa timmar",
   incomplete: "En del av intäkten eller kostnaden är okänd",
+  rigsIncomplete: {
+    one: "Inte känd för # rigg, åtminstone en del av tiden",
+    other: "Inte känd för # riggar, åtminstone en del av tiden",
+  },
+  withoutHours: (hours, all) => `utan ${hours} av ${all} riggtimmar`,
   by: "I detalj",
   subjects: { miner: "Per rigg", group: "Per grupp", coin: "Per mynt", algorithm: "Per algoritm" },
   days: "Per dag",

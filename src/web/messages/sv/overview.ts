@@ -19,6 +19,15 @@ export const overview: typeof source = {
   revenue: "Intäkt per dag",
   cost: "El per dag",
   revenueAndCost: (revenue, cost) => `${revenue} in, ${cost} för el`,
+  withoutProfit: {
+    one: "utan # rigg vars intäkt eller kostnad inte är känd",
+    other: "utan # riggar vars intäkt eller kostnad inte är känd",
+  },
+  leftOut: { one: "# räknas inte", other: "# räknas inte" },
+  estimated: {
+    one: "effekten hos # rigg är uppskattad efter märkskylten",
+    other: "effekten hos # riggar är uppskattad efter märkskylten",
+  },
   noRevenue: "Intäkten är inte känd.",
   history: "Historik",
   figure: "Vad diagrammet visar",

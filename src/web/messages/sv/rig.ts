@@ -34,7 +34,7 @@ export const rig: typeof source = {
   accepted: "Godkända shares",
   ofExpected: (share, expected) => `${share} av ${expected}`,
   average: (rate) => `i snitt ${rate}`,
-  powerSource: { measured: "mätt", reported: "enligt riggen", nameplate: "angiven, inte mätt" },
+  powerSource: { measured: "mätt", reported: "enligt riggen", nameplate: "uppskattad efter märkskylten" },
   limit: (power) => `gräns ${power}`,
   airIn: (temperature) => `luft in ${temperature}`,
   airOut: (temperature) => `luft ut ${temperature}`,

@@ -1,14 +1,17 @@
+import type { MoneyReport } from "../../../contract/resources.ts";
 import { addressOf, call } from "../../api.ts";
-import { energy, money, number } from "../../format.ts";
+import { counted, energy, money, number } from "../../format.ts";
 import { t } from "../../language.ts";
+import { summary } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card, Page, Tile, Tiles } from "../../parts/page.tsx";
+import { SumTile } from "../../parts/sum.tsx";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import { DaysChart } from "./days-chart.tsx";
 import { Prices } from "./prices.tsx";
-import { linesOf, localDate, totalOf } from "./report.ts";
+import { type Line, linesOf, localDate, profitIn, totalOf } from "./report.ts";
 import { ReportTable } from "./report-table.tsx";
 import "./money.css";
 
@@ -31,6 +34,19 @@ export default function Money() {
       {may("getMoney") ? <Report /> : null}
     </Page>
   );
+}
+
+/** How many rigs have no whole profit, where the lines are of rigs. */
+function rigsWithGaps(of: MoneyReport["of"], lines: readonly Line[]): string | null {
+  const gaps = lines.filter(({ incomplete }) => incomplete).length;
+  if (gaps === 0) return null;
+  return of === "miner" ? counted(gaps, t.money.rigsIncomplete) : t.money.incomplete;
+}
+
+/** How many rigs have a cost by their nameplate now. */
+function estimated(): string | null {
+  const count = summary.value?.money?.estimatedMinerCount ?? 0;
+  return count === 0 ? null : counted(count, t.overview.estimated);
 }
 
 function Report() {
@@ -56,19 +72,21 @@ function Report() {
       </nav>
       <Loading from={report}>
         {(value, known) => {
-          const total = totalOf(value);
+          const [total, lines] = [totalOf(value), linesOf(value)];
           const amount = (of: number | null) => money(of, value.currency);
           return (
             <>
               <Tiles>
                 <Tile name={t.money.energy} value={energy(total.energy)} />
-                <Tile name={t.money.cost} value={amount(total.cost)} />
+                <Tile name={t.money.cost} value={amount(total.cost)} note={estimated()} />
                 <Tile name={t.money.revenue} value={amount(total.revenue)} />
-                <Tile
+                <SumTile
                   name={t.money.profit}
-                  value={amount(total.profit)}
-                  note={total.incomplete ? t.money.incomplete : null}
-                  {...(total.profit !== null && total.profit < 0 ? { tone: "bad" as const } : {})}
+                  sum={profitIn(total)}
+                  format={amount}
+                  notes={[rigsWithGaps(of, lines)]}
+                  leavesOut={(hours) => t.money.withoutHours(number(hours), number(total.hours))}
+                  marksLoss
                 />
                 <Tile name={t.money.hours} value={number(total.hours)} />
               </Tiles>
@@ -93,7 +111,7 @@ function Report() {
                   </div>
                 }
               >
-                <ReportTable lines={linesOf(value)} currency={value.currency} of={of} known={known} />
+                <ReportTable lines={lines} currency={value.currency} of={of} known={known} />
               </Card>
             </>
           );

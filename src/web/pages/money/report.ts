@@ -1,8 +1,9 @@
+import type { KnownOf } from "../../../contract/known-of.ts";
 import type { MoneyReport } from "../../../contract/resources.ts";
 
 export type Sums = Pick<
   MoneyReport["totalList"][number],
-  "energy" | "cost" | "revenue" | "profit" | "hours" | "incomplete"
+  "energy" | "cost" | "revenue" | "profit" | "profitHours" | "hours" | "incomplete"
 >;
 
 /** What one miner, group, coin or algorithm came to in the whole time of a report. */
@@ -20,20 +21,30 @@ const sum = (one: Sums, other: Sums): Sums => ({
   cost: plus(one.cost, other.cost),
   revenue: plus(one.revenue, other.revenue),
   profit: plus(one.profit, other.profit),
+  profitHours: one.profitHours + other.profitHours,
   incomplete: one.incomplete || other.incomplete,
 });
 
-const nothing: Sums = { hours: 0, energy: null, cost: null, revenue: null, profit: null, incomplete: false };
+const nothing: Sums = {
+  ...{ hours: 0, energy: null, cost: null, revenue: null, profit: null, profitHours: 0, incomplete: false },
+};
 
 /** The whole time together; of what is known. */
 export const totalOf = (report: MoneyReport): Sums => report.totalList.reduce<Sums>(sum, nothing);
 
+/** The profit, of the whole hours in which revenue and cost were both known. */
+export const profitIn = ({ profit, profitHours, hours }: Sums): KnownOf => ({
+  value: profit,
+  known: Math.round(profitHours),
+  total: Math.round(hours),
+});
+
 /** One line for each subject, over all periods; the best profit first, unknown ones last. */
 export function linesOf(report: MoneyReport): readonly Line[] {
   const lines = new Map<string, Line>();
-  for (const { id, name, hours, energy, cost, revenue, profit, incomplete } of report.list) {
+  for (const { id, name, hours, energy, cost, revenue, profit, profitHours, incomplete } of report.list) {
     const key = `${id} ${id === null ? name : ""}`;
-    const part = { hours, energy, cost, revenue, profit, incomplete };
+    const part = { hours, energy, cost, revenue, profit, profitHours, incomplete };
     // The newest name counts: lists are sorted by time.
     lines.set(key, { id, name, ...sum(lines.get(key) ?? nothing, part) });
   }

@@ -1,7 +1,10 @@
+import type { KnownOf } from "../../../contract/known-of.ts";
+import type { MoneyTotal } from "../../../contract/resources.ts";
 import { counted, efficiency, hashrate, money, number, percent, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { openAlarms, rigs, summary, urgentAlarms } from "../../live.ts";
 import { Tile, Tiles } from "../../parts/page.tsx";
+import { SumTile } from "../../parts/sum.tsx";
 import { may } from "../../session.ts";
 import type { Sums } from "../../sums.ts";
 
@@ -11,7 +14,6 @@ const mostAlgorithms = 3;
 /** What the farm does, draws and earns now. */
 export function FarmTiles({ sums }: { sums: Sums }) {
   const [main, ...others] = sums.hashrates;
-  const total = summary.value?.money;
   return (
     <Tiles>
       <Tile
@@ -27,27 +29,14 @@ export function FarmTiles({ sums }: { sums: Sums }) {
           note={counted(each.rigs, t.overview.rigs)}
         />
       ))}
-      <Tile
+      <SumTile
         name={t.overview.power}
-        value={power(sums.power)}
-        note={sums.withoutPower === 0 ? null : counted(sums.withoutPower, t.overview.withoutPower)}
+        sum={sums.power}
+        format={power}
+        leavesOut={(count) => counted(count, t.overview.withoutPower)}
       />
       <Tile name={t.overview.efficiency} value={efficiency(sums.efficiency)} />
-      <Tile
-        name={t.overview.profit}
-        value={money(total?.profitPerDay, total?.currency)}
-        note={
-          total === undefined || total.costPerDay === null
-            ? null
-            : total.revenuePerDay === null
-              ? t.overview.noRevenue
-              : t.overview.revenueAndCost(
-                  money(total.revenuePerDay, total.currency),
-                  money(total.costPerDay, total.currency),
-                )
-        }
-        {...(total?.profitPerDay != null && total.profitPerDay < 0 ? { tone: "bad" as const } : {})}
-      />
+      {may("getSummary") ? <ProfitTile total={summary.value?.money} /> : null}
       {may("listNotifications") ? <AlarmsTile /> : null}
     </Tiles>
   );
@@ -65,6 +54,37 @@ function AlarmsTile() {
     />
   );
 }
+
+/** The profit of the rigs whose revenue and cost are known, with both, and how many are left out. */
+function ProfitTile({ total }: { total: MoneyTotal | undefined }) {
+  const amount = (value: number | null) => money(value, total?.currency);
+  return (
+    <SumTile
+      name={t.overview.profit}
+      sum={total === undefined ? "loading" : profitOf(total)}
+      format={amount}
+      notes={total === undefined ? [] : notesOn(total, amount)}
+      leavesOut={(count) => counted(count, t.overview.withoutProfit)}
+      marksLoss
+    />
+  );
+}
+
+const profitOf = ({ profitPerDay, profitMinerCount, minerCount, revenueMinerCount }: MoneyTotal): KnownOf => ({
+  value: profitPerDay,
+  known: profitMinerCount,
+  // A farm whose revenue is not known at all is told so, and not of each rig.
+  total: revenueMinerCount === 0 ? profitMinerCount : minerCount,
+});
+
+const notesOn = (total: MoneyTotal, amount: (value: number | null) => string): (string | null)[] => [
+  total.profitMinerCount > 0
+    ? t.overview.revenueAndCost(amount(total.profitRevenuePerDay), amount(total.profitCostPerDay))
+    : total.revenueMinerCount === 0 && total.minerCount > 0
+      ? t.overview.noRevenue
+      : null,
+  total.estimatedMinerCount === 0 ? null : counted(total.estimatedMinerCount, t.overview.estimated),
+];
 
 /** The hash rate of an algorithm as a share of what its rigs are expected to reach. */
 function reached(algorithm: string | null): string | null {

@@ -1,14 +1,17 @@
 import { useMemo } from "preact/hooks";
 import { call } from "../../api.ts";
-import { byName, hashrate, money, number, power } from "../../format.ts";
+import { byName, counted, hashrate, money, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { type Row, rigs } from "../../live.ts";
 import { useLoaded } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
+import { SumText } from "../../parts/sum.tsx";
 import { link } from "../../route.ts";
 import { currency, may } from "../../session.ts";
 import { sumsOf } from "../../sums.ts";
+
+const leftOut = (count: number): string => counted(count, t.overview.leftOut);
 
 /** Each group at the top level with what its rigs, also those of its subgroups, come to. */
 export function GroupsCard() {
@@ -67,8 +70,12 @@ export function GroupsCard() {
                 </th>
                 <td class="number">{t.overview.of(number(sums.byStatus.get("Mining") ?? 0), number(sums.count))}</td>
                 <td class="number">{hashrate(sums.hashrates[0]?.hashrate, sums.hashrates[0]?.algorithm)}</td>
-                <td class="number">{power(sums.power)}</td>
-                <td class="number">{money(sums.profit, currency())}</td>
+                <td class="number">
+                  <SumText sum={sums.power} format={power} leavesOut={leftOut} />
+                </td>
+                <td class="number">
+                  <SumText sum={sums.profit} format={(value) => money(value, currency())} leavesOut={leftOut} />
+                </td>
               </tr>
             ))}
           </tbody>

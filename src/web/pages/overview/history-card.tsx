@@ -1,8 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
+import { uncounted } from "../../../contract/known-of.ts";
 import type { Reply } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
 import { now } from "../../clock.ts";
-import { hashrate, money, number, power } from "../../format.ts";
+import { counted, hashrate, money, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { summary } from "../../live.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
@@ -64,7 +65,7 @@ export function HistoryCard({ sums }: { sums: Sums }) {
 type SummaryHistory = Reply<"getSummaryHistory"> & { readonly span: [from: number, to: number] };
 
 /** What the tiles show, in the order of a point of the history. */
-function presentOf({ hashrates, power: watts, byStatus, count }: Sums) {
+function presentOf({ hashrates, power: { value: watts }, byStatus, count }: Sums) {
   const { revenuePerDay = null, costPerDay = null, profitPerDay = null } = summary.value?.money ?? {};
   const mining = byStatus.get("Mining") ?? 0;
   return [hashrates[0]?.hashrate ?? null, watts, mining, count, revenuePerDay, costPerDay, profitPerDay] as const;
@@ -135,6 +136,11 @@ function HistoryChart({ history, sums, figure, known }: HistoryChartProps) {
           secondAxis
           titleHidden
         />
+      ) : null}
+      {figure === "money" && uncounted(sums.profit) > 0 ? (
+        <p class="hint">
+          {t.overview.profit}: {counted(uncounted(sums.profit), t.overview.withoutProfit)}
+        </p>
       ) : null}
     </>
   );

@@ -145,13 +145,14 @@ function HeatingCard({ miner: { heating, power: held } }: { miner: MinerDetail }
 
 function MoneyCard({ miner: { money: worth, readings, coinInfo } }: { miner: MinerDetail }) {
   const { currency } = worth;
+  const isEstimated = readings.powerSource === "nameplate" && worth.costPerDay !== null;
   const perKwh = (value: number | null) => (value === null ? "–" : t.rig.perKwh(money(value, currency)));
   return (
     <Card title={t.rig.money}>
       <Facts
         list={[
           [t.rig.revenue, money(worth.revenuePerDay, currency)],
-          [t.rig.cost, money(worth.costPerDay, currency)],
+          [t.rig.cost, `${money(worth.costPerDay, currency)}${isEstimated ? ` (${t.rig.powerSource.nameplate})` : ""}`],
           [t.rig.profit, money(worth.profitPerDay, currency)],
           [t.rig.breakEven, perKwh(worth.breakEvenPrice)],
           [t.rig.price, perKwh(worth.electricityPrice)],

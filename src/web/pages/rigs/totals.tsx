@@ -1,6 +1,7 @@
 import { counted, hashrate, number, power } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Status } from "../../parts/status.tsx";
+import { SumText } from "../../parts/sum.tsx";
 import type { Listed } from "./use-listed.ts";
 import { statuses, toggled, type View } from "./view.ts";
 
@@ -45,10 +46,7 @@ export function TotalsBar({ listed, view, change }: { listed: Listed; view: View
         <div>
           <dt>{t.rigs.totalPower}</dt>
           <dd>
-            {power(totals.power)}
-            {totals.withoutPower === 0 || totals.power === null ? null : (
-              <small> ({counted(totals.withoutPower, t.rigs.powerUnknown)})</small>
-            )}
+            <SumText sum={totals.power} format={power} leavesOut={(count) => counted(count, t.rigs.powerUnknown)} />
           </dd>
         </div>
       </dl>

@@ -1,0 +1,26 @@
+import { nameplatePower } from "../catalogue/nameplate-power.ts";
+import type { Identity } from "../contract/readings.ts";
+
+/** Makers of firmware for Antminers, whose models they name without the maker. */
+const onAntminers: ReadonlySet<string> = new Set(["Braiins", "Hiveon", "LuxOS", "MARA", "MSKMiner", "VNish"]);
+
+/** What stands in a model's name beside the model: its maker, its hash rate, its version. */
+const maker = /^(?:antminer|whatsminer|avalon(?:miner)?|innosilicon)\s*/;
+const furtherWords = /[_(].*$|-\d+.*$|\s+v\.?\d.*$|\s*\d+t\b.*$/;
+
+const plain = (name: string): string =>
+  name.trim().toLowerCase().replace(maker, "").replace(furtherWords, "").replace(/[\s.]/g, "");
+
+const watts: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
+  Object.entries(nameplatePower).map(([make, models]) => [
+    make.toLowerCase(),
+    new Map(Object.entries(models).map(([model, power]) => [plain(model), power])),
+  ]),
+);
+
+/** W by the nameplate of the model; null if the model is not known as it is named: variants differ by half and more. */
+export function nameplateOf({ make, model }: Pick<Identity, "make" | "model">): number | null {
+  if (model === null) return null;
+  const isAntminer = onAntminers.has(make ?? "") || /^antminer\b/i.test(model);
+  return watts.get(isAntminer ? "antminer" : (make ?? "").toLowerCase())?.get(plain(model)) ?? null;
+}
