@@ -1,10 +1,11 @@
+import { asicModel } from "../../../catalogue/asic-models.ts";
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Identity } from "../../../contract/readings.ts";
 import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { antminerAlgorithm, type Kind, kindOf } from "../cgminer/identity.ts";
+import { type Kind, kindOf } from "../cgminer/identity.ts";
 import { refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 import { asleep, type MinerConfig } from "./config.ts";
@@ -86,7 +87,7 @@ export class AntminerReader {
     if (this.#trouble === null) await this.#readInTurn(generation, signal, notes);
     const report = "value" in found ? found.value : null;
     const identity = this.#identity(report?.model ?? null);
-    const algorithm = this.#kind?.algorithm ?? antminerAlgorithm(identity.model);
+    const algorithm = this.#kind?.algorithm ?? asicModel("Antminer", identity.model)?.algorithm ?? null;
     this.#noticeRestart(report?.readings.uptime ?? null);
     return {
       identity,

@@ -88,13 +88,14 @@ class CgminerRig implements Rig {
     const sections = await this.#sections(signal, notes);
     this.#noticeRestart(uptimeOf(sections));
     await this.#introduce(sections, signal);
-    const snapshot = snapshotOf(sections, notes, this.#kind?.identity.model);
+    const snapshot = snapshotOf(sections, notes, this.#kind?.identity ?? unknownIdentity);
     await this.#ask(sections, snapshot, signal);
     const kind = this.#kind;
     const { devices, dual, dualPools } = await this.#readCards(snapshot, signal);
     const denial = kind?.software ? (readOnlyNotes[kind.software] ?? readOnlyNote) : deniedNote;
     if (this.#access.deniedAll) notes.add(denial);
-    const algorithm = this.#algorithm ?? kind?.algorithm ?? snapshot.algorithm;
+    // The firmware of some ASIC miners names the algorithm of the cgminer that it was made from.
+    const algorithm = kind?.algorithm ?? this.#algorithm ?? snapshot.algorithm;
     return {
       identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(snapshot.summary, kind) },
       readings: { ...readingsOf(snapshot), algorithm, dual, notes: notes.list() },
