@@ -43,6 +43,15 @@ const longestReadMs = 60_000;
 /** Why a yielding read was aborted. */
 const madeWay = new DOMException("a command goes first", "AbortError");
 
+/** What a rig that restarts may cause until it is ready: it refuses connections, closes them, or answers in part. */
+const unready: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.timeout", "rig.unreachable"]);
+
+const troubleOf = ({ code, unquoted, message }: RigbridgeError): Trouble => ({
+  code,
+  message: unquoted,
+  quoted: message,
+});
+
 /** How a read is treated. */
 export interface ReadManner {
   /** The rig may be silent for a moment without being gone. */
@@ -353,11 +362,16 @@ export class FleetRig {
   }
 
   #miss(error: RigbridgeError, silence: boolean): void {
-    const trouble: Trouble = { code: error.code, message: error.unquoted, quoted: error.message };
+    const trouble = this.#state.restarting && unready.has(error.code) ? this.#notBack(error) : troubleOf(error);
     const refused = error.code === "rig.other" || error.code === "in.use";
     const isAway = this.#rig?.isAway === true;
     this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence, isAway));
-    this.#suspect(doubtful.has(error.code) || refused);
+    this.#suspect(doubtful.has(trouble.code) || refused);
+  }
+
+  #notBack({ message }: RigbridgeError): Trouble {
+    const sentence = `${formatAddress(this.declared.address)} is restarting and does not answer yet`;
+    return { code: "rig.unreachable", message: sentence, quoted: `${sentence} (${message})` };
   }
 
   /** Other firmware may answer now, perhaps at another port; a driver set by the owner stays. */
