@@ -225,7 +225,12 @@ export const Config = z.strictObject({
   poll: z
     .strictObject({
       interval: z.number().min(1).max(3600).default(10).describe("seconds between two reads of a rig"),
-      timeout: z.number().min(0.5).max(60).default(5).describe("seconds before a read times out"),
+      timeout: z
+        .number()
+        .min(0.5)
+        .max(60)
+        .default(5)
+        .describe("seconds before a read times out; a rig that answers more slowly gets more, up to its interval"),
       workers: z
         .union([z.literal("auto", workerWords), z.int(workerWords).min(0, workerWords).max(64, workerWords)])
         .default(0)

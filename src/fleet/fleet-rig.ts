@@ -3,10 +3,11 @@ import { RigbridgeError } from "../contract/problems.ts";
 import type { Identity } from "../contract/readings.ts";
 import { formatAddress } from "../link/address.ts";
 import type { Reading, Rig } from "../link/driver.ts";
-import { identify } from "../link/identify.ts";
 import { nameplateOf } from "../link/nameplate.ts";
+import { Pace } from "../link/pace.ts";
 import { openPlug } from "../link/plugs/open-plug.ts";
 import type { Plug } from "../link/plugs/plug.ts";
+import { connectDevice } from "./connect-device.ts";
 import type { Declared, RigContext } from "./declared.ts";
 import { driverNamed, openRig } from "./open-rig.ts";
 import { sameShape, shapeOf } from "./remembered-shape.ts";
@@ -36,8 +37,20 @@ const doubtSilenceAfter = 10;
 /** Errors that another device, or other firmware, may cause. */
 const doubtful: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.login"]);
 
+/** However seldom a slow rig is read. */
+const longestReadMs = 60_000;
+
 /** Why a yielding read was aborted. */
 const madeWay = new DOMException("a command goes first", "AbortError");
+
+/** What a rig that restarts may cause until it is ready: it refuses connections, closes them, or answers in part. */
+const unready: ReadonlySet<string> = new Set(["rig.garbled", "rig.refused", "rig.timeout", "rig.unreachable"]);
+
+const troubleOf = ({ code, unquoted, message }: RigbridgeError): Trouble => ({
+  code,
+  message: unquoted,
+  quoted: message,
+});
 
 /** How a read is treated. */
 export interface ReadManner {
@@ -53,6 +66,7 @@ export class FleetRig {
   readonly phase: number;
   readonly #context: RigContext;
   readonly #mutex = new Mutex();
+  readonly #pace: Pace;
   #state: RigState;
   #rig: Rig | null = null;
   /** Kept across connections to the rig behind it, with its last state. */
@@ -81,6 +95,7 @@ export class FleetRig {
     this.declared = declared;
     this.phase = phaseOf(declared.id);
     this.#context = context;
+    this.#pace = new Pace(context.timeout, Math.min(declared.interval, longestReadMs));
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
     this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
     this.#written = rememberedOf(this.#state);
@@ -115,7 +130,7 @@ export class FleetRig {
   /** When time alone changes the state, by the monotonic clock; Infinity when it does not. */
   get agesAt(): number {
     const { reading, missed, restarting } = this.#state;
-    if (reading !== null) return this.#readAt + (missed + 1) * this.declared.interval + this.#context.timeout;
+    if (reading !== null) return this.#readAt + (missed + 1) * this.declared.interval + this.#pace.readMs;
     return restarting ? this.#restartsUntil : Number.POSITIVE_INFINITY;
   }
 
@@ -123,7 +138,7 @@ export class FleetRig {
   age(): void {
     const { interval } = this.declared;
     // A read that ends with its timeout was due that much earlier.
-    const silent = this.#context.monotonicNow() - this.#readAt - this.#context.timeout;
+    const silent = this.#context.monotonicNow() - this.#readAt - this.#pace.readMs;
     this.#move(afterSilence(this.#state, Math.floor(silent / interval)));
   }
 
@@ -255,10 +270,17 @@ export class FleetRig {
 
   async #readOnce(limit: AbortController): Promise<Reading> {
     // An own timer: AbortSignal.timeout costs several times as much, 4,000 times a second.
-    const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#context.timeout);
+    const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), this.#pace.readMs);
+    const begun = this.#context.monotonicNow();
+    this.#pace.begin();
     try {
       this.#rig ??= await this.#open(limit.signal);
-      return await this.#rig.read(limit.signal);
+      const reading = await this.#rig.read(limit.signal);
+      this.#pace.succeeded(this.#context.monotonicNow() - begun);
+      return reading;
+    } catch (error) {
+      if (limit.signal.reason !== madeWay) this.#pace.failed();
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -279,15 +301,12 @@ export class FleetRig {
   }
 
   async #connect(signal: AbortSignal): Promise<Rig> {
-    const { address, credentials, driver } = this.declared;
-    const known = driver ?? (this.#anew ? null : this.#state.driver);
+    const anew = this.#anew;
     this.#anew = false;
-    const found = await identify(
-      address,
-      credentials,
-      AbortSignal.any([signal, this.#context.closing]),
-      driverNamed(known),
-      { identity: this.#state.identity, controls: this.#state.controls, firmware: this.#context.firmware },
+    const { declared } = this;
+    const found = await connectDevice(
+      { declared, context: this.#context, state: this.#state, pace: this.#pace, anew },
+      signal,
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
     this.#state = { ...this.#state, driver: found.driver.id, identity: this.#state.identity ?? found.identity };
@@ -343,11 +362,16 @@ export class FleetRig {
   }
 
   #miss(error: RigbridgeError, silence: boolean): void {
-    const trouble: Trouble = { code: error.code, message: error.unquoted, quoted: error.message };
+    const trouble = this.#state.restarting && unready.has(error.code) ? this.#notBack(error) : troubleOf(error);
     const refused = error.code === "rig.other" || error.code === "in.use";
     const isAway = this.#rig?.isAway === true;
     this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence, isAway));
-    this.#suspect(doubtful.has(error.code) || refused);
+    this.#suspect(doubtful.has(trouble.code) || refused);
+  }
+
+  #notBack({ message }: RigbridgeError): Trouble {
+    const sentence = `${formatAddress(this.declared.address)} is restarting and does not answer yet`;
+    return { code: "rig.unreachable", message: sentence, quoted: `${sentence} (${message})` };
   }
 
   /** Other firmware may answer now, perhaps at another port; a driver set by the owner stays. */

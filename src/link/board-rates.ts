@@ -1,5 +1,6 @@
 import type { RigReadings } from "../contract/readings.ts";
 import type { DeviceReading, Reading } from "./driver.ts";
+import { nameplateRate } from "./plausible-rates.ts";
 
 /**
  * Compares the sum of the boards' hash rates with the rig's own, for every family. Firmware mixes up the units (MH/s
@@ -12,7 +13,7 @@ export function withCheckedRates(reading: Reading): Reading {
   const { boards, hashrate, hashrateAverage, mining } = readings;
   const sum = sumOf(boards);
   if (sum === null || hashrate === null || mining === false) return reading;
-  const { onBoards, onTotal, note } = verdict(sum, hashrate, readings);
+  const { onBoards, onTotal, note } = verdict(sum, hashrate, readings, nameplateRate(reading.identity));
   if (note === null) return reading;
   const checked: RigReadings = {
     ...readings,
@@ -42,7 +43,7 @@ const farApart = 30;
 
 type Known = Pick<RigReadings, "hashrateAverage" | "hashrateExpected" | "algorithm">;
 
-function verdict(sum: number, hashrate: number, known: Known): Verdict {
+function verdict(sum: number, hashrate: number, known: Known, nameplate: number | null): Verdict {
   const { hashrateAverage } = known;
   // Some boards report an average, which is far below the present rate while a rig ramps up.
   const average = hashrateAverage !== null && inOneUnit(hashrateAverage, hashrate) ? hashrateAverage : hashrate;
@@ -50,7 +51,7 @@ function verdict(sum: number, hashrate: number, known: Known): Verdict {
   if (sum >= 0.8 * low && sum <= 1.2 * high) return { onBoards: 1, onTotal: 1, note: null };
   const factor = [1000, 1 / 1000].find((each) => [low, high].some((rate) => ratio(sum * each, rate) <= near));
   if (factor === undefined) return { onBoards: 1, onTotal: 1, note: disagreement(sum, hashrate) };
-  return boardsAreRight(sum, hashrate, known)
+  return boardsAreRight(sum, hashrate, known, nameplate)
     ? { onBoards: 1, onTotal: 1 / factor, note: correction("the rig's was", 1 / factor) }
     : { onBoards: factor, onTotal: 1, note: correction("the boards' were", factor) };
 }
@@ -65,14 +66,15 @@ const mostOfOneRig: Readonly<Record<string, number>> = {
 };
 
 /**
- * Of two rates that differ by 1000. The rig's own is right unless there is evidence against it: its page shows that
- * one.
+ * Of two rates that differ by 1000. The one nearer to the model's nameplate is right. Without one, the rig's own is,
+ * unless there is evidence against it: its page shows that one.
  */
-function boardsAreRight(sum: number, hashrate: number, known: Known): boolean {
+function boardsAreRight(sum: number, hashrate: number, known: Known, nameplate: number | null): boolean {
   const { algorithm, hashrateAverage, hashrateExpected } = known;
-  if (Math.max(sum, hashrate) > (mostOfOneRig[algorithm ?? ""] ?? Number.POSITIVE_INFINITY)) return sum < hashrate;
+  if (nameplate === null && Math.max(sum, hashrate) > (mostOfOneRig[algorithm ?? ""] ?? Number.POSITIVE_INFINITY))
+    return sum < hashrate;
   const isOtherUnit = hashrateAverage !== null && !inOneUnit(hashrateAverage, hashrate);
-  const witness = hashrateExpected ?? (isOtherUnit ? hashrateAverage : null);
+  const witness = nameplate ?? hashrateExpected ?? (isOtherUnit ? hashrateAverage : null);
   return witness !== null && ratio(witness, sum) < ratio(witness, hashrate);
 }
 

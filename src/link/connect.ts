@@ -5,6 +5,7 @@ import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig } from "./d
 import type { RigFirmware } from "./firmware.ts";
 import { isLiquidCooled } from "./identity.ts";
 import { hasLogin, type Link } from "./link.ts";
+import { withPlausibleRates } from "./plausible-rates.ts";
 import { SessionEnded } from "./session-ended.ts";
 import { NotOnDevice } from "./transports/http.ts";
 import { Unchanged } from "./unchanged.ts";
@@ -30,7 +31,7 @@ class CheckedRig implements Required<Rig> {
     const begun = monotonicNow();
     const read = await firmware.read(() => this.#rig.read(signal));
     firmware.recognise(read.identity);
-    const reading = withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(read))));
+    const reading = withPlausibleRates(withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(read)))));
     return this.#unchanged.in(this.#refusals.without(reading, begun));
   }
 

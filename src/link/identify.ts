@@ -8,6 +8,7 @@ import { FirmwareBook, RigFirmware } from "./firmware.ts";
 import { FurtherSigns, signOf } from "./further-signs.ts";
 import { unknownIdentity } from "./identity.ts";
 import { type Credentials, hasLogin, openLink } from "./link.ts";
+import type { Pace } from "./pace.ts";
 import { programPort } from "./ports.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
 import { exchange } from "./transports/rpc.ts";
@@ -26,6 +27,11 @@ export interface Known {
   readonly identity: Identity | null;
   /** As last offered. */
   readonly controls: readonly Control[];
+  /** How many fans it has listed. */
+  readonly fans?: number;
+  /** Whether it was read since the program started. */
+  readonly wasRead?: boolean;
+  readonly pace?: Pace;
   /** Shared by all rigs of a fleet. */
   readonly firmware: FirmwareBook;
 }
@@ -91,7 +97,12 @@ function identified(
   const identity = { ...unknownIdentity, ...signs };
   firmware.recognise(known.identity ?? identity);
   const at = { ...address, port: address.port ?? programPort(driver) };
-  return { driver, rig: connect(driver, openLink(at, login, now, known.controls, firmware)), identity, address };
+  return {
+    driver,
+    rig: connect(driver, openLink(at, login, now, known.controls, firmware, undefined, known)),
+    identity,
+    address,
+  };
 }
 
 /** The given credentials, else the maker's default login where that is allowed. */

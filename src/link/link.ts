@@ -1,6 +1,7 @@
 import type { Control } from "../contract/readings.ts";
 import type { RigAddress } from "./address.ts";
 import { RigFirmware } from "./firmware.ts";
+import { Pace } from "./pace.ts";
 import type { Dial } from "./transports/exchange.ts";
 import { type FrameTransport, frameTransport } from "./transports/frames.ts";
 import { type HttpTransport, httpTransport } from "./transports/http.ts";
@@ -29,6 +30,12 @@ export interface Link {
   readonly credentials: Credentials;
   /** The controls as last offered, also by an earlier connection or run: for ranges that the device does not report. */
   readonly knownControls: readonly Control[];
+  /** How many fans it has listed, also by an earlier connection or run. */
+  readonly knownFans: number;
+  /** Whether it was read by an earlier connection. */
+  readonly wasRead: boolean;
+  /** How long it may take. */
+  readonly pace: Pace;
   /** What its firmware has, also by the answers of other rigs with the same. */
   readonly firmware: RigFirmware;
   /** Milliseconds of a clock that never jumps. */
@@ -36,6 +43,16 @@ export interface Link {
   /** Epoch ms, for devices that report their start time. */
   readonly now: () => number;
 }
+
+/** What earlier connections to the rig have shown. */
+interface EarlierReads {
+  readonly fans?: number;
+  readonly wasRead?: boolean;
+  readonly pace?: Pace;
+}
+
+/** ms, where no fleet sets it. */
+const usualReadMs = 5_000;
 
 /** Whether any login is given. */
 export const hasLogin = ({ username, password, token }: Credentials): boolean =>
@@ -57,6 +74,7 @@ export function openLink(
   knownControls: readonly Control[] = [],
   firmware = new RigFirmware({ now: monotonicNow }),
   now: () => number = Date.now,
+  { fans: knownFans = 0, wasRead = false, pace = new Pace(usualReadMs) }: EarlierReads = {},
 ): Link {
   let http: HttpTransport | undefined;
   let rpc: RpcTransport | undefined;
@@ -64,23 +82,26 @@ export function openLink(
   let lines: LineTransport | undefined;
   return {
     get http() {
-      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial);
+      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial, pace);
       return http;
     },
     get rpc() {
-      rpc ??= rpcTransport(host, port ?? 4028, dial);
+      rpc ??= rpcTransport(host, port ?? 4028, dial, pace);
       return rpc;
     },
     get frames() {
-      frames ??= frameTransport(host, port ?? 4433);
+      frames ??= frameTransport(host, port ?? 4433, pace);
       return frames;
     },
     get lines() {
-      lines ??= lineTransport(host, port ?? 3333, dial);
+      lines ??= lineTransport(host, port ?? 3333, dial, pace);
       return lines;
     },
     credentials,
     knownControls,
+    knownFans,
+    wasRead,
+    pace,
     firmware,
     monotonicNow,
     now,

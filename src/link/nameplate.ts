@@ -1,8 +1,6 @@
+import { isAntminer } from "../catalogue/asic-models.ts";
 import { nameplatePower } from "../catalogue/nameplate-power.ts";
 import type { Identity } from "../contract/readings.ts";
-
-/** Makers of firmware for Antminers, whose models they name without the maker. */
-const onAntminers: ReadonlySet<string> = new Set(["Braiins", "Hiveon", "LuxOS", "MARA", "MSKMiner", "VNish"]);
 
 /** What stands in a model's name beside the model: its maker, its hash rate, its version. */
 const maker = /^(?:antminer|whatsminer|avalon(?:miner)?|innosilicon)\s*/;
@@ -21,6 +19,5 @@ const watts: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
 /** W by the nameplate of the model; null if the model is not known as it is named: variants differ by half and more. */
 export function nameplateOf({ make, model }: Pick<Identity, "make" | "model">): number | null {
   if (model === null) return null;
-  const isAntminer = onAntminers.has(make ?? "") || /^antminer\b/i.test(model);
-  return watts.get(isAntminer ? "antminer" : (make ?? "").toLowerCase())?.get(plain(model)) ?? null;
+  return watts.get(isAntminer(make, model) ? "antminer" : (make ?? "").toLowerCase())?.get(plain(model)) ?? null;
 }

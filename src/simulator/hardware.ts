@@ -1,3 +1,5 @@
+import { altcoinHardware } from "./altcoin-hardware.ts";
+
 /** The hardware of a virtual rig, in H/s, W, °C, rpm, Hz and V, at the rated frequency and voltage, warm. */
 export interface Hardware {
   /** As in the rig's own protocol. */
@@ -17,13 +19,18 @@ export interface Hardware {
   readonly voltage: number;
   /** Hashes per share of difficulty 1. */
   readonly hashesPerDifficulty: number;
-  /** For ethash Bitmain's firmware reports MH/s in fields named GHS. SHA-256 if absent. */
-  readonly algorithm?: "ethash";
+  /** SHA-256 if absent. */
+  readonly algorithm?: string;
+  /** H/s that Bitmain's firmware counts in fields named GHS, where it is not 1e9; it then does not state the unit. */
+  readonly giga?: number;
+  /** The same for its boards, where they differ. */
+  readonly gigaOfBoards?: number;
 }
 
 const difficultyOne = 2 ** 32;
 
 export const hardware = {
+  ...altcoinHardware,
   bitaxe: {
     model: "BM1370",
     hashrate: 1.071e12,
@@ -53,22 +60,6 @@ export const hardware = {
     frequency: 675e6,
     voltage: 13.7,
     hashesPerDifficulty: difficultyOne,
-  },
-  e9: {
-    model: "Antminer E9",
-    hashrate: 2.4e9,
-    power: 1920,
-    idlePower: 50,
-    temperature: 64,
-    temperatureLimit: 95,
-    fanRpm: 5400,
-    fans: 4,
-    boards: 3,
-    chips: 64,
-    frequency: 1_100e6,
-    voltage: 12,
-    hashesPerDifficulty: 1,
-    algorithm: "ethash",
   },
   /** A generic three-board rig under plain cgminer or bfgminer. */
   boards: {

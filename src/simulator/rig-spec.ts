@@ -186,6 +186,7 @@ const dialectHardware = {
   cgminer: "boards",
   bfgminer: "boards",
   bmminer: "antminer",
+  innosilicon: "a9",
   sgminer: "amdCards",
   teamredminer: "amdCards",
 } as const satisfies Record<DialectName, HardwareName>;

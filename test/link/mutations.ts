@@ -5,6 +5,7 @@ import type { Driver } from "../../src/link/driver.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { RigFirmware } from "../../src/link/firmware.ts";
 import type { Link } from "../../src/link/link.ts";
+import { Pace } from "../../src/link/pace.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/transports/http.ts";
 import { decode, parseStrict } from "../../src/link/transports/json.ts";
 import { type DeviceReply, replyOf } from "../../src/link/transports/rpc.ts";
@@ -247,6 +248,9 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
   return {
     credentials: { token, password: token },
     knownControls: [],
+    knownFans: 0,
+    wasRead: false,
+    pace: new Pace(5_000),
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
     now: () => 1.8e12,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { changePool } from "../../src/service/commands/steps.ts";
 import type { RigSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { type Specimen, specimens } from "../docs/specimens.ts";
+import { problem } from "../errors.ts";
 import { until } from "../until.ts";
 import { openBench } from "./bench.ts";
 import { axeos, cgminer, closeAll, steered } from "./command-bench.ts";
@@ -63,6 +64,21 @@ describe("a restart", () => {
       message: expect.stringContaining("was not seen to restart"),
     });
   });
+
+  test.each(["close", "reset", "truncated", "empty-object", "garbage", "http-500"] as const)(
+    "is named as the reason while the rig cannot be set: %s",
+    async (fault) => {
+      const { rig, set, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 4_000 });
+      await poll();
+      rig.model.restart = () => undefined;
+      expect(await set("reboot", "true")).toMatchObject({ state: "sent", taken: true });
+      rig.fault = fault;
+      expect(await problem(set("frequency", "490"))).toMatchObject({
+        code: "rig.unreachable",
+        message: expect.stringContaining("is restarting and does not answer yet"),
+      });
+    },
+  );
 
   test("that does not happen ends unknown, and keeps no later command waiting", async () => {
     const { rig, store, set, row, poll } = await steered({ requestMs: 9_000, answerMs: 2_000, changeMs: 1_500 });

@@ -2,6 +2,7 @@ import { connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { rigLookup } from "../forbidden-addresses.ts";
+import type { Pace } from "../pace.ts";
 import { connectTimeout, cutShort, limits } from "./limits.ts";
 
 export type Dial = () => Duplex;
@@ -25,8 +26,14 @@ export interface Settle<T> {
 
 /** The open exchanges of one transport; once it is closed, they and all later ones are cancelled. */
 export class OpenExchanges {
+  /** Told how the rig answers; null where nobody asks. */
+  readonly pace: Pace | null;
   readonly #open: { cancel(): void }[] = [];
   #isClosed = false;
+
+  constructor(pace: Pace | null = null) {
+    this.pace = pace;
+  }
 
   get isClosed(): boolean {
     return this.#isClosed;
@@ -66,6 +73,7 @@ export abstract class Exchange<T> {
   readonly #open: OpenExchanges;
   readonly #settle: Settle<T>;
   readonly #socket: Duplex | null = null;
+  #isConnected = false;
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
 
@@ -102,6 +110,7 @@ export abstract class Exchange<T> {
   protected succeed(reply: T): void {
     if (this.#isDone) return;
     this.#stop();
+    this.#open.pace?.answered();
     this.#settle.resolve(reply);
   }
 
@@ -144,6 +153,7 @@ export abstract class Exchange<T> {
 
   readonly #connected = (): void => {
     clearTimeout(this.#timer);
+    this.#isConnected = true;
     this.#socket?.write(this.#request);
   };
 
@@ -158,7 +168,10 @@ export abstract class Exchange<T> {
     this.take(chunk);
   };
 
-  readonly #cut = (): void => this.cancel();
+  readonly #cut = (): void => {
+    if (this.#isConnected) this.#open.pace?.cut();
+    this.cancel();
+  };
 
   #end(error: NodeJS.ErrnoException | null): void {
     if (!this.#isDone) this.ended(error);

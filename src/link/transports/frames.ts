@@ -1,4 +1,5 @@
 import { hostAndPort } from "../address.ts";
+import type { Pace } from "../pace.ts";
 import { Exchange, OpenExchanges } from "./exchange.ts";
 import { garbled, isReset, limits, socketError, tooLarge } from "./limits.ts";
 import { type DeviceReply, replyOf } from "./rpc.ts";
@@ -16,9 +17,9 @@ export interface FrameTransport {
   close(): void;
 }
 
-export function frameTransport(host: string, port: number): FrameTransport {
+export function frameTransport(host: string, port: number, pace?: Pace): FrameTransport {
   const target = { host, port, at: hostAndPort(host, port) };
-  const open = new OpenExchanges();
+  const open = new OpenExchanges(pace);
   return {
     at: target.at,
     ask: (request, signal) => {

@@ -2,6 +2,7 @@ import { constants, gunzipSync } from "node:zlib";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { isRecord } from "../../contract/record.ts";
 import { hostAndPort } from "../address.ts";
+import type { Pace } from "../pace.ts";
 import { printable } from "../tolerant-reader.ts";
 import { type Dial, Exchange, OpenExchanges, type Target } from "./exchange.ts";
 import { HttpParser } from "./http-parser.ts";
@@ -44,9 +45,9 @@ export interface HttpTransport {
   close(): void;
 }
 
-export function httpTransport(host: string, port: number, tls: boolean, dial?: Dial): HttpTransport {
+export function httpTransport(host: string, port: number, tls: boolean, dial?: Dial, pace?: Pace): HttpTransport {
   const at = hostAndPort(host, port);
-  const open = new OpenExchanges();
+  const open = new OpenExchanges(pace);
   const target = { host, port, tls, dial, at };
 
   const call = (what: HttpCall, signal: AbortSignal): Promise<HttpReply> =>

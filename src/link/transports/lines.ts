@@ -1,4 +1,5 @@
 import { hostAndPort } from "../address.ts";
+import type { Pace } from "../pace.ts";
 import { type Dial, Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
 import { decode, parseStrict } from "./json.ts";
 import { garbled, isReset, limits, socketError, tooLarge } from "./limits.ts";
@@ -19,9 +20,9 @@ export interface LineTransport {
   close(): void;
 }
 
-export function lineTransport(host: string, port: number, dial?: Dial): LineTransport {
+export function lineTransport(host: string, port: number, dial?: Dial, pace?: Pace): LineTransport {
   const target = { host, port, dial, at: hostAndPort(host, port) };
-  const open = new OpenExchanges();
+  const open = new OpenExchanges(pace);
   return {
     at: target.at,
     ask: (requests, signal) => askLines(target, requests, signal, open),

@@ -1,4 +1,5 @@
 import { hostAndPort } from "../address.ts";
+import type { Pace } from "../pace.ts";
 import { type Dial, Exchange, OpenExchanges, type Settle, type Target } from "./exchange.ts";
 import { decode, parseReply, parseStrict } from "./json.ts";
 import { garbled, garbledText, isReset, limits, socketError, tooLarge } from "./limits.ts";
@@ -27,9 +28,9 @@ export interface RpcTransport {
 /** `head`: an HTTP head may precede the JSON. */
 export type Framing = "plain" | "head";
 
-export function rpcTransport(host: string, port: number, dial?: Dial): RpcTransport {
+export function rpcTransport(host: string, port: number, dial?: Dial, pace?: Pace): RpcTransport {
   const target = { host, port, dial, at: hostAndPort(host, port) };
-  const open = new OpenExchanges();
+  const open = new OpenExchanges(pace);
   const ask: RpcTransport["ask"] = (request, signal, framing) =>
     exchange(target, JSON.stringify(request), signal, open, framing);
   return {

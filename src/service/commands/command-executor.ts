@@ -251,6 +251,12 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Troubles of a rig that does not answer or closes the connection. */
 const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "rig.garbled"]);
 
+const isAway = (error: unknown): boolean => error instanceof RigbridgeError && away.has(error.code);
+
+/** Its answer was not garbled: a rig that restarts breaks connections off. */
+const notBack = (): RigbridgeError =>
+  new RigbridgeError("rig.unreachable", "The rig is restarting and does not answer yet");
+
 const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: AbortSignal): RigbridgeError =>
   new RigbridgeError(
     "rig.unconfirmed",
@@ -349,10 +355,14 @@ class Session {
       answer = await write(this.#rig.rig(), signal);
     } catch (error) {
       if (isRefusal(error)) throw error;
-      if (proof.by === "restart") return { answer: "", restart: { proof, seconds, sentAt, unanswered: error } };
+      if (proof.by === "restart") {
+        // Some break off the connection because they restart.
+        if (error instanceof RigbridgeError && error.code === "rig.garbled") this.#rig.restarts(seconds);
+        return { answer: "", restart: { proof, seconds, sentAt, unanswered: error } };
+      }
       if (proof.by === "read" && (await this.#confirms(proof, seconds)))
         return { answer: "The rig did not answer, but reports the change", restart: null };
-      throw error;
+      throw this.#rig.state.restarting && isAway(error) ? notBack() : error;
     }
     if (restarts) this.#rig.restarts(seconds);
     if (proof.by === "restart") return { answer, restart: { proof, seconds, sentAt, unanswered: null } };

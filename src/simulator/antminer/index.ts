@@ -30,7 +30,8 @@ export function antminer(body: RigBody, options: AntminerOptions): Conversation 
 function answerRpc(rig: AntminerRig, request: string, bmminer: (request: string) => Reply | null): Reply | null {
   if (isSilent(settled(rig))) return { head: noHead, body: "", tail: "", times: 1, close: true };
   const wanted = objectIn(request);
-  if (wanted?.command === "stats" && wanted.new_api === true && !rig.kind.old)
-    return rpcReply(JSON.stringify(stats(rig)));
-  return wanted?.command === "stats" && rig.kind.old ? rpcReply(oldStats(rig)) : bmminer(request);
+  const { old } = rig.kind;
+  if (wanted?.command !== "stats") return bmminer(request);
+  if (old !== null) return rpcReply(oldStats(rig, old));
+  return wanted.new_api === true ? rpcReply(JSON.stringify(stats(rig))) : bmminer(request);
 }

@@ -1,6 +1,7 @@
-import { counted } from "../cgminer/bmminer-reports.ts";
+import { counted, countedOfBoard } from "../cgminer/bmminer-reports.ts";
 import { poolStatus, shareOfBoard, temperatureOfBoard } from "../cgminer/reports.ts";
 import type { Pool, RigModel } from "../model.ts";
+import type { OldStats } from "./models.ts";
 import type { AntminerRig } from "./state.ts";
 
 /** The reports of newer firmware, and the statistics of the S9, which number boards from 6. */
@@ -59,7 +60,7 @@ const rates = ({ body: { model } }: AntminerRig) => ({
   rate_30m: ghs(model, model.hashrate(1800)),
   rate_avg: ghs(model, model.averageHashrate),
   rate_ideal: ghs(model, model.ratedHashrate),
-  ...(model.hardware.algorithm === "ethash" ? {} : { rate_unit: "GH/s" }),
+  ...(model.hardware.giga !== undefined ? {} : { rate_unit: "GH/s" }),
 });
 
 /** A sleeping rig has none. */
@@ -136,8 +137,8 @@ function poolLine({ body: { model } }: AntminerRig, pool: Pool, index: number): 
   };
 }
 
-/** The S9's answer to `stats`: boards 6 to 8, fans 3 and 6. */
-export function oldStats(rig: AntminerRig): string {
+/** The answer of an S9 and its time to `stats`. */
+export function oldStats(rig: AntminerRig, old: OldStats): string {
   const { model } = rig.body;
   const frequency = Math.round(model.frequency / 1e6);
   const fields: Record<string, string | number> = {
@@ -147,13 +148,14 @@ export function oldStats(rig: AntminerRig): string {
     "GHS 5s": String(ghs(model, model.hashrate(5))),
     "GHS av": ghs(model, model.averageHashrate),
     miner_count: model.hardware.boards,
-    frequency: String(frequency),
+    frequency: `${frequency}${old.unit}`,
     fan_num: model.hardware.fans,
     temp_num: model.hardware.boards,
   };
-  for (let slot = 1; slot <= 8; slot += 1) fields[`fan${slot}`] = slot === 3 || slot === 6 ? model.fanRpm : 0;
-  for (let slot = 1; slot <= 16; slot += 1) oldBoard(rig, slot, fields);
-  fields.total_rateideal = ghs(model, model.ratedHashrate);
+  for (let slot = 1; slot <= 8; slot += 1) fields[`fan${slot}`] = old.fans.includes(slot) ? model.fanRpm : 0;
+  for (let slot = 1; slot <= 16; slot += 1) oldBoard(rig, old, slot, fields);
+  // The generation before has no such field.
+  if (old.frequency === "freq_avg") fields.total_rateideal = ghs(model, model.ratedHashrate);
   fields.no_matching_work = model.hardwareErrors;
   fields.miner_version = rig.kind.miner;
   const first = { BMMiner: "2.0.0", Miner: rig.kind.miner, CompileTime: rig.kind.compiled, Type: rig.kind.type };
@@ -165,16 +167,21 @@ export function oldStats(rig: AntminerRig): string {
   return `{"STATUS":${JSON.stringify(status)},"STATS":[${one}${two}],"id":1}`;
 }
 
-function oldBoard({ body: { model } }: AntminerRig, slot: number, fields: Record<string, string | number>): void {
-  const board = slot - 6;
-  const there = board >= 0 && board < model.hardware.boards;
+function oldBoard(
+  { body: { model } }: AntminerRig,
+  old: OldStats,
+  slot: number,
+  fields: Record<string, string | number>,
+): void {
+  const board = old.boards.indexOf(slot);
+  const there = board !== -1;
   const share = there ? shareOfBoard(model, board) : 0;
   const hot = there ? Math.round(temperatureOfBoard(model, board)) : 0;
   fields[`temp${slot}`] = hot;
   fields[`temp2_${slot}`] = there ? hot + 15 : 0;
-  fields[`freq_avg${slot}`] = there ? Math.round(model.frequency / 1e6) : 0;
+  if (old.frequency !== null) fields[`${old.frequency}${slot}`] = there ? Math.round(model.frequency / 1e6) : 0;
   fields[`chain_acn${slot}`] = there ? model.hardware.chips : 0;
   fields[`chain_acs${slot}`] = there ? "o".repeat(model.hardware.chips).replace(/.{1,8}/g, " $&") : "";
   fields[`chain_hw${slot}`] = Math.floor(model.hardwareErrors * share);
-  fields[`chain_rate${slot}`] = there ? ghs(model, model.hashrate(5) * share).toFixed(2) : "";
+  fields[`chain_rate${slot}`] = there ? countedOfBoard(model, model.hashrate(5) * share).toFixed(2) : "";
 }

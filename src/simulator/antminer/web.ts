@@ -53,7 +53,10 @@ const newPages: ReadonlyMap<string, Page> = new Map([
 
 const oldPages: ReadonlyMap<string, Page> = new Map([
   ...common,
-  ["miner_stats", { program: true, answer: (rig: AntminerRig) => text(oldStats(rig)) }],
+  [
+    "miner_stats",
+    { program: true, answer: (rig: AntminerRig) => text(rig.kind.old === null ? "" : oldStats(rig, rig.kind.old)) },
+  ],
   ["miner_summary", { program: true, answer: (rig: AntminerRig) => text(rpcText(rig, "summary")) }],
   ["miner_pools", { program: true, answer: (rig: AntminerRig) => text(rpcText(rig, "pools")) }],
   ["blink", plain(oldBlink)],

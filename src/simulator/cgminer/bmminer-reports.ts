@@ -7,8 +7,11 @@ import type { Writer } from "./writer.ts";
 /** The reports of Bitmain's firmware: GH/s where cgminer has MH/s, boards in `stats`, and its misspelt fields. */
 
 /** A rate in the unit of the model, which may differ from the name of the field. */
-export const counted = ({ hardware }: RigModel, rate: number): number =>
-  rate / (hardware.algorithm === "ethash" ? 1e6 : 1e9);
+export const counted = ({ hardware }: RigModel, rate: number): number => rate / (hardware.giga ?? 1e9);
+
+/** The rate of a board, which may be in another one. */
+export const countedOfBoard = ({ hardware }: RigModel, rate: number): number =>
+  rate / (hardware.gigaOfBoards ?? hardware.giga ?? 1e9);
 
 export function summary(out: Writer, model: RigModel): void {
   const { accepted, rejected } = model.shares;
@@ -150,7 +153,7 @@ export function stats(out: Writer, model: RigModel, dialect: Dialect): void {
   out.int("temp_num", boards);
   for (const slot of slots) board(out, model, slot);
   out.fixed("total_rateideal", counted(model, model.ratedHashrate), 2);
-  if (model.hardware.algorithm !== "ethash") out.text("rate_unit", "GH");
+  if (model.hardware.giga === undefined) out.text("rate_unit", "GH");
   out.int("total_freqavg", frequency);
   out.int("total_acn", boards * chips);
   out.fixed("total rate", counted(model, model.averageHashrate), 2);
@@ -176,7 +179,7 @@ function board(out: Writer, model: RigModel, slot: number): void {
   out.int(`chain_acn${slot}`, there ? chips : 0);
   out.text(`chain_acs${slot}`, there ? chipMarks(chips) : "");
   out.int(`chain_hw${slot}`, model.hardwareErrors * share);
-  out.text(`chain_rate${slot}`, there ? counted(model, model.hashrate(5) * share).toFixed(2) : "");
+  out.text(`chain_rate${slot}`, there ? countedOfBoard(model, model.hashrate(5) * share).toFixed(2) : "");
 }
 
 /** An "o" for each chip that answers, in groups of eight. */

@@ -18,6 +18,8 @@ export interface Dialect {
   readonly lacks: ReadonlySet<string>;
   /** Reports in the form of Bitmain's firmware. */
   readonly bitmain: boolean;
+  /** H/s that it counts in fields named MHS, where it is not 1e6. */
+  readonly mega?: number;
 }
 
 const ascCommands = ["asc", "asccount", "ascenable", "ascdisable", "ascidentify", "ascset"];
@@ -77,6 +79,28 @@ export const dialects = {
       ...["lcd", "hotplug", "usbstats", "lockstats", "ascset"],
     ]),
     bitmain: true,
+  },
+  /** Innosilicon's firmware of an A9, which counts solutions in fields named MHS. */
+  innosilicon: {
+    version: { CGMiner: "a9-1.1.0", API: "3.7" },
+    description: "innominer a9-1.1.0",
+    device: "ASC",
+    shortWindow: { name: "5s", seconds: 5 },
+    joins: false,
+    keepsActivePool: false,
+    quit: "text",
+    lacks: new Set([
+      ...pgaCommands,
+      ...gpuCommands,
+      ...dualCommands,
+      "lcd",
+      "hotplug",
+      "usbstats",
+      "lockstats",
+      "coin",
+    ]),
+    bitmain: false,
+    mega: 1,
   },
   sgminer: {
     version: { Miner: "sgminer 5.6.1-gm", SGMiner: "5.6.1-gm", API: "4.1" },

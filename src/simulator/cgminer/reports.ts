@@ -19,15 +19,16 @@ const windows = [
 
 /** `MHS av` and the averages over windows; `share` is the device's share of the rig. */
 function rates(out: Writer, model: RigModel, dialect: Dialect, share: number): void {
-  out.fixed("MHS av", (model.averageHashrate * share) / 1e6, 2);
+  const { mega = 1e6 } = dialect;
+  out.fixed("MHS av", (model.averageHashrate * share) / mega, 2);
   const { name, seconds: shortest } = dialect.shortWindow;
-  out.fixed(`MHS ${name}`, (model.hashrate(shortest) * share) / 1e6, 2);
+  out.fixed(`MHS ${name}`, (model.hashrate(shortest) * share) / mega, 2);
   if (dialect.device === "GPU") {
     out.fixed("KHS av", (model.averageHashrate * share) / 1e3, 0);
     out.fixed(`KHS ${name}`, (model.hashrate(shortest) * share) / 1e3, 0);
   }
   if (dialect.device !== "ASC") return;
-  for (const window of windows) out.fixed(`MHS ${window.name}`, (model.hashrate(window.seconds) * share) / 1e6, 2);
+  for (const window of windows) out.fixed(`MHS ${window.name}`, (model.hashrate(window.seconds) * share) / mega, 2);
 }
 
 export function summary(out: Writer, model: RigModel, dialect: Dialect): void {

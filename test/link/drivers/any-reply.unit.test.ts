@@ -16,6 +16,7 @@ import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
 import { zenemy } from "../../../src/link/drivers/zenemy/index.ts";
 import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
+import { Pace } from "../../../src/link/pace.ts";
 import { expectContractReads } from "./contract-reads.ts";
 
 const odd = fc.constantFrom<unknown>(
@@ -273,6 +274,9 @@ function linkSaying(answers: readonly unknown[]): Link {
   return {
     credentials: { password: "password", token: "token" },
     knownControls: [],
+    knownFans: 0,
+    wasRead: false,
+    pace: new Pace(5_000),
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
     now: Date.now,

@@ -56,6 +56,24 @@ test("the second fan of a fork is read by its own name", async () => {
   ]);
 });
 
+test("the second fan of a NerdQAxe++ has its own percentage, and stays listed when it stands still", async () => {
+  const info = { deviceModel: "NerdQAxe++", hashRate: 1, fanspeed: 40, fanspeed2: 55, fanrpm: 3000 };
+  let fanrpm2 = 0;
+  server = await serve((socket, request) =>
+    socket.end(
+      request.startsWith("GET /api/system/info") ? http(200, JSON.stringify({ ...info, fanrpm2 })) : http(404, ""),
+    ),
+  );
+  const rig = rigAt(axeos, `127.0.0.1:${server.port}`);
+  const first = { rpm: 3000, percent: 40 };
+  const fans = async () => (await rig.read(deadline())).readings.fans;
+  expect(await fans()).toEqual([first]);
+  fanrpm2 = 3100;
+  expect(await fans()).toEqual([first, { rpm: 3100, percent: 55 }]);
+  fanrpm2 = 0;
+  expect(await fans()).toEqual([first, { rpm: 0, percent: 55 }]);
+});
+
 test("a fallback of a NerdQAxe without a worker is not listed, and its place is free", async () => {
   const info = {
     deviceModel: "NerdQAxe++",

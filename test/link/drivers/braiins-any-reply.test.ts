@@ -3,6 +3,7 @@ import { test } from "vitest";
 import { braiins } from "../../../src/link/drivers/braiins/index.ts";
 import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Credentials, Link } from "../../../src/link/link.ts";
+import { Pace } from "../../../src/link/pace.ts";
 import type { HttpCall } from "../../../src/link/transports/http.ts";
 import { type BraiinsSpec, startFarm } from "../../../src/simulator/index.ts";
 import { ask } from "../../simulator/ask.ts";
@@ -48,6 +49,9 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
     const link: Link = {
       credentials,
       knownControls: [],
+      knownFans: 0,
+      wasRead: false,
+      pace: new Pace(5_000),
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
       now: Date.now,
@@ -106,6 +110,9 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
   return {
     credentials,
     knownControls: [],
+    knownFans: 0,
+    wasRead: false,
+    pace: new Pace(5_000),
     firmware: new RigFirmware(),
     monotonicNow: () => performance.now(),
     now: Date.now,

@@ -8,6 +8,7 @@ import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
+import { Pace } from "../../../src/link/pace.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
@@ -317,6 +318,9 @@ describe("whatever a device says", () => {
     return {
       credentials: { password: "x" },
       knownControls: [],
+      knownFans: 0,
+      wasRead: false,
+      pace: new Pace(5_000),
       firmware: new RigFirmware(),
       monotonicNow: () => performance.now(),
       now: Date.now,

@@ -68,7 +68,7 @@ class AntminerRig implements Rig {
   constructor(link: Link, login: Login) {
     this.#link = link;
     this.#web = new AntminerWeb(digestTransport(link.http, login));
-    this.#reader = new AntminerReader(link.rpc, this.#web);
+    this.#reader = new AntminerReader(link, this.#web);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {

@@ -1,10 +1,13 @@
+import { asicModel } from "../../../catalogue/asic-models.ts";
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Identity } from "../../../contract/readings.ts";
 import type { PoolReading } from "../../driver.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
+import type { Link } from "../../link.ts";
+import type { Pace } from "../../pace.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { antminerAlgorithm, type Kind, kindOf } from "../cgminer/identity.ts";
+import { type Kind, kindOf } from "../cgminer/identity.ts";
 import { refusedSummary, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, poolsOf } from "../shared/cgminer-replies.ts";
 import { asleep, type MinerConfig } from "./config.ts";
@@ -42,6 +45,7 @@ type Tried<T> = { readonly value: T } | { readonly error: RigbridgeError };
 export class AntminerReader {
   readonly #rpc: RpcTransport;
   readonly #web: AntminerWeb;
+  readonly #pace: Pace;
   /** undefined before they were read. */
   #kind: Kind | null | undefined;
   #system: TolerantReader | undefined;
@@ -58,8 +62,9 @@ export class AntminerReader {
   #trouble: RigbridgeError | null = null;
   #uptime: number | null = null;
 
-  constructor(rpc: RpcTransport, web: AntminerWeb) {
+  constructor({ rpc, pace }: Pick<Link, "rpc" | "pace">, web: AntminerWeb) {
     this.#rpc = rpc;
+    this.#pace = pace;
     this.#web = web;
   }
 
@@ -83,10 +88,10 @@ export class AntminerReader {
     const found = await this.#report(generation, config, signal, notes);
     if ("error" in found && config === null) throw this.#failure(found.error);
     if (this.#kind === undefined || this.#askAgain) await this.#readVersion(signal);
-    if (this.#trouble === null) await this.#readInTurn(generation, signal, notes);
+    if (this.#trouble === null && !this.#pace.isSlow) await this.#readInTurn(generation, signal, notes);
     const report = "value" in found ? found.value : null;
     const identity = this.#identity(report?.model ?? null);
-    const algorithm = this.#kind?.algorithm ?? antminerAlgorithm(identity.model);
+    const algorithm = this.#kind?.algorithm ?? asicModel("Antminer", identity.model)?.algorithm ?? null;
     this.#noticeRestart(report?.readings.uptime ?? null);
     return {
       identity,
@@ -262,7 +267,7 @@ export class AntminerReader {
   /** Runs with its own timeout, so that one page cannot fail the read; after the caller's deadline it throws. */
   async #try<T>(signal: AbortSignal, work: (short: AbortSignal) => Promise<T>): Promise<Tried<T>> {
     try {
-      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)])) };
+      return { value: await work(AbortSignal.any([signal, AbortSignal.timeout(this.#pace.partMs(pageTimeoutMs))])) };
     } catch (error) {
       if (!(error instanceof RigbridgeError) || signal.aborted) throw error;
       return { error };

@@ -20,18 +20,22 @@ export class AntminerByRpc implements Rig {
   readonly #link: Link;
   readonly #rig: Rig;
   #controls: readonly Control[] = [];
+  /** Whether its RPC has answered: then a failure is temporary, and not for want of a login. */
+  #hasAnswered: boolean;
   /** Whether its newer statistics report more than the older ones; undefined before they were read. */
   #reportsMore: boolean | undefined;
 
   constructor(link: Link) {
     this.#link = link;
+    this.#hasAnswered = link.wasRead;
     this.#rig = cgminer.connect(link);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
     const reading = await this.#rig.read(signal).catch(async (error: unknown) => {
-      throw signal.aborted ? error : await this.#reason(error, signal);
+      throw signal.aborted || this.#hasAnswered ? error : await this.#reason(error, signal);
     });
+    this.#hasAnswered = true;
     this.#controls = reading.controls;
     const { power, powerSource, temperatureIn, temperatureOut } =
       (await this.#newer(reading.identity.model, signal)) ?? reading.readings;
@@ -46,7 +50,7 @@ export class AntminerByRpc implements Rig {
   /** Newer statistics may report the power, and the coolant's temperatures of a rig without fans. */
   async #newer(model: string | null, signal: AbortSignal): Promise<Report["readings"] | null> {
     this.#reportsMore ??= this.#link.firmware.has(newerStatistics);
-    if (this.#reportsMore === false) return null;
+    if (this.#reportsMore === false || this.#link.pace.isSlow) return null;
     const short = AbortSignal.any([signal, AbortSignal.timeout(statsTimeoutMs)]);
     try {
       const { value } = await this.#link.rpc.ask({ command: "stats", new_api: true }, short);

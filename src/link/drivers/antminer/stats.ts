@@ -1,14 +1,14 @@
+import { asicModel } from "../../../catalogue/asic-models.ts";
 import type { Board, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { isLiquidCooled } from "../../identity.ts";
 import type { Notes } from "../../tolerant-reader.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
-import { antminerAlgorithm } from "../cgminer/identity.ts";
 import { readingsOf, type Sections, snapshotOf } from "../cgminer/readings.ts";
 import { bitmainDevice } from "../shared/bitmain-stats.ts";
-import { rateUnit } from "../shared/cgminer-replies.ts";
-import { highest, lowest, total } from "../shared/figures.ts";
+import { highest, lowest, megahertz, total } from "../shared/figures.ts";
+import { statedUnit, unitsOf } from "../shared/rate-units.ts";
 
 /** What one interface of the rig reports of its work. */
 export interface Report {
@@ -27,7 +27,7 @@ export interface Report {
  * where they do not name it.
  */
 export function reportOfRpc(sections: Omit<Sections, "devs">, notes: Notes, known: string | null): Report {
-  const snapshot = snapshotOf({ ...sections, devs: null }, notes, known);
+  const snapshot = snapshotOf({ ...sections, devs: null }, notes, { make: "Antminer", model: known });
   return {
     readings: readingsOf(snapshot),
     devices: snapshot.devices,
@@ -44,9 +44,13 @@ export function reportOfWeb(stats: unknown, pools: PoolReading[], notes: Notes, 
   const [first] = page.list("STATS");
   const reply = first ?? new TolerantReader(undefined, notes, "STATS[0]");
   const model = page.object("INFO").text("type") ?? known;
-  const unit = rateUnit(reply, antminerAlgorithm(model));
+  const facts = asicModel("Antminer", model);
+  const stated = statedUnit(reply);
+  const unitFor = (written: number | null): number => stated ?? unitsOf(facts, () => written).G ?? 1;
+  const unit = unitFor(reply.number("rate_avg") ?? reply.number("rate_5s"));
   const chains = reply.list("chain", 16);
-  const boards = chains.map((chain, position) => boardOf(chain, position, unit));
+  const ofBoards = unitFor(total(chains.map((chain) => chain.number("rate_real"))));
+  const boards = chains.map((chain, position) => boardOf(chain, position, ofBoards));
   const errors = chains.map((chain) => chain.integer("hw"));
   const power = reply.number("watt", { absent: 0 });
   return {
@@ -83,7 +87,7 @@ function boardOf(chain: TolerantReader, position: number, unit: number): Board {
     chipTemperature: highest(sensors(chain, "temp_chip")),
     chips: found - broken,
     chipsExpected: broken > 0 ? found : null,
-    frequency: chain.number("freq_avg", { times: 1e6, absent: 0 }),
+    frequency: megahertz(chain, "freq_avg"),
     voltage: null,
     serial: chain.text("sn"),
   };

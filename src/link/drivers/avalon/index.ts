@@ -188,7 +188,7 @@ class AvalonRig implements Rig {
 
   /** Reads what is needed once; a failure does not fail the read. */
   async #ask(line: Line, signal: AbortSignal, notes: Notes): Promise<Self> {
-    const until = performance.now() + onceTimeoutMs;
+    const until = performance.now() + this.#link.pace.partMs(onceTimeoutMs);
     try {
       this.#self ??= await this.#introduction(line, signal);
       this.#options = this.#options === undefined ? await optionsOf(this.#rpc, signal) : this.#options;

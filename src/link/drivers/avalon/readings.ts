@@ -32,7 +32,7 @@ export function snapshotOf(
   if (fields.size === 0) notes.add("the rig's statistics have no fields; temperatures, fans and power are unknown");
   if (odd) notes.add("the rig's statistics are damaged; what could be read of them was");
   const line = new TolerantReader(Object.fromEntries(fields), notes, "MM");
-  return { generation, summary, fields, line, rates: ratesOf(summary, 1e9), work: workOf(fields, line), notes };
+  return { generation, summary, fields, line, rates: ratesOf(summary), work: workOf(fields, line), notes };
 }
 
 const states = ["init", "work", "idle", "fault"] as const;

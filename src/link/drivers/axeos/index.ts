@@ -2,6 +2,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { ControlKey, ControlValue, Identity } from "../../../contract/readings.ts";
 import type { Driver, PoolControls, PoolLogin, PoolReading, Question, Reading, Rig, Signs } from "../../driver.ts";
 import type { RigFirmware } from "../../firmware.ts";
+import type { Link } from "../../link.ts";
 import { checkLogin } from "../../pool-login.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type HttpTransport, NotOnDevice, words } from "../../transports/http.ts";
@@ -11,7 +12,7 @@ import { Memo } from "../shared/memo.ts";
 import { OfferedControls } from "../shared/offered-controls.ts";
 import { type ChipOptions, chipOptions, offers } from "./controls.ts";
 import { isSet, poolActionsOf, poolsOf, slots } from "./pools.ts";
-import { devicesOf, identityOf, overheated, readingsOf } from "./readings.ts";
+import { devicesOf, identityOf, overheated, readingsOf, turnsSecondFan } from "./readings.ts";
 
 /**
  * AxeOS, the web interface of ESP-Miner: Bitaxe and its forks NerdAxe and LuckyMiner. HTTP, no credentials.
@@ -23,7 +24,7 @@ export const axeos: Driver = {
   evidence: { readings: "recorded", controls: "vendor document" },
   ports: [80],
   recognise: (signs) => recognise(signs),
-  connect: ({ http, firmware }) => new AxeosRig(http, firmware),
+  connect: (link) => new AxeosRig(link),
 };
 
 const infoPath = "/api/system/info";
@@ -48,10 +49,13 @@ class AxeosRig implements Rig {
   /** Its page about the chip, which does not change while it runs; null where the rig does not give it. */
   readonly #asic: Memo<TolerantReader | null>;
   readonly #offered = new OfferedControls();
+  /** Whether its second fan has turned: where there is none, firmware reads 0 rpm too. */
+  #hasTwoFans: boolean;
 
-  constructor(http: HttpTransport, firmware: RigFirmware) {
+  constructor({ http, firmware, knownFans }: Pick<Link, "http" | "firmware" | "knownFans">) {
     this.#http = http;
     this.#firmware = firmware;
+    this.#hasTwoFans = knownFans > 1;
     this.#asic = new Memo(Number.POSITIVE_INFINITY);
   }
 
@@ -61,7 +65,8 @@ class AxeosRig implements Rig {
     await this.#readAsic(signal);
     const chip: ChipOptions | null = chipOptions(this.#asic.value ?? null, info.text("ASICModel"));
     const pools = poolsOf(info);
-    const readings = readingsOf(info, this.#asic.value?.integer("asicCount") ?? null);
+    this.#hasTwoFans ||= turnsSecondFan(info);
+    const readings = readingsOf(info, this.#asic.value?.integer("asicCount") ?? null, this.#hasTwoFans);
     return {
       identity: identityOf(info, ""),
       readings: { ...readings, notes: notes.list() },

@@ -49,7 +49,8 @@ const celsius = { absent: -1, min: -60, max: 250 };
 const giga = { times: 1e9 };
 const milli = { times: 1e-3 };
 
-export function readingsOf(info: TolerantReader, asicCount: number | null): RigReadings {
+/** `hasTwoFans`: whether its second fan has turned before; without one, firmware reads 0 rpm too. */
+export function readingsOf(info: TolerantReader, asicCount: number | null, hasTwoFans: boolean): RigReadings {
   const hashrate = info.number("hashRate", giga);
   const temperature = highest([info.number("temp", celsius), info.number("temp2", celsius)]);
   const isTooHot = info.boolean("overheat_mode") ?? false;
@@ -81,7 +82,7 @@ export function readingsOf(info: TolerantReader, asicCount: number | null): RigR
         serial: null,
       },
     ],
-    fans: fansOf(info),
+    fans: fansOf(info, hasTwoFans),
     psu: {
       power: null,
       voltage: info.number("voltage", milli),
@@ -103,13 +104,21 @@ export function readingsOf(info: TolerantReader, asicCount: number | null): RigR
   };
 }
 
-function fansOf(info: TolerantReader): RigReadings["fans"] {
-  const percent = info.number("fanspeed", { absent: -1, max: 100 });
+const percents = { absent: -1, max: 100 };
+
+function fansOf(info: TolerantReader, hasTwoFans: boolean): RigReadings["fans"] {
+  const percent = info.number("fanspeed", percents);
   const rpm = info.number("fanrpm");
-  const second = info.number("fan2rpm", { absent: 0 }) ?? info.number("fanrpm2", { absent: 0 });
   const fans = rpm === null && percent === null ? [] : [{ rpm, percent }];
-  return second === null ? fans : [...fans, { rpm: second, percent }];
+  const second = secondFan(info);
+  if (second === null || (second === 0 && !hasTwoFans)) return fans;
+  return [...fans, { rpm: second, percent: info.number("fanspeed2", percents) ?? percent }];
 }
+
+/** rpm of the second fan, under the names of all forks. */
+const secondFan = (info: TolerantReader): number | null => highest([info.number("fan2rpm"), info.number("fanrpm2")]);
+
+export const turnsSecondFan = (info: TolerantReader): boolean => (secondFan(info) ?? 0) > 0;
 
 /** By its pause switch where it has one: without a pool it hashes nothing, but is not stopped. */
 function isMining(isTooHot: boolean, paused: boolean | null, hashrate: number | null): boolean | null {

@@ -1,8 +1,9 @@
+import { asicModel } from "../../../catalogue/asic-models.ts";
 import type { Identity } from "../../../contract/readings.ts";
 import { isRecord } from "../../../contract/record.ts";
 import { normalMac } from "../../identity.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
-import { statusOf } from "../shared/cgminer-replies.ts";
+import { type Status, statusOf } from "../shared/cgminer-replies.ts";
 
 /** Makers by the names of their programs, tested in this order, plain ones last. */
 const makes: readonly (readonly [RegExp, string])[] = [
@@ -34,9 +35,6 @@ const miningPrograms: readonly (readonly [RegExp, string])[] = [
 /** Fields that name a device: then firmware answers, which may still call itself cgminer. */
 const namesDevice = ["Type", "PROD", "MODEL", "Model", "CompileTime"] as const;
 
-/** Makers whose firmware runs on Bitmain's rigs. */
-const onBitmain = new Set(["Antminer", "MSKMiner", "Hiveon", "MARA", "VNish"]);
-
 /** Ids as in GET /api/miningsoftware, which does not list firmware of ASIC makers. */
 const software: Readonly<Record<string, string>> = {
   cgminer: "CgMiner",
@@ -61,13 +59,12 @@ export function kindOf(version: unknown, stats: unknown): Kind | undefined {
   const reply = new TolerantReader(firstOf(version, "VERSION"), new Notes(), "version");
   const first = new TolerantReader(firstOf(stats, "STATS"), new Notes(), "stats");
   const text = `${JSON.stringify(version)} ${first.text("Type") ?? ""}`.toUpperCase();
-  const model = reply.text("Type") ?? first.text("Type") ?? reply.text("PROD");
+  const model = reply.text("Type") ?? first.text("Type") ?? reply.text("PROD") ?? innosilicon(statusOf(version));
   const isFirmware = model !== null || namesDevice.some((key) => reply.has(key));
   const make = [...makes, ...(isFirmware ? [] : miningPrograms)].find(([sign]) => sign.test(text))?.[1] ?? null;
   return {
     software: software[make ?? ""] ?? null,
-    // Firmware of other makers may leave the name out.
-    algorithm: onBitmain.has(make ?? "") ? antminerAlgorithm(`Antminer ${model?.replace(/^Antminer /, "")}`) : null,
+    algorithm: asicModel(make, model)?.algorithm ?? null,
     identity: {
       make,
       model,
@@ -78,6 +75,10 @@ export function kindOf(version: unknown, stats: unknown): Kind | undefined {
     },
   };
 }
+
+/** "innominer a9-1.1.0" is an A9. */
+const innosilicon = (status: Status | null): string | null =>
+  /^innominer ([a-z]\d{1,2})\b/i.exec(status?.program ?? "")?.[1]?.toUpperCase() ?? null;
 
 function firstOf(value: unknown, section: string): unknown {
   const listed = isRecord(value) ? value[section] : undefined;
@@ -98,16 +99,3 @@ function firmware(reply: TolerantReader): string | null {
 /** Bitmain's `Miner` is the mining program ("uart_trans.1.3"); its firmware is identified by its build time. */
 const build = (reply: TolerantReader): string | null =>
   reply.text("CompileTime")?.replace(/\s+/g, " ") ?? firmware(reply);
-
-/** Bitmain's series stand for algorithms. */
-const series: Readonly<Record<string, string>> = {
-  S: "sha256",
-  T: "sha256",
-  L: "scrypt",
-  D: "x11",
-  Z: "equihash",
-  E: "ethash",
-};
-
-export const antminerAlgorithm = (model: string | null): string | null =>
-  series[/Antminer ([A-Z])\d/.exec(model ?? "")?.[1] ?? ""] ?? null;

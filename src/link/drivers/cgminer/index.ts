@@ -6,6 +6,7 @@ import type { Driver, PoolAction, PoolControls, Reading, Rig } from "../../drive
 import type { RigFirmware } from "../../firmware.ts";
 import { normalMac, unknownIdentity } from "../../identity.ts";
 import type { Link } from "../../link.ts";
+import type { Pace } from "../../pace.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { Access } from "../shared/access.ts";
@@ -38,6 +39,8 @@ export const cgminer: Driver = {
 
 const sectionNames = ["summary", "pools", "devs", "stats"] as const;
 type SectionName = (typeof sectionNames)[number];
+/** Bitmain's statistics have the boards, so that a slow rig with them is not asked for its devices too. */
+const sectionNamesOfSlow = ["summary", "stats", "pools", "devs"] as const satisfies readonly SectionName[];
 
 /** Questions about the rig that may be joined to the reports. */
 type Question = "version" | "coin";
@@ -54,6 +57,7 @@ const sideTimeoutMs = 1_500;
 
 class CgminerRig implements Rig {
   readonly #rpc: RpcTransport;
+  readonly #pace: Pace;
   readonly #now: () => number;
   readonly #firmware: RigFirmware;
   readonly #access: Access;
@@ -71,8 +75,9 @@ class CgminerRig implements Rig {
   #algorithm: string | null | undefined;
   readonly #offered = new OfferedControls();
 
-  constructor({ rpc, firmware, monotonicNow }: Pick<Link, "rpc" | "firmware" | "monotonicNow">) {
+  constructor({ rpc, firmware, monotonicNow, pace }: Pick<Link, "rpc" | "firmware" | "monotonicNow" | "pace">) {
     this.#rpc = rpc;
+    this.#pace = pace;
     this.#now = monotonicNow;
     this.#firmware = firmware;
     this.#access = new Access(firmware, monotonicNow);
@@ -88,13 +93,14 @@ class CgminerRig implements Rig {
     const sections = await this.#sections(signal, notes);
     this.#noticeRestart(uptimeOf(sections));
     await this.#introduce(sections, signal);
-    const snapshot = snapshotOf(sections, notes, this.#kind?.identity.model);
+    const snapshot = snapshotOf(sections, notes, this.#kind?.identity ?? unknownIdentity);
     await this.#ask(sections, snapshot, signal);
     const kind = this.#kind;
     const { devices, dual, dualPools } = await this.#readCards(snapshot, signal);
     const denial = kind?.software ? (readOnlyNotes[kind.software] ?? readOnlyNote) : deniedNote;
     if (this.#access.deniedAll) notes.add(denial);
-    const algorithm = this.#algorithm ?? kind?.algorithm ?? snapshot.algorithm;
+    // The firmware of some ASIC miners names the algorithm of the cgminer that it was made from.
+    const algorithm = kind?.algorithm ?? this.#algorithm ?? snapshot.algorithm;
     return {
       identity: { ...(kind?.identity ?? unknownIdentity), ...macOf(snapshot.summary, kind) },
       readings: { ...readingsOf(snapshot), algorithm, dual, notes: notes.list() },
@@ -140,8 +146,16 @@ class CgminerRig implements Rig {
     return { ...sections, devs: fuller };
   }
 
-  /** The four reports, joined where the rig supports it: separate ones cost more than twice as much. */
+  /** Throws `rig.refused` where the rig refuses its summary and nothing stands in for it. */
   async #reports(signal: AbortSignal, notes: Notes): Promise<Sections> {
+    const found = await this.#ofOneRead(signal, notes);
+    if (isRefused(found.summary) && standsInForSummary(found.stats)) notes.add(refusedSummary);
+    else accepted(this.#rpc.at, "summary", found.summary);
+    return found;
+  }
+
+  /** The four reports, joined where the rig supports it: separate ones cost more than twice as much. */
+  async #ofOneRead(signal: AbortSignal, notes: Notes): Promise<Sections> {
     this.#joins ??= this.#firmware.has(joining) ?? null;
     const questions = this.#questionsToJoin();
     if (questions.length > 0) {
@@ -157,7 +171,7 @@ class CgminerRig implements Rig {
       return await this.#separate(signal, notes);
     } catch (error) {
       // Either the rig hung or only the joined command, so joining is tried again.
-      if (error instanceof RigbridgeError && error.code === "rig.timeout") this.#joins = null;
+      if (error instanceof RigbridgeError && error.code === "rig.timeout" && !this.#pace.isSlow) this.#joins = null;
       throw error;
     }
   }
@@ -186,13 +200,13 @@ class CgminerRig implements Rig {
 
   async #separate(signal: AbortSignal, notes: Notes): Promise<Sections> {
     const found: Record<SectionName, unknown> = { summary: null, pools: null, devs: null, stats: null };
-    for (const name of sectionNames) {
+    const { isSlow } = this.#pace;
+    for (const name of isSlow ? sectionNamesOfSlow : sectionNames) {
+      if (name === "devs" && isSlow && standsInForSummary(found.stats)) continue;
       const reply = await this.#rpc.send(this.#commandFor(name), undefined, signal);
       notes.addAll(reply.notes);
       found[name] = reply.value;
     }
-    if (isRefused(found.summary) && standsInForSummary(found.stats)) notes.add(refusedSummary);
-    else accepted(this.#rpc.at, "summary", found.summary);
     return found;
   }
 

@@ -1,12 +1,20 @@
-import type { Board, RigReadings } from "../../../contract/readings.ts";
+import { type AsicModel, asicModel } from "../../../catalogue/asic-models.ts";
+import type { Board, Identity, RigReadings } from "../../../contract/readings.ts";
 import { unknownReadings } from "../../../contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { type BitmainStats, bitmainDevice, bitmainStats } from "../shared/bitmain-stats.ts";
-import { devicesOf, gigaOf, type NumberedDevice, poolsOf, type Rates, ratesOf } from "../shared/cgminer-replies.ts";
+import {
+  devicesOf,
+  type NumberedDevice,
+  poolsOf,
+  type Rates,
+  ratesOf,
+  ratesOfModel,
+} from "../shared/cgminer-replies.ts";
 import { highest, total } from "../shared/figures.ts";
+import { usualUnits } from "../shared/rate-units.ts";
 import { poolAlgorithm } from "./cards.ts";
-import { antminerAlgorithm } from "./identity.ts";
 
 /** The raw answers to `summary`, `pools`, `devs` and `stats`, and to questions that were joined to them. */
 export interface Sections {
@@ -31,24 +39,24 @@ export interface Snapshot {
   readonly algorithm: string | null;
 }
 
-/** `model`: the rig's, where its statistics do not name one. Without a summary, the statistics replace it. */
-export function snapshotOf(sections: Sections, notes: Notes, model: string | null = null): Snapshot {
+/** `known`: what the rig is; its statistics may name the model. Without a summary, they replace it. */
+export function snapshotOf(sections: Sections, notes: Notes, known: Pick<Identity, "make" | "model">): Snapshot {
   const list = (name: keyof Sections): TolerantReader[] =>
     new TolerantReader(sections[name], notes, "").list(name.toUpperCase());
   const stats = list("stats");
-  const algorithm = antminerAlgorithm(stats[0]?.text("Type") ?? model);
-  const bitmain = bitmainStats(stats, algorithm);
-  const giga = bitmain?.giga ?? gigaOf(algorithm);
-  const numbered = devicesOf(list("devs"), giga);
+  const model = asicModel(known.make, stats[0]?.text("Type") ?? known.model);
+  const bitmain = bitmainStats(stats, model);
+  const numbered = devicesOf(list("devs"), model);
   const summary = list("summary")[0] ?? bitmain?.summary ?? new TolerantReader(undefined, notes, "SUMMARY[0]");
   if (summary.keys().length === 0) notes.add("the rig's summary is empty");
-  const rates = ratesOf(summary, giga);
+  const own = ratesIn(summary, bitmain, model);
+  const spare = bitmain === null ? null : ratesIn(bitmain.summary, bitmain, model);
   const pools = list("pools");
   return {
     summary,
     bitmain,
     numbered,
-    rates: { ...rates, average: rates.average ?? (bitmain === null ? null : ratesOf(bitmain.summary, giga).average) },
+    rates: own.now === null && spare !== null ? spare : { ...own, average: own.average ?? spare?.average ?? null },
     pools: poolsOf(pools),
     algorithm: poolAlgorithm(pools),
     devices:
@@ -58,6 +66,11 @@ export function snapshotOf(sections: Sections, notes: Notes, model: string | nul
     boards: bitmain?.boards ?? numbered.map(boardOf),
   };
 }
+
+const ratesIn = (reply: TolerantReader, bitmain: BitmainStats | null, model: AsicModel | null): Rates =>
+  bitmain === null || bitmain.stated === null
+    ? ratesOfModel(reply, model)
+    : ratesOf(reply, { ...usualUnits, G: bitmain.stated });
 
 const boardOf = ({ reading, number, chipTemperature, chips, serial }: NumberedDevice): Board => ({
   slot: number,

@@ -45,8 +45,8 @@ export function snapshotOf(live: Reports, voltages: ReadonlyMap<number, number>,
 /** `devs` numbers boards from 0 and in any order; the chains of `stats` are numbered from 1. */
 function boardsOf(live: Reports, voltages: ReadonlyMap<number, number>, notes: Notes): LuxosBoard[] {
   const devices = recordsOf(live, "devs", "DEVS", notes);
-  const stats = bitmainStats(recordsOf(live, "stats", "STATS", notes), "sha256");
-  return devicesOf(devices, 1e9)
+  const stats = bitmainStats(recordsOf(live, "stats", "STATS", notes), null);
+  return devicesOf(devices, null)
     .map((device, index) => boardOf(device, devices[index], stats, voltages))
     .sort((a, b) => a.board.slot - b.board.slot);
 }

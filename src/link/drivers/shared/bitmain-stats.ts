@@ -1,8 +1,10 @@
+import type { AsicModel } from "../../../catalogue/asic-models.ts";
 import type { Board, Fan } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { boardDevice } from "./board-device.ts";
-import { rateUnit } from "./cgminer-replies.ts";
+import { megahertz, total } from "./figures.ts";
+import { statedUnit, unitsOf } from "./rate-units.ts";
 
 /** What Bitmain's `stats` adds to plain cgminer: boards, fans and the rated speed. */
 export interface BitmainStats {
@@ -12,8 +14,8 @@ export interface BitmainStats {
   readonly hashrateExpected: number | null;
   /** W; only firmware of other makers reports it here. */
   readonly power: number | null;
-  /** H/s that a G of this rig means. */
-  readonly giga: number;
+  /** H/s that a G of this rig means, where its statistics state a unit. */
+  readonly stated: number | null;
   /** By board. */
   readonly hardwareErrors: readonly (number | null)[];
   /** The fields that a summary also has: `GHS 5s`, `GHS av`, `Elapsed`. */
@@ -24,19 +26,22 @@ export interface BitmainStats {
 const slots = Array.from({ length: 16 }, (_, index) => index + 1);
 
 /** null when no element of `stats` describes chains of chips. */
-export function bitmainStats(stats: readonly TolerantReader[], algorithm: string | null): BitmainStats | null {
+export function bitmainStats(stats: readonly TolerantReader[], model: AsicModel | null): BitmainStats | null {
   const chains = stats.find((reply) => reply.has("chain_acn1") || reply.has("chain_acn6"));
   if (chains === undefined) return null;
-  const giga = rateUnit(chains, algorithm);
+  const stated = statedUnit(chains);
   // Scrypt rigs of other makers report `MHS 5s` there, and their boards in the same unit.
-  const unit = chains.has("MHS 5s") || chains.has("MHS av") ? 1e6 : giga;
+  const prefix = chains.has("MHS 5s") || chains.has("MHS av") ? "M" : "G";
+  const unitFor = (written: number | null): number =>
+    (prefix === "G" ? stated : null) ?? unitsOf(model, () => written)[prefix] ?? 1;
   const present = slots.filter((slot) => (chains.integer(`chain_acn${slot}`) ?? 0) > 0);
+  const ofBoards = unitFor(total(present.map((slot) => chains.number(`chain_rate${slot}`))));
   return {
-    boards: present.map((slot) => board(chains, slot, unit)),
+    boards: present.map((slot) => board(chains, slot, ofBoards)),
     fans: fans(chains),
-    hashrateExpected: chains.number("total_rateideal", { times: unit, absent: 0 }),
+    hashrateExpected: chains.number("total_rateideal", { times: unitFor(chains.number("total_rateideal")), absent: 0 }),
     power: chains.number("total_power", { absent: 0 }) ?? chains.number("power", { absent: 0 }),
-    giga,
+    stated,
     hardwareErrors: present.map((slot) => chains.integer(`chain_hw${slot}`)),
     summary: chains,
   };
@@ -58,12 +63,12 @@ function board(chains: TolerantReader, slot: number, unit: number): Board {
   };
 }
 
-const frequency = (chains: TolerantReader, slot: number): number | null => {
-  const mega = { times: 1e6, absent: 0 };
-  return (
-    chains.number(`freq${slot}`, mega) ?? chains.number(`freq_avg${slot}`, mega) ?? chains.number("frequency", mega)
+/** Under the names of all generations. */
+const frequency = (chains: TolerantReader, slot: number): number | null =>
+  [`freq${slot}`, `freq_avg${slot}`, `frequency${slot}`, "frequency"].reduce<number | null>(
+    (known, key) => known ?? megahertz(chains, key),
+    null,
   );
-};
 
 /** 0 and 255 mean that a sensor does not answer. */
 const isTemperature = (celsius: number): boolean => celsius > 0 && celsius < 255;

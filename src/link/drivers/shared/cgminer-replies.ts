@@ -1,3 +1,4 @@
+import type { AsicModel } from "../../../catalogue/asic-models.ts";
 import { RigbridgeError } from "../../../contract/problems.ts";
 import { isRecord } from "../../../contract/record.ts";
 import type { DeviceReading, PoolReading } from "../../driver.ts";
@@ -5,7 +6,8 @@ import { printable, type TolerantReader } from "../../tolerant-reader.ts";
 import { refusedWith } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { unknownDevice } from "./board-device.ts";
-import { celsius } from "./figures.ts";
+import { celsius, megahertz } from "./figures.ts";
+import { type Units, unitsOf, usualUnits } from "./rate-units.ts";
 
 /** The STATUS of an answer. */
 export interface Status {
@@ -13,6 +15,8 @@ export interface Status {
   readonly letter: string;
   readonly code: number | null;
   readonly words: string;
+  /** The program that answers, as it calls itself. */
+  readonly program: string | null;
 }
 
 /** cgminer's STATUS is a list, WhatsMiner's is flat, and that of `restart` is one word. null where there is none. */
@@ -22,7 +26,8 @@ export function statusOf(value: unknown): Status | null {
   if (!isRecord(listed) || typeof listed.STATUS !== "string") return null;
   const letter = printable(listed.STATUS.slice(0, 200)).slice(0, 20);
   const words = typeof listed.Msg === "string" ? printable(listed.Msg.slice(0, 1_000)).slice(0, 200) : letter;
-  return { letter, code: typeof listed.Code === "number" ? listed.Code : null, words };
+  const program = typeof listed.Description === "string" ? printable(listed.Description.slice(0, 200)) : null;
+  return { letter, code: typeof listed.Code === "number" ? listed.Code : null, words, program };
 }
 
 /** The first of a list, as the parts of a joined answer come; undefined when it is no list. */
@@ -69,7 +74,6 @@ export function accepted(at: string, command: string, value: unknown): string {
 
 const rateKey = /^([KMGTP]?)HS (?:(\d+)s|(av)|RT)$/;
 const longestRateKey = "MHS 3600s".length;
-const factors: Readonly<Record<string, number>> = { "": 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 
 export interface Rates {
   /** H/s. */
@@ -81,9 +85,9 @@ export interface Rates {
 
 /**
  * Hash rates under the names of every dialect: `MHS 5s`, `GHS 5s`, `KHS 30s`, `MHS 20s`, `MHS av`, and WhatsMiner's
- * `HS RT`, which is in MH/s. `giga` is what a G means (Bitmain's Ethash rigs write GHS for MH/s).
+ * `HS RT`, which is in MH/s.
  */
-export function ratesOf(reply: TolerantReader, giga = 1e9): Rates {
+export function ratesOf(reply: TolerantReader, units: Units = usualUnits): Rates {
   let now: number | null = null;
   let seconds: number | null = null;
   let average: number | null = null;
@@ -92,7 +96,7 @@ export function ratesOf(reply: TolerantReader, giga = 1e9): Rates {
       now ??= reply.number(key, { times: 1e6 });
       continue;
     }
-    const rate = reply.number(key, { times: prefix === "G" ? giga : (factors[prefix] ?? 1) });
+    const rate = reply.number(key, { times: units[prefix] ?? 1 });
     if (rate === null) continue;
     if (over === "av") {
       average ??= rate;
@@ -137,13 +141,18 @@ function rateKeyOf(key: string): RateKey[] {
   return [{ key, prefix, over: over === undefined ? (av === undefined ? "RT" : "av") : Number(over) }];
 }
 
-/** What a G means: Bitmain's Ethash rigs report MH/s under the same names. */
-export const gigaOf = (algorithm: string | null): number => (algorithm === "ethash" ? 1e6 : 1e9);
+/** The hash rates of a reply of this model. */
+export const ratesOfModel = (reply: TolerantReader, model: AsicModel | null): Rates =>
+  ratesOf(
+    reply,
+    unitsOf(model, () => writtenRate(reply)),
+  );
 
-/** The unit of rates by `rate_unit` of the statistics: "GH", "MH". Not all of Bitmain's rigs have it. */
-export function rateUnit(reply: TolerantReader, algorithm: string | null): number {
-  const prefix = reply.text("rate_unit")?.charAt(0).toUpperCase();
-  return prefix === undefined ? gigaOf(algorithm) : (factors[prefix] ?? 1e9);
+/** The rate as it is written: its average, which is steadier than the present one. */
+function writtenRate(reply: TolerantReader): number | null {
+  const keys = rateKeysOf(reply.keys()).filter(({ over }) => over !== "RT");
+  const average = keys.find(({ over }) => over === "av") ?? keys[0];
+  return average === undefined ? null : reply.number(average.key);
 }
 
 /** The pools in the rig's order; at most one is active. */
@@ -198,11 +207,11 @@ export interface NumberedDevice {
   readonly serial: string | null;
 }
 
-export function devicesOf(replies: readonly TolerantReader[], giga: number): NumberedDevice[] {
+export function devicesOf(replies: readonly TolerantReader[], model: AsicModel | null): NumberedDevice[] {
   return replies.map((reply, position) => {
     const { key, kind, command } = deviceKinds.find((each) => reply.has(each.key)) ?? deviceKinds[0];
     const number = reply.integer(key) ?? position;
-    const { now, average } = ratesOf(reply, giga);
+    const { now, average } = ratesOfModel(reply, model);
     return {
       number,
       command,
@@ -220,9 +229,8 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
         temperature: reply.number("Temperature", celsius) ?? reply.number("Tenperature", celsius),
         fanRpm: reply.number("Fan Speed"),
         fanPercent: reply.number("Fan Percent"),
-        clock:
-          reply.number("GPU Clock", mega) ?? reply.number("Chip Frequency", mega) ?? reply.number("Frequency", mega),
-        memoryClock: reply.number("Memory Clock", mega),
+        clock: megahertz(reply, "GPU Clock") ?? megahertz(reply, "Chip Frequency") ?? megahertz(reply, "Frequency"),
+        memoryClock: megahertz(reply, "Memory Clock"),
         voltage: reply.number("GPU Voltage", { max: 100 }),
         activity: reply.number("GPU Activity"),
         powertune: reply.number("Powertune", { min: -100 }),
@@ -235,8 +243,6 @@ export function devicesOf(replies: readonly TolerantReader[], giga: number): Num
     };
   });
 }
-
-const mega = { times: 1e6 };
 
 /** "20", or "D" for a dynamic one; if it is 0, sgminer's finer scales count. */
 function intensityOf(reply: TolerantReader): string | null {

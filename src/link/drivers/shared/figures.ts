@@ -1,3 +1,5 @@
+import type { TolerantReader } from "../../tolerant-reader.ts";
+
 type Figures = readonly (number | null)[];
 
 /** null where none is known, as with the others. */
@@ -12,6 +14,15 @@ const reduced = (values: Figures, join: (one: number, other: number) => number):
 
 /** °C; a sensor that is not there reads 0. */
 export const celsius = { absent: 0, min: -60, max: 250 } as const;
+
+/** Above it a number of MHz is one of Hz already: an E3 writes "1600M". */
+const highestMegahertz = 1e5;
+
+/** Hz, of a field in MHz; 0 stands for none. */
+export function megahertz(reply: TolerantReader, key: string): number | null {
+  const written = reply.number(key, { absent: 0 });
+  return written === null || written > highestMegahertz ? written : reply.number(key, { times: 1e6 });
+}
 
 const longestUptime = 10 * 365 * 86_400;
 

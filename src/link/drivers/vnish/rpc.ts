@@ -1,9 +1,9 @@
+import { asicModel } from "../../../catalogue/asic-models.ts";
 import type { Identity } from "../../../contract/readings.ts";
 import type { Reading } from "../../driver.ts";
 import { unknownIdentity } from "../../identity.ts";
 import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
-import { antminerAlgorithm } from "../cgminer/identity.ts";
 import { readingsOf, refusedSummary, snapshotOf, standsInForSummary } from "../cgminer/readings.ts";
 import { accepted, isRefused } from "../shared/cgminer-replies.ts";
 import { total } from "../shared/figures.ts";
@@ -29,7 +29,10 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
   const stats = await ask("stats");
   if (isRefused(summary) && standsInForSummary(stats)) notes.add(refusedSummary);
   else accepted(rpc.at, "summary", summary);
-  const snapshot = snapshotOf({ summary, stats, pools: await ask("pools"), devs: null }, notes);
+  const snapshot = snapshotOf({ summary, stats, pools: await ask("pools"), devs: null }, notes, {
+    make: "VNish",
+    model: null,
+  });
   const chains =
     new TolerantReader(stats, new Notes(), "").list("STATS")[1] ?? new TolerantReader(undefined, notes, "");
   const power = consumption(chains);
@@ -40,7 +43,7 @@ export async function readByRpc(rpc: RpcTransport, signal: AbortSignal): Promise
     identity,
     readings: {
       ...readings,
-      algorithm: antminerAlgorithm(identity.model),
+      algorithm: asicModel(identity.make, identity.model)?.algorithm ?? null,
       power: readings.power ?? power,
       powerSource: (readings.power ?? power) === null ? null : "reported",
       uptime: chains.number("Elapsed") ?? readings.uptime,

@@ -27,7 +27,7 @@ export function rpcSnapshot(answers: RpcAnswers, notes: Notes): Snapshot {
   const status = payload(answers, "status", notes);
   const info = payload(answers, "get_miner_info", notes);
   const version = payload(answers, "get_version", notes);
-  const numbered = devicesOf(new TolerantReader(answers.devs, notes, "").list("DEVS"), 1e9);
+  const numbered = devicesOf(new TolerantReader(answers.devs, notes, "").list("DEVS"), null);
   const identity = identityOf({ summary, info, version, details: first(answers, "devdetails", "DEVDETAILS", notes) });
   const off = status.boolean("mineroff");
   const readings = readingsOf(summary, numbered, identity.model, off);

@@ -1,0 +1,62 @@
+/**
+ * How long a rig may take to answer. A rig that answers too slowly for a read gets more time for the next ones, so that
+ * it is not taken for one that is off. One that accepts connections and answers nothing gets it once.
+ */
+export class Pace {
+  readonly #usualMs: number;
+  readonly #longestMs: number;
+  #stretch = 1;
+  /** Of the present read. */
+  #answers = 0;
+  #cuts = 0;
+  /** Whether the last reads failed without an answer even with more time. */
+  #hasTried = false;
+
+  /** ms of one read. */
+  constructor(usualMs: number, longestMs = usualMs) {
+    this.#usualMs = usualMs;
+    this.#longestMs = Math.max(usualMs, longestMs);
+  }
+
+  /** Whether the rig needs more time than others; what can wait is left out of its reads then. */
+  get isSlow(): boolean {
+    return this.#stretch > 1;
+  }
+
+  /** For one read. */
+  get readMs(): number {
+    return this.#usualMs * this.#stretch;
+  }
+
+  /** For a part of a read that usually gets so many ms. */
+  partMs(usualMs: number): number {
+    return usualMs * this.#stretch;
+  }
+
+  /** The rig has answered a request. */
+  answered(): void {
+    this.#answers += 1;
+  }
+
+  /** It accepted a connection and did not answer in time. */
+  cut(): void {
+    this.#cuts += 1;
+  }
+
+  begin(): void {
+    this.#answers = 0;
+    this.#cuts = 0;
+  }
+
+  succeeded(tookMs: number): void {
+    this.#hasTried = false;
+    if (tookMs < this.#usualMs / 2) this.#stretch = 1;
+  }
+
+  failed(): void {
+    if (this.#cuts === 0) return;
+    if (this.#answers === 0 && this.#hasTried) this.#stretch = 1;
+    else this.#stretch = Math.min(2 * this.#stretch, this.#longestMs / this.#usualMs);
+    this.#hasTried ||= this.#answers === 0;
+  }
+}
