@@ -111,7 +111,7 @@ function UserMenu() {
         </p>
         <DisplayFields />
         {by === "session" ? (
-          <button type="button" class="button" onClick={() => void signOut()}>
+          <button type="button" class="button" onClick={signOut}>
             <Icon name="leave" /> {t.shell.signOut}
           </button>
         ) : null}
