@@ -444,6 +444,12 @@ export const ChangeMinerBody = z
       .describe("a new host, port or scheme clears username, password and token unless they are given as well"),
     group: group.optional(),
     ...minerFields,
+    name: minerFields.name.unwrap().nullable().optional().describe("null: that of the rig"),
+    driver: minerFields.driver.unwrap().nullable().optional().describe("use only this driver; null = detect it"),
+    username: minerFields.username.unwrap().nullable().optional().describe("null removes it"),
+    password: secret(z.string().max(200).nullable().optional().describe("null removes it")),
+    token: secret(z.string().max(1000).nullable().optional().describe("null removes it")),
+    interval: seconds.nullable().optional().describe("seconds between two reads; null = as configured for all"),
     supply: PlugSettings.nullable().optional().describe("the plug that supplies it; null removes it"),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
