@@ -404,7 +404,7 @@ const shown = parameter(
     .regex(idText, "must be ids of miners, separated by commas, or empty")
     .transform((text) => (text === "" ? [] : [...new Set(text.split(",").map(Number))]))
     .refine((ids) => ids.length <= mostShown, `must be at most ${mostShown} ids`),
-  `with view=list: ids of the miners that a page shows now, at most ${mostShown}, separated by commas; may be empty. Every change of their rows is sent. Those of other miners are sent at once if something else than a figure changes, after a minute if a figure has moved by a twentieth or 2 °C, after five minutes if it has moved at all`,
+  `with view=list: ids of the miners that a page shows now, at most ${mostShown}, separated by commas; may be empty. Every change of their rows is sent. Those of other miners are sent at once if something else than a figure changes, after a minute if a figure has moved by a twentieth or 2 °C, after ten minutes if it has moved at all`,
   "1000000001,1000000002",
 ).optional();
 

@@ -4,9 +4,9 @@ import { type RowColumn, rowColumnNames } from "../../src/contract/rows.ts";
 import { RoughChanges } from "../../src/service/miners/rough-changes.ts";
 
 /** Counts reads of one column as a row does. */
-function columnOf(column: RowColumn) {
+function columnOf(column: RowColumn, phase = 0) {
   const place = rowColumnNames.indexOf(column);
-  const rough = new RoughChanges();
+  const rough = new RoughChanges(phase);
   let last: unknown;
   return (value: unknown, seconds: number): boolean => {
     const isNew = value !== last;
@@ -50,12 +50,19 @@ describe("of a row that nobody looks at", () => {
     expect(read(72.1, 101)).toBe(true);
   });
 
-  test("the smallest difference counts after five minutes, and none at all never", () => {
+  test("the smallest difference counts after ten minutes, and none at all never", () => {
     const read = columnOf("hashrate");
     read(100, 0);
-    expect(read(101, 299)).toBe(false);
-    expect(read(101, 300)).toBe(true);
+    expect(read(101, 599)).toBe(false);
+    expect(read(101, 600)).toBe(true);
     expect(read(101, 3_600)).toBe(false);
+  });
+
+  test("rows that are read for the first time at once do not all count at once later", () => {
+    const [early, late] = [columnOf("hashrate", 0.9), columnOf("hashrate", 0.1)];
+    for (const read of [early, late]) read(100, 0);
+    expect(early(101, 61)).toBe(true);
+    expect(late(101, 61)).toBe(false);
   });
 
   test("a figure is never off by more than a twentieth for longer than a minute and a read", () => {

@@ -190,7 +190,7 @@ describe("the form of a new managed miner", () => {
     const double = await AgentDouble.introduced({ url: dashboard.url, token, permissions, software: [own] });
     onTestFinished(() => double.cut());
     const { page, close } = await dashboard.visit(`hosts/miners/new?host=${closed.id}`);
-    const field = (label: string) => page.getByRole("combobox", { name: label });
+    const field = (label: string) => page.locator(".miner-fields").getByRole("combobox", { name: label, exact: true });
     const files = field("Where the program comes from");
     const path = page.getByRole("textbox", { name: "Path on the host" });
     const download = () => files.locator("option[value=download]");

@@ -20,7 +20,7 @@ const tolerances: readonly (Tolerance | undefined)[] = rowColumnNames.map((name)
 /** ms for which the figures of a row rest after they have counted as changed. */
 const restMs = 60_000;
 /** ms after which the smallest difference counts. */
-const latestMs = 300_000;
+const latestMs = 600_000;
 
 /** What was read of a row, by place of the column. */
 interface Read {
@@ -33,12 +33,19 @@ interface Read {
 
 /**
  * When a row has changed enough for somebody who does not look at it: at once for anything but a figure and for a figure
- * that comes or goes; after a minute for one that moves much, after five for one that moves little.
+ * that comes or goes; after a minute for one that moves much, after ten for one that moves little.
  */
 export class RoughChanges {
   /** By place: the figure when it counted last, NaN for none, and at what time; undefined before the first. */
   readonly #values: (number | undefined)[] = [];
   readonly #countedAt: number[] = [];
+  /** ms by which the small differences count earlier the first time. */
+  #earlierMs: number;
+
+  /** `phase`: 0 to 1, so that the rows of a farm, which are all read at its start, do not count all at the same time. */
+  constructor(phase: number) {
+    this.#earlierMs = phase * latestMs;
+  }
 
   /** Whether a read counts. If so, all figures of it rest, since whoever gets the row gets all of it. */
   counts(read: Read): boolean {
@@ -61,7 +68,9 @@ export class RoughChanges {
     if (Number.isNaN(before) || Number.isNaN(after)) return true;
     const rested = now - (this.#countedAt[place] ?? now);
     const enough = "by" in tolerance ? tolerance.by : tolerance.share * Math.abs(before);
-    return rested >= latestMs || (rested >= restMs && Math.abs(after - before) > enough);
+    if (rested < restMs || (rested + this.#earlierMs < latestMs && Math.abs(after - before) <= enough)) return false;
+    this.#earlierMs = 0;
+    return true;
   }
 }
 

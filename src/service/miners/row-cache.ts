@@ -64,6 +64,8 @@ export function selectionOf(fields: readonly RowColumn[] | undefined): Selection
 }
 
 const never = -1;
+/** Its multiples are spread evenly between whole numbers. */
+const goldenRatio = 0.618_033_988_75;
 
 /** A row as it is: its JSON, and the object on request. */
 export class ShownRow {
@@ -88,7 +90,7 @@ export class Row {
   /** By column: the event at which it was read, and that of its last change. */
   readonly #readAt: number[] = Array.from(rowColumnNames, () => never);
   readonly #changedAt: number[] = Array.from(rowColumnNames, () => never);
-  readonly #rough = new RoughChanges();
+  readonly #rough: RoughChanges;
   /** The event with which it has last changed for those who do not look at it. */
   #roughlyAt = never;
   /** With the usual columns, since this event. */
@@ -100,6 +102,7 @@ export class Row {
   constructor(id: number, sources: RowSources) {
     this.#id = id;
     this.#sources = sources;
+    this.#rough = new RoughChanges((id * goldenRatio) % 1);
   }
 
   /** The last event that concerns it. */
