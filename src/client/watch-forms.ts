@@ -67,7 +67,11 @@ export function rowForm(
 ): Form<MinerRow> {
   const { fields } = completeFields(input);
   return {
-    query: { ...typesQuery(input), view: input.view, ...(fields === undefined ? {} : { fields: fields.join(",") }) },
+    query: {
+      ...{ ...typesQuery(input), view: input.view },
+      ...(fields === undefined ? {} : { fields: fields.join(",") }),
+      ...(input.shown === undefined ? {} : { shown: input.shown.join(",") }),
+    },
     event: (value) => RowEvent.parse(value),
     list: async () =>
       new Map((await context.listMinerRows({ view: "list", fields }, caller)).miners.map((row) => [row.id, row])),

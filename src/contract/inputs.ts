@@ -394,6 +394,20 @@ export const MinerListQuery = z.object({
   ),
 });
 
+/** Ids that `shown` may name: some screens of a table. */
+export const mostShown = 300;
+const idText = /^([1-9]\d{0,9}(,[1-9]\d{0,9})*)?$/;
+const shown = parameter(
+  z
+    .string()
+    .max(11 * mostShown)
+    .regex(idText, "must be ids of miners, separated by commas, or empty")
+    .transform((text) => (text === "" ? [] : [...new Set(text.split(",").map(Number))]))
+    .refine((ids) => ids.length <= mostShown, `must be at most ${mostShown} ids`),
+  `with view=list: ids of the miners that a page shows now, at most ${mostShown}, separated by commas; may be empty. Every change of their rows is sent. Those of other miners are sent at once if something else than a figure changes, after a minute if a figure has moved by a twentieth or 2 °C, after ten minutes if it has moved at all`,
+  "1000000001,1000000002",
+).optional();
+
 /** The list of miners as rows, for tables. */
 export const MinerRowsQuery = z.object({
   view: parameter(z.literal("list"), "list: rows of a table instead of whole miners (Rigbridge extension)", "list"),
@@ -410,6 +424,7 @@ export const MinerRowsQuery = z.object({
     "return only the id and these fields of each row, separated by commas",
     "name,status,model",
   ),
+  shown,
 });
 
 export const AddMinerBody = z.object({
@@ -429,6 +444,12 @@ export const ChangeMinerBody = z
       .describe("a new host, port or scheme clears username, password and token unless they are given as well"),
     group: group.optional(),
     ...minerFields,
+    name: minerFields.name.unwrap().nullable().optional().describe("null: that of the rig"),
+    driver: minerFields.driver.unwrap().nullable().optional().describe("use only this driver; null = detect it"),
+    username: minerFields.username.unwrap().nullable().optional().describe("null removes it"),
+    password: secret(z.string().max(200).nullable().optional().describe("null removes it")),
+    token: secret(z.string().max(1000).nullable().optional().describe("null removes it")),
+    interval: seconds.nullable().optional().describe("seconds between two reads; null = as configured for all"),
     supply: PlugSettings.nullable().optional().describe("the plug that supplies it; null removes it"),
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "has nothing to change");
@@ -655,6 +676,7 @@ export const RowEventsQuery = EventsQuery.extend({
     "with view=list: only the id and these fields of each row, separated by commas",
     "name,status,model",
   ).optional(),
+  shown,
 });
 
 export const DiscoveryBody = z.object({

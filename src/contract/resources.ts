@@ -299,6 +299,14 @@ export const PoolGroup = z.object({
 });
 export type PoolGroup = z.infer<typeof PoolGroup>;
 
+/** Ids of GET /api/miningsoftware, by where a host has the program from. */
+export const HostSoftware = z.object({
+  own: z.array(text).describe("those of its own configuration, which says where their files are"),
+  downloads: z.array(text).describe("those with a known download for its system"),
+  unsuited: z.array(text).describe("those that do not run on its system"),
+});
+export type HostSoftware = z.infer<typeof HostSoftware>;
+
 /** The agent of a host. */
 export const HostAgent = z.object({
   tokenId: int.nullable().describe("for DELETE /api/agents/{id}; null for the service's own machine"),
@@ -306,6 +314,7 @@ export const HostAgent = z.object({
   at: z.iso.datetime().nullable().describe("when its last message arrived; null = none since the service started"),
   version: text.nullable(),
   permissions: AgentPermissions.nullable().describe("permissions of its own configuration; null = not connected"),
+  software: HostSoftware.nullable().optional().describe("which mining software it can run; null = not connected"),
   report: HostReport.omit({ gpus: true }).nullable().describe("state of the host; null = not connected"),
 });
 export type HostAgent = z.infer<typeof HostAgent>;

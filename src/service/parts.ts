@@ -100,7 +100,7 @@ const groupNames =
     return names;
   };
 
-/** Tells channels of what is raised; undefined where none is configured. */
+/** Tells channels of what is raised; with none it waits for one to be added. */
 export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry, webTargets }: Miners) {
   const { config, store, format, now, log, notices, channels } = base;
   const outbox = new Outbox({

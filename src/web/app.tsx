@@ -2,28 +2,36 @@ import { useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/h
 import { LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { Problem } from "./api.ts";
 import { t } from "./language.ts";
-import { startLive } from "./live.ts";
+import { rigs, startLive, stopLive } from "./live.ts";
+import { loadAhead } from "./load-ahead.ts";
 import { Failed } from "./pages/failed.tsx";
 import { pages } from "./pages/index.ts";
 import { NotFound } from "./pages/not-found.tsx";
+import { hasLoaded, NotLoaded } from "./pages/not-loaded.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
+import { SignOut } from "./pages/sign-out.tsx";
 import { CutText } from "./parts/cut-text.tsx";
 import { Messages } from "./parts/messages.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { UndoBar } from "./parts/undo.tsx";
 import { link } from "./route.ts";
-import { loadSession, may, session } from "./session.ts";
+import { isLeaving, loadSession, may, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 const routes = pages.map(({ load, ...page }) => ({
   ...page,
-  // `lazy` would wait forever for what cannot be loaded.
-  component: lazy(() => load().catch((error: unknown) => ({ default: () => fail(error) }))),
+  load,
+  component: lazy(() =>
+    load().then(
+      (loaded) => {
+        hasLoaded();
+        return loaded;
+      },
+      // `lazy` would wait forever for what cannot be loaded.
+      (error: unknown) => ({ default: () => <NotLoaded error={error} /> }),
+    ),
+  ),
 }));
-
-function fail(error: unknown): never {
-  throw error;
-}
 
 /** The whole dashboard: the sign-in, or the pages that its user may see. `asked`: who the user is, by `loadSession`. */
 export function App({ asked }: { asked: Promise<void> }) {
@@ -34,10 +42,17 @@ export function App({ asked }: { asked: Promise<void> }) {
   };
   useEffect(() => show(asked), []);
   const who = session.value;
+  const isSignedIn = who != null && !isLeaving.value;
   useEffect(() => {
-    if (who) void startLive();
-  }, [who]);
+    if (isSignedIn) void startLive();
+    else stopLive();
+  }, [isSignedIn]);
+  const isLoaded = isSignedIn && rigs.value.loaded;
+  useEffect(() => {
+    if (isLoaded) void loadAhead(routes.filter(({ needs }) => may(needs)));
+  }, [isLoaded]);
 
+  if (isLeaving.value) return <SignOut />;
   if (problem !== null)
     return (
       <main class="alone">

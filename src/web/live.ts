@@ -1,9 +1,10 @@
 import { computed, signal } from "@preact/signals";
-import { createParser } from "eventsource-parser";
 import type { Notification, Summary } from "../contract/resources.ts";
 import type { MinerRow, MinerRowList } from "../contract/rows.ts";
 import { call, Problem, request } from "./api.ts";
 import { loadSession, may, session } from "./session.ts";
+import { idsToFollow, mostFollowed, onUnfollowed } from "./shown-rows.ts";
+import { followEvents, NoEvents, Reconnect, waitForTurn } from "./stream.ts";
 
 /** What a list shows of a rig (`GET /api/miners?view=list`). */
 export type Row = MinerRow;
@@ -58,13 +59,11 @@ export function onEvent(listener: Listener): () => void {
 
 /** ms between two renderings of what events have changed: more often than anybody can read costs a phone its battery. */
 const flushMs = 400;
-/** ms of silence after which the stream counts as broken: the service sends a comment every 15 s. */
-const silenceMs = 40_000;
-/** ms until the stream must have begun: its first line comes at once. */
-const beginMs = 10_000;
 const longestRetryMs = 15_000;
 /** ms after which a page in the background lets its stream go. */
 const hiddenMs = 60_000;
+/** ms that a page which somebody looks at again has to catch up before it says that it shows something old. */
+const catchUpMs = 10_000;
 
 const byId = new Map<number, Row>();
 let version: string | null = null;
@@ -74,7 +73,12 @@ let changed = false;
 let notesChanged = false;
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let stream: AbortController | undefined;
-let running = false;
+/** The present run of `startLive`, undefined after `stopLive`. */
+let run: object | undefined;
+/** The number of the last event. */
+let lastEvent: string | undefined;
+/** Lists in a row that came whole though only changes were asked for: such a service knows no rows on the screen. */
+let wholeLists = 0;
 let lastHeard = Date.now();
 
 function flush(): void {
@@ -99,16 +103,31 @@ function flushSoon(): void {
   if (flushTimer === undefined) flushTimer = setTimeout(flush, flushMs);
 }
 
-async function readRows(signal: AbortSignal): Promise<void> {
+/** Whether only the rows on the screen are followed closely. */
+const followsScreen = (): boolean => byId.size > mostFollowed && wholeLists < 2;
+
+/** The query of the rows and of their events. */
+function rowsQuery(): URLSearchParams {
   const query = new URLSearchParams({ view: "list", fields: fieldsAsked() });
+  if (followsScreen()) query.set("shown", idsToFollow().join());
+  return query;
+}
+
+/** Returns whether it has read all of them, and not only what has changed. */
+async function readRows(signal: AbortSignal): Promise<boolean> {
+  const query = rowsQuery();
   if (version !== null) query.set("since", version);
   const answer = await request("GET", `api/miners?${query}`, undefined, { signal, timeoutMs: 60_000 });
   const list = (await answer.json()) as MinerRowList;
+  // By then somebody may have signed out.
+  signal.throwIfAborted();
   if (list.whole) byId.clear();
   for (const row of list.miners) byId.set(row.id, row);
   for (const id of list.removed) byId.delete(id);
+  wholeLists = list.whole && version !== null ? wholeLists + 1 : 0;
   version = list.version;
   rigs.value = { byId, loaded: true };
+  return list.whole;
 }
 
 const baseColumns: readonly (keyof Row)[] = [
@@ -162,119 +181,112 @@ function receive(type: string, data: unknown): void {
 
 /** Reads the lists and follows the events, again and again, until `stopLive`. */
 export async function startLive(): Promise<void> {
-  if (running) return;
-  running = true;
+  if (run !== undefined) return;
+  const own = {};
+  run = own;
   let failures = 0;
   let isBack = false;
-  while (running) {
+  /** The lists are there, and the events since. */
+  let isCurrent = false;
+  /** Only that other rows of them are on the screen has changed. */
+  let isMoved = false;
+  while (run === own) {
     stream = new AbortController();
     const { signal } = stream;
     try {
       // A service that comes back may be another version, with other rights of this user.
       if (isBack) await loadSession();
-      await Promise.all([readRows(signal), readOthers(signal)]);
+      isCurrent &&= isMoved;
+      const [isWhole] = await Promise.all([readRows(signal), isCurrent ? undefined : readOthers(signal)]);
+      if (isWhole || !isCurrent) lastEvent = undefined;
+      // The events go on after this list, so what has happened before it must be read, too.
+      if (isWhole && isCurrent) await readOthers(signal);
+      isCurrent = true;
+      isMoved = false;
       failures = 0;
       lastHeard = Date.now();
       if (isBack) connection.value = { live: true, since: lastHeard, problem: null };
       isBack = false;
+      clearTimeout(catchUpTimer);
       await follow(signal);
     } catch (error) {
-      if (!running) return;
+      if (run !== own) return;
       if (error instanceof Problem && error.status === 401) await loadSession().catch(() => undefined);
       if (session.value === null) return stopLive();
-      if (error instanceof ColumnsWanted) continue;
+      isMoved = error instanceof RowsWanted;
+      if (isMoved || error instanceof ColumnsWanted) continue;
       isBack = true;
-      // The lists were read, so the service is there.
-      if (!(error instanceof NoEvents) && (failures > 0 || !(error instanceof Reconnect))) lose(error);
-      failures += 1;
+      // The lists were read, so the service is there; what a hidden page no longer hears is no sign of the contrary.
+      const isSilence = !(error instanceof NoEvents || error instanceof Hidden);
+      if (isSilence && (failures > 0 || !(error instanceof Reconnect))) lose(error);
+      if (error instanceof Hidden) await untilSeen();
+      else failures += 1;
     }
-    await waitForTurn(Math.min(longestRetryMs, 1000 * 2 ** Math.min(failures, 4)));
+    if (failures > 0) await waitForTurn(Math.min(longestRetryMs, 1000 * 2 ** Math.min(failures, 4)));
   }
 }
 
+let catchUpTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Until somebody looks at the page. What it shows is called old only if it cannot catch up soon. */
+async function untilSeen(): Promise<void> {
+  while (document.visibilityState === "hidden") await waitForTurn(0);
+  catchUpTimer = setTimeout(() => lose(null), catchUpMs);
+}
+
+/** Ends the stream and forgets everything that it has brought. */
 export function stopLive(): void {
-  running = false;
+  run = undefined;
   stream?.abort();
+  clearTimeout(catchUpTimer);
+  clearTimeout(flushTimer);
+  flush();
+  connection.value = { live: true, since: Date.now(), problem: null };
   byId.clear();
   version = null;
+  lastEvent = undefined;
+  wholeLists = 0;
   rigs.value = { byId, loaded: false };
   summary.value = null;
   notes.clear();
   notifications.value = undefined;
 }
 
+/** Follows the events after the lists, or after the last event if only other rows were asked for. */
+function follow(signal: AbortSignal): Promise<never> {
+  const query = rowsQuery();
+  const after = lastEvent ?? version;
+  if (after !== null) query.set("after", after);
+  return followEvents(`api/events?${query}`, signal, {
+    receive: ({ id, type, data }) => {
+      lastEvent = id ?? lastEvent;
+      receive(type, data);
+    },
+    heard: () => {
+      lastHeard = Date.now();
+    },
+  });
+}
+
 function lose(error: unknown): void {
   connection.value = { live: false, since: lastHeard, problem: error instanceof Error ? error.message : null };
 }
 
-/** The stream has ended or resets: read the lists again. */
-class Reconnect extends Error {}
-
-/** Something between the page and the service blocks or holds back events: the lists are read again and again instead. */
-class NoEvents extends Error {}
-
 /** A page shows columns that the rows do not have yet: read the list again. */
 class ColumnsWanted extends Error {}
 
-async function follow(signal: AbortSignal): Promise<void> {
-  const after = version === null ? "" : `&after=${encodeURIComponent(version)}`;
-  const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), beginMs);
-  let begun = false;
-  const parser = createParser({
-    onEvent: ({ event, data }) => {
-      if (event === "reset") throw new Reconnect();
-      receive(event ?? "", JSON.parse(data));
-    },
-  });
-  try {
-    const response = await fetch(new URL(`api/events?view=list&fields=${fieldsAsked()}${after}`, document.baseURI), {
-      headers: { accept: "text/event-stream" },
-      cache: "no-store",
-      signal: AbortSignal.any([signal, silence.signal]),
-    });
-    if (response.status === 401) throw new Problem(response.status, "events", response.statusText);
-    if (!response.ok || response.body === null) throw new NoEvents();
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) throw new Reconnect();
-        begun = true;
-        clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), silenceMs);
-        parser.feed(value);
-        lastHeard = Date.now();
-      }
-    } finally {
-      await reader.cancel().catch(() => undefined);
-    }
-  } catch (error) {
-    throw silence.signal.aborted && !begun ? new NoEvents() : error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Other rows are on the screen. */
+class RowsWanted extends Error {}
 
-/** Until the time has passed, or the page becomes visible, or the network is back. */
-function waitForTurn(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      removeEventListener("online", done);
-      document.removeEventListener("visibilitychange", ifVisible);
-      resolve();
-    };
-    const isHidden = () => document.visibilityState === "hidden";
-    const ifVisible = () => (isHidden() ? undefined : done());
-    const timer = isHidden() ? undefined : setTimeout(done, ms);
-    addEventListener("online", done);
-    document.addEventListener("visibilitychange", ifVisible);
-  });
-}
+/** The page has been in the background for a while, and gets nothing until somebody looks at it. */
+class Hidden extends Error {}
 
 let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 document.addEventListener("visibilitychange", () => {
   clearTimeout(hiddenTimer);
-  if (document.visibilityState === "hidden") hiddenTimer = setTimeout(() => stream?.abort(), hiddenMs);
+  if (document.visibilityState === "hidden") hiddenTimer = setTimeout(() => stream?.abort(new Hidden()), hiddenMs);
+});
+
+onUnfollowed(() => {
+  if (followsScreen()) stream?.abort(new RowsWanted());
 });

@@ -11,7 +11,6 @@ import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { hasBar } from "./parts/narrow.ts";
-import { sendAllNow } from "./parts/undo.tsx";
 import { base, link } from "./route.ts";
 import { may, session, signOut } from "./session.ts";
 
@@ -139,7 +138,7 @@ function UserMenu() {
         </p>
         <DisplayFields />
         {by === "session" ? (
-          <button type="button" class="button" onClick={() => void sendAllNow().then(signOut)}>
+          <button type="button" class="button" onClick={signOut}>
             <Icon name="leave" /> {t.shell.signOut}
           </button>
         ) : null}

@@ -5,6 +5,7 @@ import { dashboard } from "./dashboard.ts";
 import { events } from "./events.ts";
 import { figures, type PartName, shown } from "./figures.ts";
 import { dead, fleet, large } from "./fleets.ts";
+import { idleList } from "./idle.ts";
 import { memory, start, store } from "./keeping.ts";
 import { LeftOut } from "./left-out.ts";
 import { mqtt } from "./mqtt.ts";
@@ -25,7 +26,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   large,
   list,
   summary,
-  web: async (quick) => [...(await rows(quick)), ...(await dashboard(quick))],
+  web: async (quick) => [...(await rows(quick)), ...(await dashboard(quick)), ...(await idleList(quick))],
   bodies,
   memory,
   start,

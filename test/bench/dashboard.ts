@@ -9,16 +9,19 @@ import { follow } from "./web.ts";
 const eventsPerSecond = 200;
 const built = new URL("../../dist/web/index.html", import.meta.url);
 
+/** Whether the dashboard can be opened; says on stderr what is missing. */
+export function hasBrowser(): boolean {
+  const missing = chromiumProgram === undefined ? "Chromium" : existsSync(built) ? null : "dist/web (npm run build)";
+  if (missing !== null) process.stderr.write(`The dashboard in a browser is left out: ${missing} is missing\n`);
+  return missing === null;
+}
+
 /**
  * What the dashboard's list of rigs does in a browser, by the browser's own clock, beside a service at work. `seconds`:
  * for which events come.
  */
 export async function dashboard(quick: boolean, seconds = quick ? 5 : 600): Promise<Measured[]> {
-  const missing = chromiumProgram === undefined ? "Chromium" : existsSync(built) ? null : "dist/web (npm run build)";
-  if (missing !== null) {
-    process.stderr.write(`The dashboard in a browser is left out: ${missing} is missing\n`);
-    return [];
-  }
+  if (!hasBrowser()) return [];
   const rigs = quick ? 200 : 10_000;
   // Each read changes a row.
   const farm = await startFarm(rigs, { switching: true });
@@ -61,7 +64,7 @@ const noteFirstRow = `window.firstRow = new Promise((resolve) => {
   }).observe(document, { childList: true, subtree: true });
 })`;
 
-async function openList(url: string): Promise<Page> {
+export async function openList(url: string): Promise<Page> {
   const page = await newPage(1440, 900);
   await page.addInitScript(noteFirstRow);
   await page.goto(`${url}/rigs`);

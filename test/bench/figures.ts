@@ -246,6 +246,14 @@ export const figures: readonly Figure[] = [
     better: "less",
   },
   {
+    name: "web.idle.bytes",
+    part: "web",
+    meaning: "what a list of 10,000 rigs that nobody touches receives",
+    unit: "bytes/s",
+    aim: 20_000,
+    better: "less",
+  },
+  {
     name: "bodies.worst.ms",
     part: "bodies",
     meaning: "CPU of the dearest body of 1 MB that is refused",

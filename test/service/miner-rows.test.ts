@@ -367,3 +367,88 @@ async function follow(url: string, who: Caller) {
   });
   return { who, mirror, repeated, failure: () => failure, changes: () => changes, end: () => ending.abort() };
 }
+
+describe("rows of a page that shows only some", () => {
+  /** Two rigs whose figures move with each read, and a clock that the test moves. */
+  const openTwo = async () => {
+    let ahead = 0;
+    const bench = await openBench({
+      rigs: [
+        { kind: "cgminer", warm: true },
+        { kind: "cgminer", warm: true },
+      ],
+      monotonicNow: () => performance.now() + ahead,
+    });
+    const [first, second] = [
+      await bench.add(bench.rig(0).address, { name: "first" }),
+      await bench.add(bench.rig(1).address, { name: "second" }),
+    ];
+    const halve = async () => {
+      for (const [index, id] of [first, second].entries()) {
+        const { boardsOff } = bench.rig(index).model;
+        if (!boardsOff.delete(0)) boardsOff.add(0);
+        await bench.poll(id);
+      }
+    };
+    return { bench, first, second, halve, pass: (seconds: number) => (ahead += 1000 * seconds) };
+  };
+  const idsIn = ({ miners }: { readonly miners: readonly MinerRow[] }): number[] => miners.map(({ id }) => id);
+
+  test("a list names the others only after a minute, and those that are shown always", async () => {
+    const { bench, first, second, halve, pass } = await openTwo();
+    const before = await rows(bench, { shown: [first] });
+    expect(idsIn(before)).toEqual([first, second]);
+    await halve();
+    const soon = await rows(bench, { shown: [first], since: before.version });
+    expect([soon.whole, idsIn(soon)]).toEqual([false, [first]]);
+    // All of it for a page that comes to show the other, whose change is before that version.
+    const scrolled = sent(bench, { shown: String(second), since: soon.version });
+    expect(idsIn(scrolled.list)).toEqual([second]);
+    expect(scrolled.etag).not.toBe(sent(bench, { shown: "", since: soon.version }).etag);
+    expect(idsIn(await rows(bench, { since: before.version }))).toEqual([first, second]);
+    await halve();
+    expect(idsIn(await rows(bench, { shown: [], since: soon.version }))).toEqual([]);
+    pass(61);
+    await halve();
+    expect(idsIn(await rows(bench, { shown: [], since: soon.version }))).toEqual([first, second]);
+  });
+
+  test("a stream carries every change of those that are shown, and a status of any", async () => {
+    const { bench, first, second, halve } = await openTwo();
+    const ending = new AbortController();
+    const { version: after } = await rows(bench);
+    const events = bench.service.watchMinerRows({ view: "list", shown: [first], after }, caller, ending.signal);
+    const got: number[] = [];
+    const following = (async () => {
+      for await (const { type, data } of events) if (type === "miner") got.push(data.id);
+    })();
+    await until(async () => {
+      await halve();
+      return got.length > 3;
+    }, "some changes");
+    expect(new Set(got)).toEqual(new Set([first]));
+    bench.rig(1).powerOff();
+    await bench.poll(second);
+    await until(() => got.includes(second), "the other rig");
+    ending.abort();
+    await following;
+  });
+
+  test("a user gets nothing of a rig of another group by naming it", async () => {
+    const { bench, first, second } = await openTwo();
+    const { id: hall } = await bench.service.addGroup({ name: "Hall", parentId: 0 }, caller);
+    await bench.service.changeMiner({ id: first, group: hall }, caller);
+    const { id: userId } = await bench.service.saveUser({ id: 0, name: "anna", groups: [hall] }, caller);
+    const guest = { ...caller, userId };
+    const { version } = await rows(bench, {}, guest);
+    expect(idsIn(await rows(bench, { shown: [first, second], since: version }, guest))).toEqual([first]);
+  });
+
+  test("at most 300 ids are taken", () => {
+    const ids = Array.from({ length: 301 }, (_, index) => 1_000_000_001 + index);
+    const parsed = (given: readonly number[]) => MinerRowsQuery.safeParse({ view: "list", shown: given.join() });
+    expect(parsed(ids).success).toBe(false);
+    expect(parsed(ids.slice(1)).data?.shown).toEqual(ids.slice(1));
+    expect(MinerRowsQuery.safeParse({ view: "list", shown: "1,,2" }).success).toBe(false);
+  });
+});

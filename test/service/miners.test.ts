@@ -492,3 +492,15 @@ test.each(["was listed before", "was never listed"])(
     expect(counts.at(-1)).toBe(2);
   },
 );
+
+test("null takes back what was set of a miner", async () => {
+  const bench = await openBench({ rigs: [cgminer], config: { poll: { interval: 3600 } } });
+  const id = await bench.add(bench.rig(0).address, { name: "desk", interval: 7, username: "u", password: "hush" });
+  const settings = () => bench.service.getMinerSettings({ id }, caller);
+  await bench.service.changeMiner({ id, driver: "cgminer" }, caller);
+  expect(await settings()).toMatchObject({ interval: 7, driver: "cgminer", hasLogin: true });
+  await bench.service.changeMiner({ id, interval: null, driver: null, username: null, password: null }, caller);
+  expect(await settings()).toMatchObject({ interval: null, driver: null, hasLogin: false });
+  const { name } = await bench.service.changeMiner({ id, name: null }, caller);
+  expect(name).not.toBe("desk");
+});

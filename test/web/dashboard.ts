@@ -202,6 +202,13 @@ export async function visitOf(
   };
 }
 
+/** Opens the page anew in a browser that is never idle, so that it loads the files of no other page ahead. */
+export async function withoutLoadingAhead(page: Page): Promise<void> {
+  await page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 }));
+  await page.reload();
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+}
+
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const AxeResults = z.object({
   violations: z.array(

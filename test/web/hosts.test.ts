@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { Input } from "../../src/contract/service.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
@@ -176,6 +176,54 @@ describe("a managed miner", () => {
       return now?.from === "download" && now.sha256 === sha256;
     }, "the agent to get the confirmed checksum");
     await confirm.waitFor({ state: "detached" });
+    await close();
+  });
+});
+
+describe("the form of a new managed miner", () => {
+  testInBrowser("offers only what its host allows, says why the rest is not, and begins with what works", async () => {
+    const { service } = dashboard;
+    const closed = await service.saveHost({ id: 0, hostname: "closed", description: "Closed" }, caller);
+    const { token } = await service.addAgent({ hostId: closed.id }, caller);
+    const permissions = { downloads: false, folders: ["/srv/miners"], gpuSettings: false };
+    const own = { id: "cellar-miner", name: "Cellar miner", api: null, algorithms: [] };
+    const double = await AgentDouble.introduced({ url: dashboard.url, token, permissions, software: [own] });
+    onTestFinished(() => double.cut());
+    const { page, close } = await dashboard.visit(`hosts/miners/new?host=${closed.id}`);
+    const field = (label: string) => page.locator(".miner-fields").getByRole("combobox", { name: label, exact: true });
+    const files = field("Where the program comes from");
+    const path = page.getByRole("textbox", { name: "Path on the host" });
+    const download = () => files.locator("option[value=download]");
+    expect(await files.inputValue()).toBe("path");
+    expect(await path.inputValue()).toBe("/srv/miners/");
+    await page.getByText("Allowed on this host: in /srv/miners").waitFor();
+    expect(await download().isDisabled()).toBe(true);
+    expect(await download().innerText()).toContain("this host allows no downloads");
+    await page.getByText("This host allows no settings of graphics cards.").waitFor();
+    // The host's own configuration says where that one is.
+    await field("Program").selectOption("cellar-miner");
+    await page.getByText("configuration says where this program is").waitFor();
+    expect(await files.count()).toBe(0);
+    // This host runs Linux.
+    const unsuited = (await service.listMiningSoftware({}, caller)).find(
+      ({ platforms = [] }) => platforms.length > 0 && !platforms.includes("linux"),
+    );
+    if (unsuited !== undefined)
+      expect(await field("Program").locator(`option[value="${unsuited.id}"]`).isDisabled()).toBe(true);
+    // The other host allows downloads, but there is none of every program.
+    await field("Host").selectOption("Cellar");
+    await field("Program").selectOption("XmrigMiner");
+    expect(await files.inputValue()).toBe("download");
+    const known = (await service.listHosts({}, caller)).find(({ description }) => description === "Cellar");
+    const without = (await service.listMiningSoftware({}, caller)).find(
+      ({ id, platforms = [] }) =>
+        platforms.includes("linux") && known?.agent?.software?.downloads.includes(id) === false,
+    );
+    await field("Program").selectOption(without?.id ?? "");
+    expect(await files.inputValue()).toBe("path");
+    expect(await path.inputValue()).toBe("/opt/");
+    expect(await download().innerText()).toContain("no download is known for this host");
+    expect(await axe(page)).toEqual([]);
     await close();
   });
 });

@@ -228,6 +228,23 @@ describe("settings", () => {
     await close();
   });
 
+  test("an interval can be emptied again, and a login removed", async () => {
+    const { id } = await dashboard.service.addMiner(
+      { address: "127.0.0.1:18", name: "set", username: "u", interval: 7 },
+      caller,
+    );
+    const { page, close } = await visit(`rigs/${id}?tab=settings`);
+    await page.getByRole("spinbutton", { name: /read/i }).fill("");
+    await page.getByRole("checkbox", { name: "Remove the login" }).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await until(async () => {
+      const { interval, hasLogin } = await dashboard.service.getMinerSettings({ id }, caller);
+      return interval === null && !hasLogin;
+    }, "the interval and the login to be unset");
+    await dashboard.service.deleteMiner({ id }, caller);
+    await close();
+  });
+
   test("what is set of a rig is read without secrets", async () => {
     const supply = {
       type: "shelly",

@@ -1,7 +1,7 @@
 import type { MinerEvent, RowEvent, RuleChange, ServiceEvent } from "../../contract/events.ts";
 import type { Command, Miner, Notification } from "../../contract/resources.ts";
 import type { Caller, Input } from "../../contract/service.ts";
-import { selectionOf } from "../miners/row-cache.ts";
+import { watchedRows } from "../miners/miner-rows.ts";
 import type { Access } from "../users/access.ts";
 import {
   type AnyEvent,
@@ -18,8 +18,6 @@ import { RowMarks } from "./row-marks.ts";
 import { type EventView, Subscriber, type SubscriberLimits } from "./subscriber.ts";
 
 export interface EventLimits extends SubscriberLimits {
-  /** Events kept to resume from. */
-  readonly kept: number;
   /** ms between two batches, so that many changes become one write for each subscriber. */
   readonly intervalMs: number;
   /** ms between two summaries. */
@@ -224,7 +222,7 @@ export class Events {
         ...{ caller, types },
         after: typeof after === "string" ? this.#eventOf(after) : after,
         hasRows: typeof after === "string",
-        rows: "view" in rows ? selectionOf(rows.fields) : null,
+        rows: "view" in rows ? watchedRows(rows) : null,
       },
     );
   }

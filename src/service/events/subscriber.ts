@@ -2,12 +2,13 @@ import type { EventType } from "../../contract/events.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Summary } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
-import type { RowWatch } from "../miners/miner-rows.ts";
-import type { Selection } from "../miners/row-cache.ts";
+import type { RowWatch, WatchedRows } from "../miners/miner-rows.ts";
 import type { Access } from "../users/access.ts";
 import { type EventRing, type MinerView, SharedEvent } from "./event-ring.ts";
 
 export interface SubscriberLimits {
+  /** Events kept to resume from. */
+  readonly kept: number;
   /** Events by which a subscriber may fall behind before it is disconnected. */
   readonly lag: number;
   /** Events, and bytes of their JSON, in one batch. */
@@ -39,8 +40,8 @@ export interface Subscription {
   readonly hasRows: boolean;
   /** The types of events, besides `reset`; undefined = all. */
   readonly types: readonly EventType[] | undefined;
-  /** The columns of rows, instead of whole miners. */
-  readonly rows: Selection | null;
+  /** Rows instead of whole miners. */
+  readonly rows: WatchedRows | null;
 }
 
 /** One stream of events: a position in the ring. The events behind it are not copied. */
@@ -56,7 +57,10 @@ export class Subscriber {
   #hadSummary = false;
   readonly #types: ReadonlySet<EventType> | null;
   readonly #rows: Subscription["rows"];
-  /** The event up to which the caller has every row. A row may come later than an event after it that was sent already. */
+  /**
+   * The event up to which the caller has every row. A row may come later than an event after it that was sent already, but
+   * not by more than the ring holds.
+   */
   #rowsUntil: number;
   #failure: unknown;
   #wake: (() => void) | null = null;
@@ -70,7 +74,7 @@ export class Subscriber {
     this.#access = context.view.accessOf(caller);
     context.since(this.#access);
     this.#position = after ?? context.ring.last;
-    this.#rowsUntil = after === undefined || hasRows ? this.#position : Number.NEGATIVE_INFINITY;
+    this.#rowsUntil = after === undefined || hasRows ? this.#position : this.#position - context.limits.kept;
     this.#closest = Math.max(0, this.#behind);
   }
 
@@ -112,7 +116,7 @@ export class Subscriber {
       // The position has skipped its moment.
       if (this.#summary !== null) this.#summary = this.#summary.withId(ring.mark());
     }
-    const rows: RowWatch | null = this.#rows && { selection: this.#rows, changedAfter: this.#rowsUntil };
+    const rows: RowWatch | null = this.#rows && { ...this.#rows, changedAfter: this.#rowsUntil };
     for (let bytes = 0; this.#behind > 0 && events.length < limits.batch && bytes < limits.batchBytes; ) {
       this.#position += 1;
       const summary = this.#summary?.id === this.#position ? this.#summary : undefined;

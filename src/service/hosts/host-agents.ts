@@ -7,6 +7,7 @@ import type { AgentEntry, AgentToken, HostAgent } from "../../contract/resources
 import type { Store } from "../../store/index.ts";
 import { findOwn } from "../crud.ts";
 import { AgentSession, type SessionListener } from "./agent-session.ts";
+import { hostSoftware } from "./software.ts";
 
 /** Takes what agents report. */
 export interface AgentListener {
@@ -123,6 +124,7 @@ export class HostAgents {
       at: at === undefined ? null : new Date(at).toISOString(),
       version: session?.version ?? null,
       permissions: session?.permissions ?? null,
+      software: session === undefined ? null : hostSoftware(session.software, session.host?.system ?? ""),
       report: "name" in report ? report : null,
     };
   }

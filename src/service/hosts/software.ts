@@ -3,9 +3,11 @@ import { miningSoftware, programOf } from "../../catalogue/mining-software.ts";
 import { parameterMistakes } from "../../catalogue/parameters.ts";
 import type { OwnSoftware } from "../../contract/agent.ts";
 import type { Mistake } from "../../contract/problems.ts";
-import type { MiningSoftware } from "../../contract/resources.ts";
+import type { HostSoftware, MiningSoftware } from "../../contract/resources.ts";
 import type { TemplateProgram } from "../../contract/templates.ts";
 import type { Coins } from "../money/coins.ts";
+
+const platforms = ["linux", "windows", "macos"] as const;
 
 /** Facts about mining software that the service needs; the rest concerns only the agent. */
 export interface Software {
@@ -48,6 +50,19 @@ export function downloadOf(
   return target === null || url === undefined ? null : { url, sha256: download?.sha256?.[target] ?? null };
 }
 
+/** What a host can run. `system`: as its agent reports it. */
+export function hostSoftware(own: readonly OwnSoftware[], system: string): HostSoftware {
+  const [platform] = downloadTargetFor(system)?.split("-") ?? [];
+  const known = miningSoftware.flatMap(({ id }) => programOf(id) ?? []);
+  return {
+    own: own.map(({ id }) => id),
+    downloads: known.filter(({ id }) => downloadOf(id, system) !== null).map(({ id }) => id),
+    unsuited: known
+      .filter(({ executable }) => platforms.some((each) => each === platform && executable[each] === null))
+      .map(({ id }) => id),
+  };
+}
+
 /** GET /api/miningsoftware: the catalogue, and the programs of agents' own configurations. */
 export function softwareList(own: Iterable<OwnSoftware>): MiningSoftware[] {
   const list = new Map(miningSoftware.map(({ id, name }) => [id, entryOf(id, name, programOf(id))]));
@@ -58,7 +73,6 @@ export function softwareList(own: Iterable<OwnSoftware>): MiningSoftware[] {
 }
 
 function entryOf(id: string, name: string, program: MiningProgram | undefined): MiningSoftware {
-  const platforms = ["linux", "windows", "macos"] as const;
   const { download = null, devices = [], api = null } = program ?? {};
   return {
     id,

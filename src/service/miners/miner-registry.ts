@@ -201,6 +201,7 @@ export class MinerRegistry {
     this.rows = new RowCache({
       markOf: (id) => options.events.markOf(id),
       movedAt: (id) => options.events.movedAt(id),
+      now: options.monotonicNow ?? (() => performance.now()),
       source: (id) => this.#rowSource(this.entry(id)),
       failed: (id) => sourceOf(this.present(id).miner, options.alarmsOf(id)),
     });
@@ -808,11 +809,12 @@ function readsPerSecond({ store, poll }: MinerRegistryOptions): number {
   return enabled(store.miners).reduce((sum, { interval }) => sum + 1 / (interval ?? poll.interval), 0);
 }
 
-/** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
+/** What the ledger takes of one of the works of a miner. */
 const revenueOf = ({ earnings: { revenuePerDay, revenueBtc }, coinKey, algorithmKey }: MinerWork) => ({
   ...{ revenuePerDay, revenueBtcPerDay: revenueBtc, coin: coinKey, algorithm: algorithmKey },
 });
 
+/** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
 const logFields = ({ id, name, host }: MinerFacts) => ({ miner: id, name, address: host.description });
 
 const declaredOf = (

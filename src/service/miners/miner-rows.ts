@@ -33,10 +33,24 @@ export interface RowContext {
 type RowsInput = Omit<Input<"listMinerRows">, "view">;
 
 /** What a subscriber to rows wants: these columns, of rows that have changed after an event. */
-export interface RowWatch {
-  readonly selection: Selection;
+export interface RowWatch extends WatchedRows {
   readonly changedAfter: number;
 }
+
+/** Which changes of rows are wanted. */
+export interface WatchedRows {
+  readonly selection: Selection;
+  /** Miners of which every change counts; of others only the large ones do. null: every change of every miner. */
+  readonly shown: ReadonlySet<number> | null;
+}
+
+export const watchedRows = ({ fields, shown }: Pick<RowsInput, "fields" | "shown">): WatchedRows => ({
+  selection: selectionOf(fields),
+  shown: shown === undefined ? null : new Set(shown),
+});
+
+const changedAt = (id: number, row: Row, { selection: { watched }, shown }: WatchedRows): number =>
+  shown === null || shown.has(id) ? row.changedAt(watched) : row.roughlyChangedAt(watched);
 
 /** What a request gets: the rows, and which of them the client has to forget. */
 interface Listed {
@@ -81,7 +95,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
 
   const listed = (input: RowsInput, access: Access, digest: string): Listed => {
     const isListed = filterOf(input, access);
-    const { watched } = selectionOf(input.fields);
+    const watch = watchedRows(input);
     const version = continuedFrom(input.since, digest);
     const left = version === null ? null : changes.leftSince(version, access);
     const rows: Row[] = [];
@@ -89,7 +103,9 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
     for (const id of visible(access)) {
       const row = registry.rows.of(id);
       removed.delete(id);
-      if (version !== null && left !== null && row.changedAt(watched) <= version) continue;
+      // Of a miner that is shown now and was not before, small changes were left out.
+      const isKnown = version !== null && left !== null && watch.shown?.has(id) !== true;
+      if (isKnown && changedAt(id, row, watch) <= version) continue;
       if (isListed(id, row)) rows.push(row);
       else if (left !== null) removed.add(id);
     }
@@ -113,10 +129,10 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
   return {
     prepare,
     /** For the event with this id; undefined if nothing has changed, or if a later event carries the change. */
-    changedRow: (id: number, event: number, { selection, changedAfter }: RowWatch): ShownRow | undefined => {
+    changedRow: (id: number, event: number, watch: RowWatch): ShownRow | undefined => {
       const row = registry.rows.of(id);
-      const isNews = row.mark === event && row.changedAt(selection.watched) > changedAfter;
-      return isNews ? row.shown(selection) : undefined;
+      const isNews = row.mark === event && changedAt(id, row, watch) > watch.changedAfter;
+      return isNews ? row.shown(watch.selection) : undefined;
     },
     listMinerRows: async (input: RowsInput, caller: Caller): Promise<MinerRowList> => {
       const preparing = prepare(input, caller);
@@ -134,7 +150,11 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
         const chunks = chunksOf(listed(input, access, digest), selectionOf(input.fields));
         const length = chunks.reduce((sum, { length: bytes }) => sum + bytes, 0);
         const from = continuedFrom(input.since, digest) ?? "whole";
-        return { etag: `W/"${changes.run}-${changes.newestMark}-${digest}-${from}"`, length, chunks };
+        const shown =
+          input.shown === undefined
+            ? ""
+            : `-${createHash("sha1").update(input.shown.join()).digest("hex").slice(0, 12)}`;
+        return { etag: `W/"${changes.run}-${changes.newestMark}-${digest}-${from}${shown}"`, length, chunks };
       });
     },
   };

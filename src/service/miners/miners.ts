@@ -251,7 +251,7 @@ function rowOf(
   const { group, ...fields } = body;
   const { supply, driver } = fields;
   if (supply) checkPlug(supply, context);
-  if (driver !== undefined && !drivers.some(({ id }) => id === driver)) {
+  if (driver != null && !drivers.some(({ id }) => id === driver)) {
     throw invalid("driver", `must be one of ${drivers.map(({ id }) => id).join(", ")}`);
   }
   const groupId = group === undefined ? undefined : groupIdOf(group, context.store.groups, access);

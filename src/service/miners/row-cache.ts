@@ -10,6 +10,7 @@ import {
   rowWith,
   usualColumns,
 } from "../../contract/rows.ts";
+import { RoughChanges } from "./rough-changes.ts";
 
 /** What the rows are made from. */
 export interface RowSources {
@@ -20,6 +21,8 @@ export interface RowSources {
    * it may be the same.
    */
   movedAt(minerId: number): number;
+  /** Monotonic ms. */
+  now(): number;
   source(minerId: number): RowSource;
   /** Instead, if a column cannot be read. */
   failed(minerId: number): RowSource;
@@ -61,6 +64,8 @@ export function selectionOf(fields: readonly RowColumn[] | undefined): Selection
 }
 
 const never = -1;
+/** Its multiples are spread evenly between whole numbers. */
+const goldenRatio = 0.618_033_988_75;
 
 /** A row as it is: its JSON, and the object on request. */
 export class ShownRow {
@@ -85,6 +90,9 @@ export class Row {
   /** By column: the event at which it was read, and that of its last change. */
   readonly #readAt: number[] = Array.from(rowColumnNames, () => never);
   readonly #changedAt: number[] = Array.from(rowColumnNames, () => never);
+  readonly #rough: RoughChanges;
+  /** The event with which it has last changed for those who do not look at it. */
+  #roughlyAt = never;
   /** With the usual columns, since this event. */
   #usual: ShownRow | null = null;
   #usualSince = never;
@@ -94,6 +102,7 @@ export class Row {
   constructor(id: number, sources: RowSources) {
     this.#id = id;
     this.#sources = sources;
+    this.#rough = new RoughChanges((id * goldenRatio) % 1);
   }
 
   /** The last event that concerns it. */
@@ -117,6 +126,12 @@ export class Row {
     }
     this.#read(columns);
     return Math.max(moved, this.#newestOf(columns));
+  }
+
+  /** The same for somebody who does not look at it: changes that are small, or come soon after another, do not count. */
+  roughlyChangedAt(columns: Columns): number {
+    this.#read(columns);
+    return Math.max(this.#sources.movedAt(this.#id), this.#roughlyAt);
   }
 
   status(): unknown {
@@ -171,6 +186,9 @@ export class Row {
       }
       this.#readAt[place] = mark;
     }
+    const isChanged = (place: number): boolean => this.#changedAt[place] === mark;
+    const read = { places: columns.places, values: this.#values, isChanged, now: this.#sources.now() };
+    if (this.#rough.counts(read)) this.#roughlyAt = mark;
   }
 
   #valuesOf(names: readonly RowColumn[]): unknown[] {

@@ -195,6 +195,7 @@ export const rig: typeof source = {
   offlineExpected: "Ausgeschaltet zu sein löst keinen Alarm aus",
   login: "Anmeldung",
   loginSet: "Eine Anmeldung ist gesetzt. Sie wird nie gezeigt; was du leer lässt, bleibt.",
+  noLogin: "Anmeldung entfernen",
   loginUnset: "Es ist keine Anmeldung gesetzt.",
   username: "Benutzername",
   password: "Passwort",

@@ -95,6 +95,10 @@ export const shared: typeof source = {
     status: (status) => `Der Server antwortete mit Status ${status}`,
   },
   signIn: {
+    leaving: "Abmeldung läuft…",
+    stillIn: "Du bist noch nicht abgemeldet",
+    stillInText:
+      "Rigbridge hat diese Sitzung noch nicht beendet. Die Seite zeigt nichts mehr an, und du wirst von selbst abgemeldet, sobald Rigbridge antwortet.",
     title: "Anmelden",
     text: "Melde dich mit deinem API-Schlüssel an. Du bekommst ihn von der Person, die diesen Dienst betreibt.",
     key: "API-Schlüssel",
@@ -104,7 +108,8 @@ export const shared: typeof source = {
   },
   failed: {
     title: "Diese Seite funktioniert nicht",
-    text: "Lade sie neu. Wenn Rigbridge aktualisiert wurde, während die Seite offen war, ist das einmal nötig.",
+    text: "Lade sie neu. Wenn das nicht hilft, sagt die Zeile darunter denen mehr, die sich um Rigbridge kümmern.",
+    away: "Diese Seite ist noch nicht geladen. Sie öffnet sich von selbst, sobald Rigbridge antwortet.",
     reload: "Seite neu laden",
     updated: "Rigbridge wurde aktualisiert. Diese Seite ist noch von der älteren Version.",
   },

@@ -193,6 +193,7 @@ export const rig = {
   offlineExpected: "Being off raises no alarm",
   login: "Login",
   loginSet: "A login is set. It is never shown; what you leave empty stays.",
+  noLogin: "Remove the login",
   loginUnset: "No login is set.",
   username: "User name",
   password: "Password",

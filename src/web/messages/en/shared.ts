@@ -96,6 +96,10 @@ export const shared = {
     status: (status: number) => `The server answered with status ${status}`,
   },
   signIn: {
+    leaving: "Signing out…",
+    stillIn: "You are not signed out yet",
+    stillInText:
+      "Rigbridge has not ended this session. This page shows nothing any more, and you are signed out automatically as soon as Rigbridge answers.",
     title: "Sign in",
     text: "Sign in with your API key. The person who runs this service can give you one.",
     key: "API key",
@@ -105,7 +109,8 @@ export const shared = {
   },
   failed: {
     title: "This page failed",
-    text: "Reload it. A page that was open while Rigbridge was updated needs this once.",
+    text: "Reload it. If it fails again, the line below says more to whoever looks after Rigbridge.",
+    away: "This page is not loaded yet. It opens automatically as soon as Rigbridge answers.",
     reload: "Reload the page",
     updated: "Rigbridge has been updated. This page is still of the older version.",
   },

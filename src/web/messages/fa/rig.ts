@@ -194,6 +194,7 @@ export const rig: typeof source = {
   offlineExpected: "خاموش بودن هشدار نمی‌دهد",
   login: "ورود",
   loginSet: "ورود تنظیم شده است. هرگز نمایش داده نمی‌شود؛ آنچه خالی بگذارید همان می‌ماند.",
+  noLogin: "حذف ورود",
   loginUnset: "ورودی تنظیم نشده است.",
   username: "نام کاربری",
   password: "گذرواژه",

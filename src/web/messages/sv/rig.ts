@@ -195,6 +195,7 @@ export const rig: typeof source = {
   offlineExpected: "Att den är av ger inget larm",
   login: "Inloggning",
   loginSet: "En inloggning är satt. Den visas aldrig; det du lämnar tomt är kvar.",
+  noLogin: "Ta bort inloggningen",
   loginUnset: "Ingen inloggning är satt.",
   username: "Användarnamn",
   password: "Lösenord",

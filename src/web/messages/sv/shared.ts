@@ -95,6 +95,10 @@ export const shared: typeof source = {
     status: (status) => `Servern svarade med status ${status}`,
   },
   signIn: {
+    leaving: "Loggar ut…",
+    stillIn: "Du är inte utloggad än",
+    stillInText:
+      "Rigbridge har inte avslutat sessionen än. Sidan visar ingenting längre, och du loggas ut automatiskt så snart Rigbridge svarar.",
     title: "Logga in",
     text: "Logga in med din API-nyckel. Du får den av personen som driver tjänsten.",
     key: "API-nyckel",
@@ -104,7 +108,8 @@ export const shared: typeof source = {
   },
   failed: {
     title: "Sidan fungerar inte",
-    text: "Ladda om den. En sida som var öppen när Rigbridge uppdaterades behöver det en gång.",
+    text: "Ladda om den. Om det inte hjälper säger raden nedanför mer till den som sköter Rigbridge.",
+    away: "Sidan är inte inläst än. Den öppnas automatiskt så snart Rigbridge svarar.",
     reload: "Ladda om sidan",
     updated: "Rigbridge har uppdaterats. Sidan är fortfarande av den äldre versionen.",
   },

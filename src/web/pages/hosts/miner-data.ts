@@ -4,15 +4,20 @@ import { byName } from "../../format.ts";
 import { groupName } from "../../groups.ts";
 import { isObject, type Json, type Schema } from "../../parts/schema-form/schema.ts";
 import { may } from "../../session.ts";
+import type { HostLimits } from "./host-choices.ts";
 
 interface Named<Id> {
   readonly id: Id;
   readonly name: string;
 }
 
+interface NamedHost extends Named<number> {
+  readonly limits: HostLimits | null;
+}
+
 /** What a managed miner can be made of. */
 export interface Catalogue {
-  readonly hosts: readonly Named<number>[];
+  readonly hosts: readonly NamedHost[];
   readonly groups: readonly Named<number>[];
   readonly software: readonly MiningSoftware[];
   readonly algorithms: readonly Named<string>[];
@@ -43,7 +48,11 @@ export async function readCatalogue(signal: AbortSignal): Promise<Catalogue> {
   ]);
   return {
     hosts: sorted(
-      hosts.map(({ id, description, hostname }) => ({ id, name: description === "" ? hostname : description })),
+      hosts.map(({ id, description, hostname, agent }) => ({
+        ...{ id, name: description === "" ? hostname : description },
+        limits:
+          agent?.permissions && agent.software ? { permissions: agent.permissions, software: agent.software } : null,
+      })),
     ),
     groups: sorted(groups.map(({ id }) => ({ id, name: groupName(groups, id) }))),
     software: sorted(software),
@@ -97,6 +106,12 @@ export function bodyOf(extras: Json): Readonly<Record<"gpuSettings" | "idle" | "
     isObject(choice) ? { ...choice, ...poolOf(String(choice.poolId ?? "")) } : choice,
   );
   return { gpuSettings, idle, switching: { ...switching, choices } };
+}
+
+/** The schema without one of its properties. */
+export function without(schema: Schema, name: string): Schema {
+  const { [name]: _, ...properties } = schema.properties ?? {};
+  return { ...schema, properties };
 }
 
 /** The schema with what exists in place of ids: a pool is chosen by its name. */

@@ -1,9 +1,17 @@
+import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
+
+interface Option {
+  readonly id: string;
+  readonly name: string;
+  /** Why it cannot be chosen; absent or null: it can. */
+  readonly whyNot?: string | null;
+}
 
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  readonly options: readonly { readonly id: string; readonly name: string }[];
+  readonly options: readonly Option[];
   /** The word for none of them; absent: one must be chosen. */
   readonly none?: string;
   readonly noneValue?: string;
@@ -18,9 +26,9 @@ export const Select = ({ label, value, options, none, noneValue = "", problem, o
       <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         {none === undefined ? null : <option value={noneValue}>{none}</option>}
         {value === noneValue || options.some(({ id }) => id === value) ? null : <option value={value}>{value}</option>}
-        {options.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
+        {options.map(({ id, name, whyNot = null }) => (
+          <option key={id} value={id} disabled={whyNot !== null}>
+            {whyNot === null ? name : t.hosts.notChosen(name, whyNot)}
           </option>
         ))}
       </select>

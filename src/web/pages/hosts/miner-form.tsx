@@ -8,7 +8,9 @@ import { problemText } from "../../parts/messages.tsx";
 import { MistakeList, SchemaForm } from "../../parts/schema-form/form.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { useDirty, useUnsaved } from "../../parts/unsaved.tsx";
-import { bodyOf, type Catalogue, extrasOf, poolOf, poolRef, withChoices } from "./miner-data.ts";
+import { FilesFields } from "./files-fields.tsx";
+import { presetFiles, whyNotDownload, whyNotSoftware } from "./host-choices.ts";
+import { bodyOf, type Catalogue, extrasOf, poolOf, poolRef, withChoices, without } from "./miner-data.ts";
 import { Select, Text } from "./miner-fields.tsx";
 import { minerWords } from "./miner-words.ts";
 
@@ -37,7 +39,9 @@ const fieldsOf = (miner: ManagedMiner) => ({
 
 /** The program of a managed miner, what it mines where, and how. */
 export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) {
-  const [fields, setFields] = useState(() => fieldsOf(miner));
+  const limitsOf = (hostId: string) => catalogue.hosts.find(({ id }) => String(id) === hostId)?.limits ?? null;
+  const first = isNew ? { ...miner, ...presetFiles(limitsOf(String(miner.hostId)), "") } : miner;
+  const [fields, setFields] = useState(() => fieldsOf(first));
   // They may hold a password: what is stored never comes to the page.
   const [parameters, setParameters] = useState("");
   const [clears, setClears] = useState(false);
@@ -45,15 +49,33 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const schemas = useLoaded(() => import("virtual:schemas"), []);
+  const limits = limitsOf(fields.hostId);
+  const lacksGpuSettings = limits?.permissions.gpuSettings === false && miner.gpuSettings.length === 0;
   const schema = useMemo(
-    () => (schemas.value === undefined ? null : withChoices(schemas.value.managedMiner, catalogue)),
-    [schemas.value, catalogue],
+    () =>
+      schemas.value === undefined
+        ? null
+        : withChoices(
+            lacksGpuSettings ? without(schemas.value.managedMiner, "gpuSettings") : schemas.value.managedMiner,
+            catalogue,
+          ),
+    [schemas.value, catalogue, lacksGpuSettings],
   );
   const words = useMemo(() => minerWords(catalogue), [catalogue]);
-  const { dirty: differs, keep } = useDirty(JSON.stringify(fields), JSON.stringify(fieldsOf(miner)));
+  const { dirty: differs, keep } = useDirty(JSON.stringify(fields), JSON.stringify(fieldsOf(first)));
   const dirty = differs || parameters !== "" || clears;
   const guard = useUnsaved(dirty && !busy);
   const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes });
+  /** With files that come from where they can for what is chosen now, unless somebody has given a path. */
+  const choose = (changes: Partial<typeof fields>) => {
+    const { hostId, softwareType, softwareAutoDownload, softwarePath } = { ...fields, ...changes };
+    const isPreset = softwarePath === presetFiles(limits, fields.softwareType).softwarePath;
+    const works = softwareAutoDownload && whyNotDownload(limitsOf(hostId), softwareType) === null;
+    set({
+      ...changes,
+      ...(works || (!isPreset && softwarePath !== "") ? {} : presetFiles(limitsOf(hostId), softwareType)),
+    });
+  };
   const problemOf = (path: string) => mistakeOf(mistakes, path);
 
   const software = catalogue.software.find(({ id }) => id === fields.softwareType);
@@ -99,7 +121,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           value={fields.hostId}
           options={catalogue.hosts.map(({ id, name }) => ({ id: String(id), name }))}
           problem={problemOf("hostId")}
-          onChange={(hostId) => set({ hostId })}
+          onChange={(hostId) => choose({ hostId })}
         />
         <Text
           label={t.hosts.description}
@@ -113,9 +135,9 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           label={t.hosts.software}
           none={t.hosts.choose}
           value={fields.softwareType}
-          options={catalogue.software}
+          options={catalogue.software.map(({ id, name }) => ({ id, name, whyNot: whyNotSoftware(limits, id) }))}
           problem={problemOf("softwareType")}
-          onChange={(softwareType) => set({ softwareType, algorithm: "", dualAlgorithm: "" })}
+          onChange={(softwareType) => choose({ softwareType, algorithm: "", dualAlgorithm: "" })}
         />
         <Select
           label={t.hosts.algorithm}
@@ -143,26 +165,14 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           problem={problemOf("poolId")}
           onChange={(pool) => set({ pool })}
         />
-        <Select
-          label={t.hosts.files}
-          value={fields.softwareAutoDownload ? "download" : "path"}
-          options={[
-            { id: "download", name: t.hosts.download },
-            { id: "path", name: t.hosts.installed },
-          ]}
-          problem={problemOf("softwareAutoDownload")}
-          onChange={(files) => set({ softwareAutoDownload: files === "download" })}
+        <FilesFields
+          limits={limits}
+          software={fields.softwareType}
+          downloads={fields.softwareAutoDownload}
+          path={fields.softwarePath}
+          problemOf={problemOf}
+          onChange={set}
         />
-        {fields.softwareAutoDownload ? null : (
-          <Text
-            label={t.hosts.path}
-            value={fields.softwarePath}
-            maxLength={1000}
-            ltr
-            problem={problemOf("softwarePath")}
-            onChange={(softwarePath) => set({ softwarePath })}
-          />
-        )}
         {catalogue.groups.length === 0 ? null : (
           <Select
             label={t.hosts.group}
@@ -214,6 +224,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           mistakes={mistakes}
         />
       )}
+      {lacksGpuSettings ? <p class="hint">{t.hosts.noGpuSettings}</p> : null}
       {mistakes.length > 1 ? <MistakeList mistakes={mistakes} /> : null}
       <p class="field-problem" role="alert">
         {mistakes.length > 1 ? null : problem}

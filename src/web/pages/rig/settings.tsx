@@ -195,7 +195,6 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
                 {...control}
                 name="interval"
                 type="number"
-                required={settings.interval !== null}
                 min={1}
                 max={86_400}
                 step="any"
@@ -210,6 +209,12 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
           <fieldset>
             <legend>{t.rig.login}</legend>
             <p class="hint">{settings.hasLogin ? t.rig.loginSet : t.rig.loginUnset}</p>
+            {settings.hasLogin ? (
+              <label class="switch">
+                <input type="checkbox" name="noLogin" />
+                {t.rig.noLogin}
+              </label>
+            ) : null}
             <Field label={t.rig.username} problem={wrong("username")}>
               {(control) => (
                 <input {...control} name="username" maxLength={200} autocomplete="off" spellcheck={false} />
@@ -271,11 +276,15 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
     ...(same(tags, miner.tags) ? {} : { tags }),
     ...(places.every((place) => location[place] === miner.location[place]) ? {} : { location }),
     ...(text("address") === settings.address ? {} : { address: text("address") }),
-    ...(interval === null || interval === settings.interval ? {} : { interval }),
+    ...(interval === settings.interval ? {} : { interval }),
     ...(offlineExpected === settings.offlineExpected ? {} : { offlineExpected }),
-    ...(text("username") === "" ? {} : { username: text("username") }),
-    ...(text("password") === "" ? {} : { password: text("password") }),
-    ...(text("token") === "" ? {} : { token: text("token") }),
+    ...(form.get("noLogin") === null ? loginFrom(text) : { username: null, password: null, token: null }),
     ...(supply === undefined ? {} : { supply }),
   };
 }
+
+/** What of the login is given anew. */
+const loginFrom = (text: (name: string) => string) =>
+  Object.fromEntries(
+    ["username", "password", "token"].flatMap((name) => (text(name) === "" ? [] : [[name, text(name)]])),
+  );

@@ -4,6 +4,7 @@ import { call, Problem } from "../../api.ts";
 import { isPending } from "../../commands.ts";
 import { connection, onEvent } from "../../live.ts";
 import { type Loaded, useLoaded, useReconnects } from "../../parts/load.tsx";
+import { useShownRows } from "../../shown-rows.ts";
 
 /** ms between two reads of a rig whose events come faster. */
 const intervalMs = 1_000;
@@ -21,6 +22,7 @@ export function useRig(id: number): Loaded<MinerDetail | null> {
     [id, useReconnects()],
   );
   const { reload } = loaded;
+  useShownRows([{ id }], 0, 0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const soon = () => {

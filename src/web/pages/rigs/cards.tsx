@@ -4,6 +4,7 @@ import { t } from "../../language.ts";
 import { Stale, Status } from "../../parts/status.tsx";
 import { useVirtual } from "../../parts/virtual.ts";
 import { link } from "../../route.ts";
+import { useShownRows } from "../../shown-rows.ts";
 import { cellOf } from "./columns.tsx";
 import { lastOpened, leaveAt, topAgain } from "./left-at.ts";
 import { RigLink } from "./rig-link.tsx";
@@ -73,6 +74,7 @@ export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
   usePageScroll(search);
   const first = (virtual.items[0]?.index ?? 0) * lanes;
   const shown = rows.slice(first, ((virtual.items.at(-1)?.index ?? -1) + 1) * lanes);
+  useShownRows(rows, first, first + shown.length - 1);
   return (
     <div ref={place}>
       <div style={{ blockSize: `${virtual.before}px` }} />

@@ -5,6 +5,7 @@ import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { useVirtual } from "../../parts/virtual.ts";
+import { useShownRows } from "../../shown-rows.ts";
 import type { ColumnKey } from "./column-keys.ts";
 import { cellOf, columns } from "./columns.tsx";
 import { Gap } from "./gap.tsx";
@@ -50,6 +51,7 @@ export function RigTable({ rows, keys, tree, selectable, search, sort, descendin
   const focusing = useRef(false);
   const first = virtual.items[0]?.index ?? 0;
   const shown = rows.slice(first, (virtual.items.at(-1)?.index ?? -1) + 1);
+  useShownRows(rows, first, first + shown.length - 1);
   const tabStop = shown.some(({ id }) => id === active) ? active : shown[0]?.id;
   const chosen = selection.value;
 

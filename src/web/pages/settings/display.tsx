@@ -3,7 +3,6 @@ import { dateTime } from "../../format.ts";
 import { t } from "../../language.ts";
 import { DisplayFields } from "../../parts/display-fields.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { session, signOut } from "../../session.ts";
 import { allowShortcuts, shortcuts } from "../../shortcuts.ts";
@@ -59,7 +58,7 @@ export function Display() {
               {who.user.name === null ? t.settings.asOwner : t.settings.asUser(`\u2068${who.user.name}\u2069`)}{" "}
               {who.expiresUtc === null ? null : t.settings.until(dateTime(who.expiresUtc))}
             </p>
-            <button type="button" class="button" onClick={() => void signOut().catch(sayProblem)}>
+            <button type="button" class="button" onClick={signOut}>
               <Icon name="leave" /> {t.shell.signOut}
             </button>
           </>

@@ -1,0 +1,29 @@
+import type { PageEntry } from "./pages/index.ts";
+
+/** ms after the first figures, while the page may still be busy with them. */
+const restMs = 2_000;
+
+/** Resolves when the browser has nothing else to do; where it does not say so, a little later. */
+const whenIdle = (): Promise<void> =>
+  new Promise((resolve) => {
+    if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: 10_000 });
+    else setTimeout(resolve, 200);
+  });
+
+/**
+ * Loads the files of these pages one after another, so that each opens at once, and while the service is away. Ends with the
+ * first that cannot be loaded: the browser would keep each failure.
+ */
+export async function loadAhead(pages: readonly Pick<PageEntry, "load">[]): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, restMs));
+  try {
+    for (const { load } of pages) {
+      await whenIdle();
+      await load();
+    }
+    await whenIdle();
+    await import("virtual:schemas");
+  } catch {
+    // Whoever opens the page is told.
+  }
+}
