@@ -5,15 +5,14 @@ import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
 import { problems } from "../contract/problems.ts";
 import * as readings from "../contract/readings.ts";
+import { isRecord } from "../contract/record.ts";
 import * as resources from "../contract/resources.ts";
 import * as rows from "../contract/rows.ts";
 import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as session from "../contract/session.ts";
 import * as templates from "../contract/templates.ts";
-
-/** A part of an OpenAPI document. */
-export type Json = Readonly<Record<string, unknown>>;
+import { type Json, mapSchema, mapValues } from "./openapi-schema-walk.ts";
 
 type Names = z.core.$ZodRegistry<{ id: string }>;
 type Override = z.core.RegistryToJSONSchemaParams["override"];
@@ -53,7 +52,10 @@ export function parameterSchemas(schema: z.ZodType): { properties: Json; require
       withoutNoise(context);
     },
   });
-  return { properties, required };
+  return {
+    properties: mapValues(properties, (each) => (isRecord(each) ? mapSchema(each, forGenerators) : each)),
+    required,
+  };
 }
 
 const withoutNoise: NonNullable<Override> = ({ zodSchema, jsonSchema }) => {
@@ -63,30 +65,42 @@ const withoutNoise: NonNullable<Override> = ({ zodSchema, jsonSchema }) => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   // The pattern repeats the calendar as a regular expression.
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
-  forGenerators(jsonSchema);
 };
 
-/** Rewrites what client generators do not support. */
-function forGenerators(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.const !== undefined) {
-    if (typeof schema.const === "string") schema.enum = [schema.const];
-    delete schema.const;
-  }
-  // A tuple becomes an array of any of its types.
-  if (schema.prefixItems !== undefined) {
-    const kinds = schema.prefixItems.flatMap((item) => (typeof item === "boolean" ? [] : (item.anyOf ?? [item])));
-    const types = new Set(kinds.flatMap((kind) => (typeof kind === "boolean" ? [] : (kind.type ?? []))));
-    if (types.has("number")) types.delete("integer");
-    schema.items = { type: [...types] };
-    delete schema.prefixItems;
-  }
+/** A schema without what client generators do not support; zod merges unions of types after `override` has seen them. */
+function forGenerators({ const: constant, default: preset, prefixItems, type, ...schema }: Json): Json {
+  return {
+    ...schema,
+    ...typesOf(type),
+    ...(typeof constant === "string" ? { enum: [constant] } : {}),
+    // Go has no literal for an empty object.
+    ...(preset === undefined || (isRecord(preset) && Object.keys(preset).length === 0) ? {} : { default: preset }),
+    ...(Array.isArray(prefixItems) ? { items: anyOfThem(prefixItems) } : {}),
+  };
+}
+
+/** A type, or null, stays; several types are a union. */
+function typesOf(type: unknown): Json {
+  if (!Array.isArray(type)) return type === undefined ? {} : { type };
+  return type.filter((each) => each !== "null").length > 1 ? { anyOf: type.map((each) => ({ type: each })) } : { type };
+}
+
+/** A tuple becomes an array of any of its types. */
+function anyOfThem(items: readonly unknown[]): Json {
+  const types = new Set(
+    items
+      .flatMap((item) => (isRecord(item) ? (Array.isArray(item.anyOf) ? item.anyOf : [item]) : []))
+      .flatMap((kind) => kind.type ?? []),
+  );
+  if (types.has("number")) types.delete("integer");
+  return typesOf([...types]);
 }
 
 const generated = (names: Names, io: "input" | "output", override: NonNullable<Override>): Json =>
   Object.fromEntries(
     Object.entries(z.toJSONSchema(names, { uri, io, override }).schemas).map(([name, schema]) => [
       name,
-      withoutMeta(schema),
+      mapSchema(withoutMeta(schema), forGenerators),
     ]),
   );
 

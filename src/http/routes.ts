@@ -3,7 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
-import { type Operation, type OperationName, operationNames, operations, viewsOf } from "../contract/operations.ts";
+import {
+  fixedFormsOf,
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+  viewsOf,
+} from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
@@ -25,10 +32,13 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyR
 export function addRoutes(app: FastifyInstance, serving: Serving): void {
   for (const name of operationNames) {
     const operation: Operation = operations[name];
-    if (operation.kind === "stream" || operation.view !== undefined) continue;
+    if (operation.kind === "stream") continue;
     const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
+    for (const { path, fixed } of fixedFormsOf(operation))
+      app.route({ method, url: path, handler: answer(name, operation, serving, { fixed }) });
+    if (operation.view !== undefined) continue;
     const views = new Map([...viewsOf(operation)].map(([view, its]) => [view, answer(its, operations[its], serving)]));
-    const plain = answer(name, operation, serving, [...views.keys()]);
+    const plain = answer(name, operation, serving, { views: [...views.keys()] });
     const handler: Answer = (request, reply) =>
       (views.get(request.queryText.values.get("view") ?? "") ?? plain)(request, reply);
     for (const url of pathsOf(operation)) app.route({ method, url, handler });
@@ -39,9 +49,9 @@ function answer(
   name: OperationName,
   operation: Operation,
   { service, limits, pending }: Serving,
-  views: readonly string[] = [],
+  forms: Parameters<typeof inputOf>[1] = {},
 ): Answer {
-  const decode = inputOf(operation, views);
+  const decode = inputOf(operation, forms);
   const reads = operation.method === "GET";
   const type = operation.media;
 
