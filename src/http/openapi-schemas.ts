@@ -72,6 +72,8 @@ function forGenerators({ const: constant, default: preset, prefixItems, type, ..
   return {
     ...schema,
     ...typesOf(type),
+    // Without it ids and times are of 32 bits in Go, Java, C# and Rust.
+    ...([type].flat().includes("integer") ? { format: "int64" } : {}),
     ...(typeof constant === "string" ? { enum: [constant] } : {}),
     // Go has no literal for an empty object.
     ...(preset === undefined || (isRecord(preset) && Object.keys(preset).length === 0) ? {} : { default: preset }),

@@ -37,7 +37,8 @@ from that list without a gap; its \`miner\` events carry rows, and none comes fo
 and not confirmed it yet. GET /api/commands and \`command\` events report the result: \`done\`, or \`unknown\` if the rig
 has not confirmed it within the control's \`seconds\`. A command that waits for its rig is sent within 60 s of the request
 or not at all; until it is sent, DELETE /api/commands/{id} cancels it. Actions ignore the request body; all other bodies
-must be JSON. \`apply_template\` and \`rule\` run several steps: the message says what the rig took of each, and only if
+must be JSON. Unknown keys of a body are ignored, and the header \`X-Ignored-Keys\` of the answer names them.
+\`apply_template\` and \`rule\` run several steps: the message says what the rig took of each, and only if
 it took all is the action done; what has only a name answers 409 \`nothing.to.do\`. A save is answered with the stored resource and its id; it adds one if the id is 0 or absent. What this
 version does not support yet is answered with 409 \`not.yet\` and does nothing.
 

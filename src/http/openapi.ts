@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { Id, userIdDescription } from "../contract/inputs.ts";
 import {
   fixedFormsOf,
@@ -184,7 +185,7 @@ const lastEventId: Json = {
 
 /** The successful answers of a call. */
 function answered(
-  { method, status, query, reply, media = "application/json" }: Operation,
+  { method, status, query, body, reply, media = "application/json" }: Operation,
   isTable: boolean,
   atRig: boolean,
 ): Json {
@@ -196,10 +197,17 @@ function answered(
     };
   const pending = atRig && query !== undefined;
   return {
-    [status ?? 200]: { description: "Done", content },
+    [status ?? 200]: { description: "Done", ...(body === undefined ? {} : { headers: ignoredKeysHeader }), content },
     ...(pending ? { 202: { description: "Sent to the rig, which has not answered yet", content } } : {}),
   };
 }
+
+const ignoredKeysHeader: Json = {
+  [ignoredKeysName]: {
+    schema: { type: "string" },
+    description: "Keys of the body that were ignored, as paths separated by commas; at most 20, then `...`",
+  },
+};
 
 const streamed = ({ reply }: Operation): Json => ({
   200: {

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
+import { ignoredKeys, ignoredKeysHeader, ignoredKeysName } from "../contract/ignored-keys.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
 import {
   fixedFormsOf,
@@ -68,12 +69,17 @@ function answer(
     if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, type, again: ask });
     // The operation's own schemas produced the input, which the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
+    if (operation.body !== undefined) nameIgnoredKeys(reply, ignoredKeys(operation.body, body));
     if (operation.csv !== undefined && "format" in input && input.format === "csv")
       return sendTable(request, reply, csvOf(Reflect.apply(operation.csv, undefined, [value])));
     return reads
       ? sendRead(request, reply, withRequestedFields(name, input, value), type)
       : sendDone(reply, statusOf(operation, value), value);
   };
+}
+
+function nameIgnoredKeys(reply: FastifyReply, paths: readonly string[]): void {
+  if (paths.length > 0) reply.header(ignoredKeysName, ignoredKeysHeader(paths));
 }
 
 async function bodyOf(

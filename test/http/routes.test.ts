@@ -188,6 +188,14 @@ test.each(["/api/miners/rows?view=list", "/api/money.csv?format=json"])(
   },
 );
 
+test("the answer names the keys of a body that were ignored", async () => {
+  const body = '{"name":"Night","steps":[{"stop":true}],"sp\u00e4ter":1}';
+  const { status, headers } = await served.ask("POST", "/api/managedtemplates", { headers: json, body });
+  expect([status, headers["x-ignored-keys"]]).toEqual([200, "steps, sp%C3%A4ter"]);
+  const all = await served.ask("POST", "/api/managedtemplates", { headers: json, body: '{"name":"Night"}' });
+  expect([all.status, all.headers["x-ignored-keys"]]).toEqual([200, undefined]);
+});
+
 describe("a path", () => {
   test.each(["/API/Summary", "/api/summary/", "/api/summary?", "/api/summary#x"])(
     "%s is the summary",
