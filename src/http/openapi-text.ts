@@ -15,7 +15,7 @@ what they may not do with 403.
 **Values.** Ids and all values called integer are JSON integers. Display strings use the operator's language, currency
 and time zone (\`73.22 TH/s\`, \`59 59 59 °C\`, \`$10.17\`). Programs should read the fields named \`...Value\` and the
 \`readings\`: plain numbers in H/s, W, °C, rpm, s and Wh, \`null\` if the rig does not report them. Times named \`...Utc\`
-are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` are the same; 0 means
+are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` (sent, not in the schemas) are the same; 0 means
 no group. Ids of external miners start at 1000000001, ids of managed miners at 1. Replies may gain fields.
 
 **Miners.** A miner that cannot be reached is \`Disconnected\` and \`isOffline\`, has no devices, and counts in no total

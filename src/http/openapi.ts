@@ -180,7 +180,7 @@ const lastEventId: Json = {
   in: "header",
   required: false,
   description: "Resume after this event; browsers send this header automatically",
-  schema: { type: "integer", minimum: 0, examples: [1204] },
+  schema: { type: "integer", format: "int64", minimum: 0, examples: [1204] },
 };
 
 /** The successful answers of a call. */
