@@ -29,12 +29,17 @@ export interface Decoded {
 /**
  * Checks and decodes path, query and body together. Throws `input.invalid` with the mistakes of all three. Documented
  * operations ignore unknown query parameters, since existing clients may send any; extensions refuse them, so that a
- * misspelt parameter does not go unnoticed. `views`: those of the operations that share its path.
+ * misspelt parameter does not go unnoticed. `views`: those of the operations that share its path. `fixed`: the part of the
+ * query that the path implies, which requests do not repeat.
  */
-export function inputOf(operation: Operation, views: readonly string[] = []): (parts: RawInput) => Decoded {
+export function inputOf(
+  operation: Operation,
+  { views = [], fixed = {} }: { views?: readonly string[]; fixed?: Readonly<Record<string, string>> } = {},
+): (parts: RawInput) => Decoded {
   const params = operation.params && z.object(operation.params);
   const { query, body } = operation;
-  const known = [...(query instanceof z.ZodObject ? Object.keys(query.shape) : []), "key", "user_id"];
+  const ofQuery = query instanceof z.ZodObject ? Object.keys(query.shape) : [];
+  const known = [...ofQuery.filter((name) => !Object.hasOwn(fixed, name)), "key", "user_id"];
   if (views.length > 0) known.push("view");
 
   return (parts) => {
@@ -49,7 +54,7 @@ export function inputOf(operation: Operation, views: readonly string[] = []): (p
       return isRecord(result?.data) ? result.data : {};
     };
     const input = {
-      ...decode(query, query && Object.fromEntries(parts.query.values), "query"),
+      ...decode(query, query && { ...Object.fromEntries(parts.query.values), ...fixed }, "query"),
       ...decode(body, parts.body, "body"),
       ...decode(params, parts.params, "path"),
     };

@@ -413,7 +413,7 @@ export const MinerRowsQuery = z.object({
   view: parameter(z.literal("list"), "list: rows of a table instead of whole miners (Rigbridge extension)", "list"),
   since: extension(
     Line(100),
-    "with view=list: only what has changed since this `version` of the same request; the whole list if the version is unknown",
+    "only what has changed since this `version` of the same request; the whole list if the version is unknown",
     "k2f0a9.176380000000000.5d41402a",
   ),
   status: MinerListQuery.shape.status,
@@ -673,7 +673,7 @@ export const RowEventsQuery = EventsQuery.extend({
   view: parameter(z.literal("list"), "list: `miner` events carry a row instead of the whole miner", "list"),
   fields: parameter(
     someOf(rowColumnNames, "fields of a row"),
-    "with view=list: only the id and these fields of each row, separated by commas",
+    "only the id and these fields of each row, separated by commas",
     "name,status,model",
   ).optional(),
   shown,

@@ -123,12 +123,14 @@ export interface Operation {
   readonly access: OperationAccess;
   /** Success status if it is not 200. */
   readonly status?: number;
-  /** The reply as a table, for `format=csv` over HTTP. */
+  /** The reply as a table, over HTTP: for `format=csv`, and at the same path with `.csv`. */
   readonly csv?: (reply: never) => Table;
   /** A Rigbridge extension: not part of the documented API. */
   readonly extension?: true;
   /** It shares its method and path with another operation: requests with this `view` in their query are for it. */
   readonly view?: string;
+  /** A path of its own, where it needs no `view`. */
+  readonly ownPath?: string;
   /** The media type of its reply if it is not that of JSON: two replies of one path must differ in it. */
   readonly media?: string;
 }
@@ -666,6 +668,7 @@ export const operations = {
   listMinerRows: get("/api/miners", viewers, {
     summary: "All miners as rows of a table, or what has changed of them",
     view: "list",
+    ownPath: "/api/miners/rows",
     media: "application/vnd.rigbridge.rows+json",
     query: MinerRowsQuery,
     reply: MinerRowList,
@@ -674,6 +677,7 @@ export const operations = {
   watchMinerRows: stream("/api/events", viewers, {
     summary: "What happens, as server-sent events with miners as rows",
     view: "list",
+    ownPath: "/api/events/rows",
     query: RowEventsQuery,
     reply: RowEvent,
     extension,
@@ -720,3 +724,17 @@ export const viewsOf = (operation: Operation): ReadonlyMap<string, OperationName
       return view !== undefined && method === operation.method && path === operation.path ? [[view, name]] : [];
     }),
   );
+
+/** A further path of an operation, which implies some of its query. */
+export interface FixedForm {
+  readonly path: string;
+  readonly fixed: Readonly<Record<string, string>>;
+}
+
+/** The path of its own that a view has, and that of an operation's reply as a table. */
+export function fixedFormsOf({ path, ownPath, view, csv }: Operation): readonly FixedForm[] {
+  return [
+    ...(ownPath === undefined || view === undefined ? [] : [{ path: ownPath, fixed: { view } }]),
+    ...(csv === undefined ? [] : [{ path: `${path}.csv`, fixed: { format: "csv" } }]),
+  ];
+}

@@ -33,6 +33,9 @@ const path = JsonPath.optional().describe(
 const TopicValue = z.union([Topic, z.strictObject({ topic, path })]);
 const payload = z.string().min(1).max(1000);
 
+/** As it is returned. */
+export const HttpPlug = HttpPlugSettings.omit({ password: true });
+
 export const MqttPlugSettings = z.strictObject({
   type: z.literal("mqtt").describe("MQTT, over the broker of the MQTT bridge"),
   topics: z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AgentPermissions, GpuSettings, HostGpu, HostReport, IdleRule, ProgramStatus } from "./agent.ts";
-import { HttpPlugSettings, MqttPlugSettings } from "./plug-settings.ts";
+import { HttpPlug, MqttPlugSettings } from "./plug-settings.ts";
 import { Control, Identity, Readings } from "./readings.ts";
 import { secret } from "./secrets.ts";
 import { Switching } from "./switching.ts";
@@ -242,7 +242,7 @@ export const MinerSettings = z.object({
   offlineExpected: z.boolean(),
   hasLogin: z.boolean().describe("whether a user name, password or token is set"),
   supply: z
-    .discriminatedUnion("type", [HttpPlugSettings.omit({ password: true }), MqttPlugSettings])
+    .discriminatedUnion("type", [HttpPlug, MqttPlugSettings])
     .nullable()
     .describe("the plug that supplies it, without its password; null = none"),
 });

@@ -129,7 +129,14 @@ const listed = <T extends z.ZodType>(each: T, most = 50) =>
 
 const lowerStatuses = minerStatuses.map((status) => status.toLowerCase());
 
-const kinds = {
+export const StatusWord = z.enum(lowerStatuses, {
+  error: ({ input }) =>
+    `must be one of ${lowerStatuses.join(", ")}${typeof input === "string" ? didYouMean(input, lowerStatuses) : ""}`,
+});
+export const DeviceState = z.enum(["sick", "dead"]);
+
+/** The kinds of condition, each with its own key. */
+export const conditionKinds = {
   reading: z
     .strictObject({
       reading: z
@@ -165,12 +172,7 @@ const kinds = {
     })
     .superRefine(boundMistakes),
   state: z.strictObject({
-    state: listed(
-      z.enum(lowerStatuses, {
-        error: ({ input }) =>
-          `must be one of ${lowerStatuses.join(", ")}${typeof input === "string" ? didYouMean(input, lowerStatuses) : ""}`,
-      }),
-    ).describe("statuses of a miner, one of which it has"),
+    state: listed(StatusWord).describe("statuses of a miner, one of which it has"),
   }),
   offline: z.strictObject({ offline: z.boolean().describe("true: it cannot be reached; false: it can") }),
   reason: z.strictObject({ reason: listed(ReasonCode).describe("why it does not hash") }),
@@ -186,7 +188,7 @@ const kinds = {
       error: "is only for pool: wrong",
     }),
   device: z.strictObject({
-    device: listed(z.enum(["sick", "dead"])).describe("a board, card or processor of it is in this state"),
+    device: listed(DeviceState).describe("a board, card or processor of it is in this state"),
   }),
   event: z.strictObject({ event: z.enum(momentaryEvents).describe("what happens for a moment") }),
   topic: z
@@ -207,11 +209,11 @@ const kinds = {
   time: z.strictObject({ time: Clock.describe("a time of day"), days: Days.optional(), timeZone: ZoneOption }),
   cron: z.strictObject({ cron: CronText, timeZone: ZoneOption }),
 };
-type Kind = keyof typeof kinds;
-const kindNames = Object.keys(kinds).filter((name): name is Kind => Object.hasOwn(kinds, name));
+type Kind = keyof typeof conditionKinds;
+const kindNames = Object.keys(conditionKinds).filter((name): name is Kind => Object.hasOwn(conditionKinds, name));
 
-export type Condition = z.output<(typeof kinds)[Kind]>;
-export type ConditionOf<K extends Kind> = z.output<(typeof kinds)[K]>;
+export type Condition = z.output<(typeof conditionKinds)[Kind]>;
+export type ConditionOf<K extends Kind> = z.output<(typeof conditionKinds)[K]>;
 
 /** What needs software on the machine of a miner, which this version does not have. */
 const ofHosts = ["host", "load", "process"];
@@ -228,7 +230,7 @@ function conditionMistakes({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIss
   if (kind === undefined)
     return `is not a known condition; there are ${kindNames.join(", ")}${didYouMean(given[0] ?? "", kindNames)}`;
   if (second !== undefined) return `has both ${kind} and ${second}; write a condition for each`;
-  const fields = Object.keys(kinds[kind].shape);
+  const fields = Object.keys(conditionKinds[kind].shape);
   return (errors[kindNames.indexOf(kind)] ?? [])
     .flatMap((issue) =>
       issue.code === "unrecognized_keys"
@@ -239,7 +241,7 @@ function conditionMistakes({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIss
 }
 
 export const Condition: z.ZodType<Condition> = z.union(
-  kindNames.map((kind): (typeof kinds)[Kind] => kinds[kind]),
+  kindNames.map((kind): (typeof conditionKinds)[Kind] => conditionKinds[kind]),
   { error: conditionMistakes },
 );
 
@@ -252,7 +254,8 @@ interface InnerCondition {
   all?: Condition[] | undefined;
   any?: Condition[] | undefined;
 }
-const Inner: z.ZodType<InnerCondition> = z
+/** Exported because the API document describes it as one of two. */
+export const Inner: z.ZodType<InnerCondition> = z
   .strictObject({ all: list.optional().describe("all of these"), any: list.optional().describe("one of these") })
   // Else zod would report the keys of a condition as unknown keys of this one.
   .refine(oneList, { error: needsOne, abort: true });

@@ -103,7 +103,8 @@ const PlugStep = z.strictObject({
   wait: Duration(1, 3600).optional().describe("for cycle: how long it is off, like 10s"),
 });
 
-const kinds = {
+/** The kinds of step, each with its own key. */
+export const stepKinds = {
   set: SetStep,
   action: ActionStep,
   pool: PoolStep,
@@ -117,12 +118,12 @@ const kinds = {
   run: ProgramStep,
   plug: PlugStep,
 };
-type Kind = keyof typeof kinds;
+type Kind = keyof typeof stepKinds;
 
 /** The kinds that a step names; the `wait` of a plug is none. */
 function kindsIn(input: object, known: readonly Kind[]): Kind[] {
   const given = known.filter((kind) => Object.hasOwn(input, kind));
-  return given.filter((kind) => !given.some((other) => other !== kind && Object.hasOwn(kinds[other].shape, kind)));
+  return given.filter((kind) => !given.some((other) => other !== kind && Object.hasOwn(stepKinds[other].shape, kind)));
 }
 
 /** One sentence with all mistakes of a step: zod would report those of every kind. */
@@ -137,7 +138,7 @@ const stepMistakes =
       return `is not a known step; there are ${known.join(", ")}${didYouMean(first, known)}`;
     }
     if (second !== undefined) return `has both ${kind} and ${second}; write a step for each`;
-    const fields = Object.keys(kinds[kind].shape);
+    const fields = Object.keys(stepKinds[kind].shape);
     return (errors[known.indexOf(kind)] ?? [])
       .flatMap((issue) => {
         if (issue.code === "unrecognized_keys")
@@ -152,7 +153,7 @@ const stepMistakes =
 /** One of these kinds of step. */
 const oneOf = <const T extends Kind>(...known: readonly T[]) =>
   z.union(
-    known.map((kind): (typeof kinds)[T] => kinds[kind]),
+    known.map((kind): (typeof stepKinds)[T] => stepKinds[kind]),
     { error: stepMistakes(known) },
   );
 
@@ -164,7 +165,7 @@ const kindNames = [
 ] as const;
 
 /** One step of a `do` list. */
-export type WrittenStep = z.output<(typeof kinds)[Kind]>;
+export type WrittenStep = z.output<(typeof stepKinds)[Kind]>;
 export const Step: z.ZodType<WrittenStep> = oneOf(...kindNames);
 /** Applies the managed-miner settings of the template with this id; a step that is only made internally. */
 const SoftwareStep = z.strictObject({ software: z.int() });
@@ -185,7 +186,7 @@ export type StepKind = Kind | "software";
 export const Steps: z.ZodType<WrittenStep[]> = list(Step).describe("the steps, run in this order");
 
 /** What a template sets on a miner. */
-export type TemplateStep = z.output<(typeof kinds)["pool" | "poolGroup" | "set" | "action"]>;
+export type TemplateStep = z.output<(typeof stepKinds)["pool" | "poolGroup" | "set" | "action"]>;
 export const TemplateSteps: z.ZodType<TemplateStep[]> = list(oneOf("pool", "poolGroup", "set", "action")).describe(
   "the steps, run in this order on each miner",
 );

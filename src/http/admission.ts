@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpSettings } from "../config/schema.ts";
 import type { QueryText } from "../contract/decode.ts";
+import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder } from "../contract/service.ts";
 import { type Admitted, anyone, type Credentials, guest } from "./credentials.ts";
@@ -174,7 +175,7 @@ function checkOrigin(request: FastifyRequest, reply: FastifyReply, path: string,
 function allow(request: FastifyRequest, reply: FastifyReply, origin: string): void {
   reply.headers({
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": "ETag, Retry-After, Allow",
+    "access-control-expose-headers": `ETag, Retry-After, Allow, ${ignoredKeysName}`,
   });
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined)
     reply.headers({

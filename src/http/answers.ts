@@ -29,7 +29,7 @@ export function sendTable(request: FastifyRequest, reply: FastifyReply, csv: str
     if (clientHolds(request.headers["if-none-match"], etag)) return reply.code(304).send();
   }
   const name = request.url
-    .replace(/\?.*$/s, "")
+    .replace(/(\.csv\/?)?(\?.*)?$/is, "")
     .replaceAll(/[^a-z0-9]+/gi, "-")
     .replace(/^-api-|^-|-$/g, "");
   return reply

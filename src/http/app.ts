@@ -22,7 +22,7 @@ import type { HttpLimits } from "./limits.ts";
 import { logAnswers, loggable } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
 import { builtWeb, isForBrowser, Pages } from "./pages.ts";
-import { docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
+import { absentMethods, docsPath, healthPath, methodsAt, pathOf, rootPath } from "./paths.ts";
 import { PendingAnswers } from "./pending-answers.ts";
 import { problemDocument, problemType } from "./problem.ts";
 import { readQuery } from "./query.ts";
@@ -134,6 +134,8 @@ export async function buildApp({
     url: healthPath,
     handler: (request, reply) => sendRead(request, reply, { status: "ok", version, mqtt: mqtt?.() }),
   });
+  for (const route of absentMethods)
+    app.route({ ...route, method: [...route.method], handler: async (request, reply) => notFound(request, reply) });
   addDocs(app, version);
   addMetrics(app, { service, version, pending, ...(mqtt === undefined ? {} : { mqtt }) });
   addRoutes(app, { service, limits, pending });

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { inputOf } from "../contract/decode.ts";
 import type { RowEvent, ServiceEvent } from "../contract/events.ts";
 import { EventsQuery } from "../contract/inputs.ts";
-import { operations, viewsOf } from "../contract/operations.ts";
+import { fixedFormsOf, operations, viewsOf } from "../contract/operations.ts";
 import { invalid, RigbridgeError } from "../contract/problems.ts";
 import type { Caller, EncodedEvent, Input, MiningService } from "../contract/service.ts";
 import { callerOf } from "./caller.ts";
@@ -37,7 +37,7 @@ interface Streaming {
 /** GET /api/events: server-sent events, each batch in one write, no faster than the client reads. */
 export function addEventStream(app: FastifyInstance, { service, limits, log, sessions }: Streaming): void {
   const operation = operations.watchEvents;
-  const decode = inputOf(operation, [...viewsOf(operation).keys()]);
+  const decode = inputOf(operation, { views: [...viewsOf(operation).keys()] });
   const decodeRows = inputOf(operations.watchMinerRows);
   const framed = frameCache();
   const open = new Set<AbortController>();
@@ -49,10 +49,11 @@ export function addEventStream(app: FastifyInstance, { service, limits, log, ses
     done();
   });
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const isOfRows = request.queryText.values.get("view") === operations.watchMinerRows.view;
-    const raw = { params: {}, query: request.queryText, body: undefined };
-    const { input, userId } = isOfRows ? decodeRows(raw) : decode(raw);
+  const decodeEither: typeof decode = (raw) =>
+    raw.query.values.get("view") === operations.watchMinerRows.view ? decodeRows(raw) : decode(raw);
+
+  const answer = (decoding: typeof decode) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const { input, userId } = decoding({ params: {}, query: request.queryText, body: undefined });
     const ending = new AbortController();
     if (closing) throw full(reply);
     const batches = batchesOf(
@@ -88,7 +89,9 @@ export function addEventStream(app: FastifyInstance, { service, limits, log, ses
     }
     return reply;
   };
-  app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer });
+  app.route({ method: ["GET", "HEAD"], url: operation.path, handler: answer(decodeEither) });
+  for (const { path, fixed } of fixedFormsOf(operations.watchMinerRows))
+    app.route({ method: ["GET", "HEAD"], url: path, handler: answer(inputOf(operations.watchMinerRows, { fixed })) });
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Operation } from "../contract/operations.ts";
 import { Session, SessionBody } from "../contract/session.ts";
 import { mqttHealth } from "./health.ts";
-import { type Json, problemResponse, reference } from "./openapi-schemas.ts";
+import type { Json } from "./openapi-schema-walk.ts";
+import { problemResponse, reference } from "./openapi-schemas.ts";
 import { marked, sessionDescription } from "./openapi-text.ts";
 import { sessionPath } from "./paths.ts";
 import { sessionOperations } from "./session-routes.ts";
@@ -62,8 +63,8 @@ export const pages: Json = {
         { name: "X-Hook-Secret", in: "header", required: true, schema: { type: "string" }, description: "its secret" },
       ],
       requestBody: {
-        description: "JSON or text of up to 4 kB, which rules may use",
-        content: { "application/json": { schema: {} }, "text/plain": { schema: { type: "string" } } },
+        description: "JSON of up to 4 kB, which rules may use; any other text is taken as a text",
+        content: { "application/json": { schema: {} } },
       },
       responses: {
         204: { description: "Taken" },

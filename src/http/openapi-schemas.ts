@@ -3,17 +3,20 @@ import { ChannelBody, ChannelPatch, ChannelState } from "../contract/channels.ts
 import * as events from "../contract/events.ts";
 import * as inputs from "../contract/inputs.ts";
 import { type Operation, operationNames, operations } from "../contract/operations.ts";
+import { HttpPlug, HttpPlugSettings, MqttPlugSettings } from "../contract/plug-settings.ts";
 import { problems } from "../contract/problems.ts";
 import * as readings from "../contract/readings.ts";
+import { isRecord } from "../contract/record.ts";
 import * as resources from "../contract/resources.ts";
 import * as rows from "../contract/rows.ts";
+import { Condition, conditionKinds, DeviceState, Inner, StatusWord, Weekly } from "../contract/rule-conditions.ts";
 import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as session from "../contract/session.ts";
+import { Step, stepKinds } from "../contract/steps.ts";
 import * as templates from "../contract/templates.ts";
-
-/** A part of an OpenAPI document. */
-export type Json = Readonly<Record<string, unknown>>;
+import { type Json, mapSchema, mapValues } from "./openapi-schema-walk.ts";
+import { simpleUnion } from "./openapi-unions.ts";
 
 type Names = z.core.$ZodRegistry<{ id: string }>;
 type Override = z.core.RegistryToJSONSchemaParams["override"];
@@ -22,7 +25,7 @@ const uri = (name: string): string => `#/components/schemas/${name}`;
 
 /** Every resource, reply and body of the contract as JSON Schema, by its exported name. */
 export function contractSchemas(): Json {
-  return {
+  const schemas: Record<string, Json> = {
     ...generated(replies, "output", (context) => {
       // Clients must accept fields that later versions add.
       delete context.jsonSchema.additionalProperties;
@@ -30,6 +33,10 @@ export function contractSchemas(): Json {
     }),
     ...generated(bodies, "input", withoutNoise),
   };
+  const lookup = (reference: string) => schemas[reference.slice(uri("").length)];
+  return mapValues(schemas, (each) =>
+    isRecord(each) ? mapSchema(each, (schema) => simpleUnion(schema, lookup)) : each,
+  );
 }
 
 /** A reference to the schema of a reply or body. */
@@ -53,7 +60,12 @@ export function parameterSchemas(schema: z.ZodType): { properties: Json; require
       withoutNoise(context);
     },
   });
-  return { properties, required };
+  return {
+    properties: mapValues(properties, (each) =>
+      isRecord(each) ? mapSchema(each, (schema) => simpleUnion(forGenerators(schema), () => undefined)) : each,
+    ),
+    required,
+  };
 }
 
 const withoutNoise: NonNullable<Override> = ({ zodSchema, jsonSchema }) => {
@@ -61,32 +73,75 @@ const withoutNoise: NonNullable<Override> = ({ zodSchema, jsonSchema }) => {
   if (isSecret(zodSchema)) jsonSchema.format = "password";
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (isInner(zodSchema)) oneOfItsKeys(jsonSchema);
   // The pattern repeats the calendar as a regular expression.
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
-  forGenerators(jsonSchema);
 };
 
-/** Rewrites what client generators do not support. */
-function forGenerators(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.const !== undefined) {
-    if (typeof schema.const === "string") schema.enum = [schema.const];
-    delete schema.const;
-  }
-  // A tuple becomes an array of any of its types.
-  if (schema.prefixItems !== undefined) {
-    const kinds = schema.prefixItems.flatMap((item) => (typeof item === "boolean" ? [] : (item.anyOf ?? [item])));
-    const types = new Set(kinds.flatMap((kind) => (typeof kind === "boolean" ? [] : (kind.type ?? []))));
-    if (types.has("number")) types.delete("integer");
-    schema.items = { type: [...types] };
-    delete schema.prefixItems;
-  }
+/** A schema without what client generators do not support; zod merges unions of types after `override` has seen them. */
+function forGenerators({ const: constant, default: preset, prefixItems, type, ...schema }: Json): Json {
+  return {
+    ...schema,
+    ...withoutTwins(schema),
+    ...typesOf(type),
+    // Without it ids and times are of 32 bits in Go, Java, C# and Rust.
+    ...([type].flat().includes("integer") ? { format: "int64" } : {}),
+    ...(typeof constant === "string" ? { enum: [constant] } : {}),
+    // Go has no literal for an empty object.
+    ...(preset === undefined || (isRecord(preset) && Object.keys(preset).length === 0) ? {} : { default: preset }),
+    ...(Array.isArray(prefixItems) ? { items: anyOfThem(prefixItems) } : {}),
+  };
 }
 
-const generated = (names: Names, io: "input" | "output", override: NonNullable<Override>): Json =>
+/** Without a second name of a property that differs in case alone (`groupID` beside `groupId`): in Rust both are one. */
+function withoutTwins({ properties, required }: Json): Json {
+  if (!isRecord(properties)) return {};
+  const names = Object.keys(properties);
+  // No field of Java can be called `true`.
+  if (names.includes("true"))
+    return { properties: undefined, required: undefined, additionalProperties: properties.true };
+  const twins = names.filter((name, index) =>
+    names.slice(0, index).some((other) => other.toLowerCase() === name.toLowerCase()),
+  );
+  if (twins.length === 0) return {};
+  return {
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !twins.includes(name))),
+    ...(Array.isArray(required) ? { required: required.filter((name) => !twins.includes(name)) } : {}),
+  };
+}
+
+/** A type, or null, stays; several types are a union. */
+function typesOf(type: unknown): Json {
+  if (!Array.isArray(type)) return type === undefined ? {} : { type };
+  return type.filter((each) => each !== "null").length > 1 ? { anyOf: type.map((each) => ({ type: each })) } : { type };
+}
+
+/** A tuple becomes an array of any of its types. */
+function anyOfThem(items: readonly unknown[]): Json {
+  const types = new Set(
+    items
+      .flatMap((item) => (isRecord(item) ? (Array.isArray(item.anyOf) ? item.anyOf : [item]) : []))
+      .flatMap((kind) => kind.type ?? []),
+  );
+  if (types.has("number")) types.delete("integer");
+  return typesOf([...types]);
+}
+
+const isInner = (schema: z.core.$ZodType): boolean => schema === Inner;
+
+/** An object with exactly one of its keys. */
+function oneOfItsKeys(schema: z.core.JSONSchema.BaseSchema): void {
+  schema.oneOf = Object.entries(schema.properties ?? {}).map(([key, each]) => ({
+    ...{ type: "object", properties: { [key]: each }, required: [key], additionalProperties: false },
+  }));
+  for (const key of ["type", "properties", "additionalProperties"] as const) delete schema[key];
+}
+
+const generated = (names: Names, io: "input" | "output", override: NonNullable<Override>): Record<string, Json> =>
   Object.fromEntries(
     Object.entries(z.toJSONSchema(names, { uri, io, override }).schemas).map(([name, schema]) => [
       name,
-      withoutMeta(schema),
+      mapSchema(withoutMeta(schema), forGenerators),
     ]),
   );
 
@@ -117,6 +172,8 @@ const replies = named({
   ...ruleReplies,
   ...rows,
   ChannelState,
+  // What is returned has its defaults, so that their schemas differ from those of bodies.
+  ...{ HttpPlug, MqttPlug: MqttPlugSettings },
   Session: session.Session,
   ...events,
 });
@@ -133,10 +190,21 @@ const bodies = named({
     MaintenanceSettings,
     SessionBody: session.SessionBody,
   },
+  ...{ Step, Condition, Scope: rules.Scope, Weekly, StatusWord, DeviceState, ReasonCode: readings.ReasonCode },
+  ...{ HttpPlugSettings, MqttPlugSettings },
+  ...suffixed(stepKinds, "Step"),
+  ...suffixed(conditionKinds, "Condition"),
 });
 for (const name of operationNames) {
   const { reply }: Operation = operations[name];
   if (!replies.has(reply)) replies.add(reply, { id: `${name.charAt(0).toUpperCase()}${name.slice(1)}Reply` });
+}
+
+/** Schemas by names like `PoolGroupStep`. */
+function suffixed(kinds: Readonly<Record<string, z.ZodType>>, suffix: string): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(kinds).map(([key, schema]) => [`${key.charAt(0).toUpperCase()}${key.slice(1)}${suffix}`, schema]),
+  );
 }
 
 function named(exported: Readonly<Record<string, unknown>>): Names {
@@ -156,7 +224,7 @@ export const problemSchema: Json = {
   properties: {
     type: { type: "string", description: "`urn:rigbridge:problem:` followed by the code" },
     title: { type: "string" },
-    status: { type: "integer" },
+    status: { type: "integer", format: "int32" },
     detail: { type: "string", description: "what failed, on which thing, why, and what to do" },
     code: { type: "string", enum: Object.keys(problems), description: "a stable code" },
     errors: {

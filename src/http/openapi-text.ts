@@ -15,7 +15,7 @@ what they may not do with 403.
 **Values.** Ids and all values called integer are JSON integers. Display strings use the operator's language, currency
 and time zone (\`73.22 TH/s\`, \`59 59 59 °C\`, \`$10.17\`). Programs should read the fields named \`...Value\` and the
 \`readings\`: plain numbers in H/s, W, °C, rpm, s and Wh, \`null\` if the rig does not report them. Times named \`...Utc\`
-are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` are the same; 0 means
+are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` (sent, not in the schemas) are the same; 0 means
 no group. Ids of external miners start at 1000000001, ids of managed miners at 1. Replies may gain fields.
 
 **Miners.** A miner that cannot be reached is \`Disconnected\` and \`isOffline\`, has no devices, and counts in no total
@@ -37,7 +37,8 @@ from that list without a gap; its \`miner\` events carry rows, and none comes fo
 and not confirmed it yet. GET /api/commands and \`command\` events report the result: \`done\`, or \`unknown\` if the rig
 has not confirmed it within the control's \`seconds\`. A command that waits for its rig is sent within 60 s of the request
 or not at all; until it is sent, DELETE /api/commands/{id} cancels it. Actions ignore the request body; all other bodies
-must be JSON. \`apply_template\` and \`rule\` run several steps: the message says what the rig took of each, and only if
+must be JSON. Unknown keys of a body are ignored, and the header \`X-Ignored-Keys\` of the answer names them.
+\`apply_template\` and \`rule\` run several steps: the message says what the rig took of each, and only if
 it took all is the action done; what has only a name answers 409 \`nothing.to.do\`. A save is answered with the stored resource and its id; it adds one if the id is 0 or absent. What this
 version does not support yet is answered with 409 \`not.yet\` and does nothing.
 

@@ -1,26 +1,27 @@
-import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { Id, userIdDescription } from "../contract/inputs.ts";
-import { type Operation, type OperationName, operationNames, operations, viewsOf } from "../contract/operations.ts";
-import { pages } from "./openapi-pages.ts";
 import {
-  contractSchemas,
-  type Json,
-  parameterSchemas,
-  problemResponse,
-  problemSchema,
-  reference,
-} from "./openapi-schemas.ts";
+  fixedFormsOf,
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+  viewsOf,
+} from "../contract/operations.ts";
+import { pages } from "./openapi-pages.ts";
+import type { Json } from "./openapi-schema-walk.ts";
+import { contractSchemas, parameterSchemas, problemResponse, problemSchema, reference } from "./openapi-schemas.ts";
 import { description, marked, problemCodes, streamDescription, tags } from "./openapi-text.ts";
 
 /** The OpenAPI 3.1 document of the whole interface, made from the table of operations. */
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const name of operationNames) {
-    const operation: Operation = operations[name];
-    if (operation.view !== undefined) continue;
-    const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: entry(name, operation) };
+    for (const form of documentedForms(name)) {
+      const path = form.path.replaceAll(/:(\w+)/g, "{$1}");
+      paths[path] = { ...paths[path], [operations[name].method.toLowerCase()]: entry(name, form) };
+    }
   }
   return {
     openapi: "3.1.0",
@@ -68,30 +69,49 @@ const elsewhere: ReadonlySet<OperationName> = new Set([
 /** Reads that may answer 409. */
 const conflicting: ReadonlySet<OperationName> = new Set(["getHostSystemInfo", "getManagedMinerCommand"]);
 
-function entry(name: OperationName, operation: Operation): Json {
+/** A path at which an operation is documented: each answers with one type, as generated clients need it. */
+interface Form {
+  readonly path: string;
+  /** Query parameters of the operation that are not for this path. */
+  readonly without: readonly string[];
+  readonly isTable: boolean;
+}
+
+function documentedForms(name: OperationName): readonly Form[] {
+  const operation: Operation = operations[name];
+  const further = fixedFormsOf(operation).map(({ path, fixed }) => ({
+    path,
+    without: Object.keys(fixed),
+    isTable: operation.view === undefined,
+  }));
+  if (operation.view !== undefined) return further;
+  return [{ path: operation.path, without: further.flatMap(({ without }) => without), isTable: false }, ...further];
+}
+
+function entry(name: OperationName, { path, without, isTable }: Form): Json {
+  const operation: Operation = operations[name];
   const { kind, method, extension, summary, body, alias } = operation;
   const { privilege, scope } = operation.access;
   const isStream = kind === "stream";
-  const views = viewsOf(operation);
-  const inViews = [...views.values()].map((its): Operation => operations[its]);
+  const isPlain = path === operation.path;
   const paragraphs = [
     ...(isStream ? [streamDescription] : []),
     ...(extension ? ["A Rigbridge extension: not part of the documented API."] : []),
-    ...[...views].map(([view, its]) => viewDescription(view, operations[its])),
+    ...(isPlain ? furtherForms(operation) : []),
     ...(alias === undefined ? [] : [`Also available at \`${alias}\`.`]),
     `Requires the privilege \`${privilege}\`${scope === "all" ? " and a user who sees all groups and pools" : ""}.`,
   ];
+  const title = isTable ? `${summary}; as a table (RFC 4180)` : summary;
   return {
-    operationId: name,
+    operationId: isTable ? `${name}Csv` : name,
     tags: [tagOf(operation.path)],
-    summary: extension ? marked(summary) : summary,
+    summary: extension ? marked(title) : title,
     description: paragraphs.join("\n\n"),
     ...(extension ? { "x-rigbridge-addition": true } : {}),
     "x-rigbridge-needs": privilege,
-    ...(views.size === 0 ? {} : { "x-rigbridge-views": Object.fromEntries(views) }),
     parameters: [
       ...parametersOf(operation.params && z.object(operation.params), "path"),
-      ...queryParameters([operation, ...inViews]),
+      ...parametersOf(operation.query, "query").filter((each) => !without.includes(String(each.name))),
       { $ref: "#/components/parameters/user_id" },
       ...(isStream ? [lastEventId] : method === "GET" ? [ifNoneMatch] : []),
     ],
@@ -99,7 +119,7 @@ function entry(name: OperationName, operation: Operation): Json {
       ? {}
       : { requestBody: { required: true, content: { "application/json": { schema: reference(body) } } } }),
     responses: {
-      ...(isStream ? streamed(operation, inViews) : answered(operation, inViews, atTheRig.has(name))),
+      ...(isStream ? streamed(operation) : answered(operation, isTable, atTheRig.has(name))),
       ...Object.fromEntries(
         statusesOf(name, operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
       ),
@@ -108,29 +128,20 @@ function entry(name: OperationName, operation: Operation): Json {
   };
 }
 
-const viewDescription = (view: string, { summary, media }: Operation): string =>
-  `With \`view=${view}\` (Rigbridge extension): ${summary}${media === undefined ? "" : `, as \`${media}\``}.`;
+/** The other replies that requests to an operation's plain path may ask for. */
+function furtherForms(operation: Operation): string[] {
+  const views = [...viewsOf(operation).values()].flatMap((name) => fixedFormsOf(operations[name]));
+  return [...views, ...fixedFormsOf(operation)].flatMap(({ path, fixed }) =>
+    Object.entries(fixed).map(
+      ([key, value]) => `With \`${key}=${value}\` (Rigbridge extension), this path answers as \`${path}\` does.`,
+    ),
+  );
+}
 
 /** The tag of a path is its resource, with two exceptions. */
 function tagOf(path: string): string {
   const resource = path.split("/")[2] ?? "";
   return { user: "users", version: "service" }[resource] ?? resource;
-}
-
-/** Each parameter once. One that a view has, too, but with other values, has no pattern, and both descriptions. */
-function queryParameters([operation, ...views]: readonly Operation[]): Json[] {
-  const all = parametersOf(operation?.query, "query");
-  for (const each of views.flatMap(({ query }) => parametersOf(query, "query"))) {
-    const place = all.findIndex(({ name }) => name === each.name);
-    const own = all[place];
-    const optional = { ...each, required: false };
-    if (own === undefined) all.push(optional);
-    else if (!isDeepStrictEqual(own, each)) {
-      const { pattern: _, ...schema } = z.record(z.string(), z.unknown()).parse(own.schema);
-      all[place] = { ...own, description: `${own.description}; with \`view\`: ${each.description}`, schema };
-    }
-  }
-  return all;
 }
 
 function parametersOf(schema: z.ZodType | undefined, place: "path" | "query"): Json[] {
@@ -169,42 +180,42 @@ const lastEventId: Json = {
   in: "header",
   required: false,
   description: "Resume after this event; browsers send this header automatically",
-  schema: { type: "integer", minimum: 0, examples: [1204] },
+  schema: { type: "integer", format: "int64", minimum: 0, examples: [1204] },
 };
 
 /** The successful answers of a call. */
-function answered(operation: Operation, views: readonly Operation[], atRig: boolean): Json {
-  const table = operation.csv === undefined ? {} : { "text/csv": { schema: { type: "string" } } };
-  const others = views.map(({ media = "", reply }) => [media, { schema: reference(reply) }]);
-  const content = {
-    "application/json": { schema: reference(operation.reply) },
-    ...table,
-    ...Object.fromEntries(others),
-  };
-  if (operation.method === "GET")
+function answered(
+  { method, status, query, body, reply, media = "application/json" }: Operation,
+  isTable: boolean,
+  atRig: boolean,
+): Json {
+  const content = isTable ? { "text/csv": { schema: { type: "string" } } } : { [media]: { schema: reference(reply) } };
+  if (method === "GET")
     return {
       200: { description: "The requested resource", headers: { ETag: { schema: { type: "string" } } }, content },
       304: { description: "The client's copy is current" },
     };
-  const pending = atRig && operation.query !== undefined;
+  const pending = atRig && query !== undefined;
   return {
-    [operation.status ?? 200]: { description: "Done", content },
+    [status ?? 200]: { description: "Done", ...(body === undefined ? {} : { headers: ignoredKeysHeader }), content },
     ...(pending ? { 202: { description: "Sent to the rig, which has not answered yet", content } } : {}),
   };
 }
 
-const streamed = ({ reply }: Operation, views: readonly Operation[]): Json => ({
+const ignoredKeysHeader: Json = {
+  [ignoredKeysName]: {
+    schema: { type: "string" },
+    description: "Keys of the body that were ignored, as paths separated by commas; at most 20, then `...`",
+  },
+};
+
+const streamed = ({ reply }: Operation): Json => ({
   200: {
     description: "Events, until the client disconnects",
     content: {
       "text/event-stream": {
         schema: { type: "string", contentMediaType: "text/event-stream" },
         "x-rigbridge-event": reference(reply),
-        ...(views.length === 0
-          ? {}
-          : {
-              "x-rigbridge-event-by-view": Object.fromEntries(views.map((each) => [each.view, reference(each.reply)])),
-            }),
       },
     },
   },

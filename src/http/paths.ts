@@ -1,5 +1,5 @@
 import { agentPath } from "../contract/agent.ts";
-import { type Operation, operations } from "../contract/operations.ts";
+import { fixedFormsOf, type Operation, operations } from "../contract/operations.ts";
 
 /** The health check. */
 export const healthPath = "/health";
@@ -24,7 +24,7 @@ const openPages = [rootPath, healthPath, openApiPath, docsPath, docsDocumentPath
 
 const known = [
   ...Object.values(operations).flatMap((operation) =>
-    pathsOf(operation).map((path) => ({
+    allPathsOf(operation).map((path) => ({
       methods: operation.method === "GET" ? ["GET", "HEAD"] : [operation.method],
       segments: segmentsOf(path),
     })),
@@ -40,12 +40,34 @@ export function pathsOf({ path, alias }: Operation): readonly string[] {
   return alias === undefined ? [path] : [path, alias];
 }
 
+/** These, and those that imply a part of its query. */
+function allPathsOf(operation: Operation): readonly string[] {
+  return [...pathsOf(operation), ...fixedFormsOf(operation).map(({ path }) => path)];
+}
+
 /** The methods of a path; none if it is unknown. */
 export function methodsAt(path: string): readonly string[] {
   const asked = segmentsOf(path.toLowerCase());
-  const methods = known.filter(({ segments }) => isAt(segments, asked)).flatMap((route) => route.methods);
+  const routes = known.filter(({ segments }) => isAt(segments, asked));
+  const literal = routes.filter(({ segments }) => isLiteral(segments));
+  const methods = (literal.length === 0 ? routes : literal).flatMap((route) => route.methods);
   return methods.length === 0 ? [] : [...new Set(methods), "OPTIONS"];
 }
+
+const isLiteral = (segments: readonly string[]): boolean => !segments.some((segment) => segment.startsWith(":"));
+
+/**
+ * The methods that a path does not have although a path with a parameter that matches it does: PATCH at
+ * /api/schedules/upcoming is not for a schedule with the key `upcoming`.
+ */
+export const absentMethods: readonly { readonly url: string; readonly method: readonly string[] }[] = known
+  .filter(({ segments }) => isLiteral(segments))
+  .map(({ segments }) => {
+    const url = segments.join("/");
+    const matching = known.filter((route) => isAt(route.segments, segments)).flatMap(({ methods }) => methods);
+    return { url, method: [...new Set(matching)].filter((each) => !methodsAt(url).includes(each)) };
+  })
+  .filter(({ url, method }, index, all) => method.length > 0 && all.findIndex((each) => each.url === url) === index);
 
 /** Whether a path requires no key. */
 export const isOpen = (path: string): boolean => isAtOne(openPages, path);
@@ -66,7 +88,9 @@ const ofAgents = [segmentsOf(agentPath)];
 /** Whether a path takes the WebSocket of a host's agent. */
 export const isOfAgents = (path: string): boolean => isAtOne(ofAgents, path);
 
-const streams = Object.values(operations).flatMap(({ kind, path }) => (kind === "stream" ? [segmentsOf(path)] : []));
+const streams = Object.values<Operation>(operations).flatMap((operation) =>
+  operation.kind === "stream" ? allPathsOf(operation).map(segmentsOf) : [],
+);
 
 /** Whether a path is a stream. */
 export const isStream = (path: string): boolean => isAtOne(streams, path);

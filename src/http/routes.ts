@@ -2,8 +2,16 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
+import { ignoredKeys, ignoredKeysHeader, ignoredKeysName } from "../contract/ignored-keys.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
-import { type Operation, type OperationName, operationNames, operations, viewsOf } from "../contract/operations.ts";
+import {
+  fixedFormsOf,
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+  viewsOf,
+} from "../contract/operations.ts";
 import { ActionReply } from "../contract/resources.ts";
 import type { MiningService } from "../contract/service.ts";
 import { sendDone, sendEncoded, sendRead, sendTable } from "./answers.ts";
@@ -25,10 +33,13 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyR
 export function addRoutes(app: FastifyInstance, serving: Serving): void {
   for (const name of operationNames) {
     const operation: Operation = operations[name];
-    if (operation.kind === "stream" || operation.view !== undefined) continue;
+    if (operation.kind === "stream") continue;
     const method = operation.method === "GET" ? ["GET", "HEAD"] : operation.method;
+    for (const { path, fixed } of fixedFormsOf(operation))
+      app.route({ method, url: path, handler: answer(name, operation, serving, { fixed }) });
+    if (operation.view !== undefined) continue;
     const views = new Map([...viewsOf(operation)].map(([view, its]) => [view, answer(its, operations[its], serving)]));
-    const plain = answer(name, operation, serving, [...views.keys()]);
+    const plain = answer(name, operation, serving, { views: [...views.keys()] });
     const handler: Answer = (request, reply) =>
       (views.get(request.queryText.values.get("view") ?? "") ?? plain)(request, reply);
     for (const url of pathsOf(operation)) app.route({ method, url, handler });
@@ -39,9 +50,9 @@ function answer(
   name: OperationName,
   operation: Operation,
   { service, limits, pending }: Serving,
-  views: readonly string[] = [],
+  forms: Parameters<typeof inputOf>[1] = {},
 ): Answer {
-  const decode = inputOf(operation, views);
+  const decode = inputOf(operation, forms);
   const reads = operation.method === "GET";
   const type = operation.media;
 
@@ -58,12 +69,17 @@ function answer(
     if (encoded !== undefined) return sendEncoded(request, reply, encoded, { pending, type, again: ask });
     // The operation's own schemas produced the input, which the types of a table cannot express.
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
+    if (operation.body !== undefined) nameIgnoredKeys(reply, ignoredKeys(operation.body, body));
     if (operation.csv !== undefined && "format" in input && input.format === "csv")
       return sendTable(request, reply, csvOf(Reflect.apply(operation.csv, undefined, [value])));
     return reads
       ? sendRead(request, reply, withRequestedFields(name, input, value), type)
       : sendDone(reply, statusOf(operation, value), value);
   };
+}
+
+function nameIgnoredKeys(reply: FastifyReply, paths: readonly string[]): void {
+  if (paths.length > 0) reply.header(ignoredKeysName, ignoredKeysHeader(paths));
 }
 
 async function bodyOf(

@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { expect } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { Config } from "../../src/config/index.ts";
 import type { Caller, MiningService } from "../../src/contract/service.ts";
@@ -6,6 +7,7 @@ import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { recordIgnoredKeys } from "../ignored-keys.ts";
 import { workers } from "../pollers.ts";
 
 /** A service of one kind with miners that mine; what is built on MiningService has to work with each of them. */
@@ -97,6 +99,7 @@ async function openOwn(): Promise<Opened & { readonly config: Config }> {
 async function openOwnOverHttp(): Promise<Opened> {
   const { config, ...own } = await openOwn();
   const server = await startHttpServer({ service: own.service, settings: config.http, log, version: "test" });
+  const ignored = recordIgnoredKeys(server.address.port);
   const service = connectService({ url: server.url, key: kindsKey });
   return {
     ...own,
@@ -104,6 +107,7 @@ async function openOwnOverHttp(): Promise<Opened> {
     close: async () => {
       await service.close();
       await server.close();
+      expect(ignored.end()).toEqual([]);
       await own.close();
     },
   };

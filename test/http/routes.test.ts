@@ -167,6 +167,35 @@ describe("every operation", () => {
   });
 });
 
+test.each([
+  ["/api/miners/rows?since=1.2.3&user_id=4", "listMinerRows", { view: "list", since: "1.2.3" }],
+  ["/api/miners/7/history.csv?step=60", "getHistory", { id: 7, step: 60, format: "csv" }],
+  ["/api/money.csv", "getMoney", { format: "csv" }],
+  ["/api/summary/history.csv", "getSummaryHistory", { format: "csv" }],
+] as const)("%s implies a part of the query", async (target, name, input) => {
+  await served.ask("GET", target);
+  expect(served.calls.map((each) => [each.name, each.input])).toEqual([[name, input]]);
+});
+
+test.each(["/api/miners/rows?view=list", "/api/money.csv?format=json"])(
+  "%s repeats what the path implies",
+  async (target) => {
+    const { status, json } = await served.ask("GET", target);
+    expect([status, json.errors]).toEqual([
+      400,
+      [expect.objectContaining({ path: target.includes("view") ? "view" : "format" })],
+    ]);
+  },
+);
+
+test("the answer names the keys of a body that were ignored", async () => {
+  const body = '{"name":"Night","steps":[{"stop":true}],"sp\u00e4ter":1}';
+  const { status, headers } = await served.ask("POST", "/api/managedtemplates", { headers: json, body });
+  expect([status, headers["x-ignored-keys"]]).toEqual([200, "steps, sp%C3%A4ter"]);
+  const all = await served.ask("POST", "/api/managedtemplates", { headers: json, body: '{"name":"Night"}' });
+  expect([all.status, all.headers["x-ignored-keys"]]).toEqual([200, undefined]);
+});
+
 describe("a path", () => {
   test.each(["/API/Summary", "/api/summary/", "/api/summary?", "/api/summary#x"])(
     "%s is the summary",
@@ -186,6 +215,10 @@ describe("a path", () => {
     ["TRACE", "/api/pools", "GET, HEAD, POST, OPTIONS"],
     ["PROPFIND", "/API/Pools/", "GET, HEAD, POST, OPTIONS"],
     ["POST", "/api/pools/3", "GET, HEAD, DELETE, OPTIONS"],
+    ["POST", "/api/miners/rows", "GET, HEAD, OPTIONS"],
+    ["PATCH", "/api/schedules/Upcoming", "GET, HEAD, OPTIONS"],
+    ["DELETE", "/api/money.csv", "GET, HEAD, OPTIONS"],
+    ["POST", "/api/events/rows", "GET, HEAD, OPTIONS"],
   ])("%s %s is refused with what it takes", async (method, target, allow) => {
     const answer = await served.ask(method, target);
     expect([answer.status, answer.headers.allow, answer.json.code]).toEqual([405, allow, "method.not-allowed"]);

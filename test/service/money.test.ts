@@ -495,6 +495,11 @@ test("history and money are tables over HTTP, with names that are no formulas", 
   );
   expect(row.startsWith(`2026-11-22,${id},"'=HYPERLINK(""http://x""),""a""",2,`)).toBe(true);
   expect(rest).toEqual([""]);
+  const atItsPath = await ask("/api/money.csv");
+  expect([atItsPath.text, atItsPath.headers.get("content-disposition")]).toEqual([
+    money.text,
+    'attachment; filename="money.csv"',
+  ]);
   const history = await ask(
     `/api/miners/${id}/history?format=csv&step=3600&from=2026-11-22T00:00:00Z&to=2026-11-22T02:00:00Z`,
   );

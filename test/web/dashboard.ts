@@ -49,7 +49,7 @@ export interface VisitOptions {
 /** The dashboard in a browser. */
 export interface Visit {
   readonly page: Page;
-  /** Errors of scripts and on the console, and what the content security policy refused. */
+  /** Errors of scripts and on the console, what the content security policy refused, and keys that the API ignored. */
   readonly problems: readonly string[];
   /** Closes the page. Fails if there were problems. */
   close(): Promise<void>;
@@ -183,6 +183,10 @@ export async function visitOf(
   page.on("pageerror", (error) => add(String(error.stack ?? error)));
   page.on("console", (message) => {
     if (message.type() === "error") add(`${message.text()} (${message.location().url})`);
+  });
+  page.on("response", (response) => {
+    const keys = response.headers()["x-ignored-keys"];
+    if (keys !== undefined) add(`${response.request().method()} ${response.url()} sent keys that are ignored: ${keys}`);
   });
   const base = url.endsWith("/") ? url : `${url}/`;
   if (key !== undefined) {
