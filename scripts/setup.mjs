@@ -7,13 +7,14 @@ import { nodeFile, root, spawned } from "./run.mjs";
 /**
  * Installs and builds what is missing or outdated, with progress on stderr. Hashes tell what is outdated, because git
  * sets no useful times. `frontEnds` includes Node-RED and Homebridge, whose tests double the installation.
- * Resolves with false when a step failed, after printing its output.
+ * Without `building` it only installs. Resolves with false when a step failed, after printing its output.
  */
-export async function setUp({ frontEnds }) {
+export async function setUp({ frontEnds, building = true }) {
   const steps = [];
   if (!isInstalled(frontEnds)) steps.push({ words: "Installing packages", run: () => install(frontEnds) });
   // The build depends on the installation.
-  if (steps.length > 0 || !isBuilt(frontEnds)) steps.push({ words: "Building", run: () => build(frontEnds) });
+  if (building && (steps.length > 0 || !isBuilt(frontEnds)))
+    steps.push({ words: "Building", run: () => build(frontEnds) });
   for (const [index, { words, run }] of steps.entries()) {
     const line = progress(`${index + 1}/${steps.length} ${words} ...`);
     const failure = await run();

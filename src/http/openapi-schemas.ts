@@ -84,14 +84,16 @@ function forGenerators({ const: constant, default: preset, prefixItems, type, ..
     ...schema,
     ...withoutTwins(schema),
     ...typesOf(type),
-    // Without it ids and times are of 32 bits in Go, Java, C# and Rust.
-    ...([type].flat().includes("integer") ? { format: "int64" } : {}),
     ...(typeof constant === "string" ? { enum: [constant] } : {}),
     // Go has no literal for an empty object.
     ...(preset === undefined || (isRecord(preset) && Object.keys(preset).length === 0) ? {} : { default: preset }),
     ...(Array.isArray(prefixItems) ? { items: anyOfThem(prefixItems) } : {}),
   };
 }
+
+/** Without a format numbers have 32 bits in Go, Java, C# and Rust, too few for ids, times and hash rates. */
+const widthOf = (types: readonly unknown[]): Json =>
+  types.includes("integer") ? { format: "int64" } : types.includes("number") ? { format: "double" } : {};
 
 /** Without a second name of a property that differs in case alone (`groupID` beside `groupId`): in Rust both are one. */
 function withoutTwins({ properties, required }: Json): Json {
@@ -106,14 +108,17 @@ function withoutTwins({ properties, required }: Json): Json {
   if (twins.length === 0) return {};
   return {
     properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !twins.includes(name))),
+    // Strict clients would refuse the second name as unknown.
+    additionalProperties: true,
     ...(Array.isArray(required) ? { required: required.filter((name) => !twins.includes(name)) } : {}),
   };
 }
 
 /** A type, or null, stays; several types are a union. */
 function typesOf(type: unknown): Json {
-  if (!Array.isArray(type)) return type === undefined ? {} : { type };
-  return type.filter((each) => each !== "null").length > 1 ? { anyOf: type.map((each) => ({ type: each })) } : { type };
+  const types = [type].flat().filter((each) => each !== undefined);
+  if (types.filter((each) => each !== "null").length > 1) return { anyOf: types.map(typesOf) };
+  return type === undefined ? {} : { type, ...widthOf(types) };
 }
 
 /** A tuple becomes an array of any of its types. */

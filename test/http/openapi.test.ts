@@ -125,7 +125,8 @@ describe("the OpenAPI document", () => {
       if ("anyOf" in value || (isJson(value.properties) && "true" in value.properties)) faults.push(path);
       const names = Object.keys(isJson(value.properties) ? value.properties : {}).map((name) => name.toLowerCase());
       if (new Set(names).size < names.length) faults.push(path);
-      // Without a format Go, Java, C# and Rust take 32 bits, which are too few for ids and times.
+      // Without a format Go, Java, C# and Rust take 32 bits, which are too few for ids, times and hash rates.
+      if (types.includes("number") && value.format !== "double") faults.push(path);
       if (types.includes("integer") && !/^int(32|64)$/.test(String(value.format))) faults.push(path);
       if (types.length > 1 || JSON.stringify(value.default) === "{}") faults.push(path);
       for (const [key, inner] of Object.entries(value)) look(inner, `${path}/${key}`);
@@ -134,11 +135,12 @@ describe("the OpenAPI document", () => {
     expect(faults).toEqual([]);
     expect(at("components", "schemas", "ControlValue").oneOf).toEqual([
       { type: "string" },
-      { type: "number" },
+      { type: "number", format: "double" },
       { type: "boolean" },
     ]);
     expect(at("components", "schemas", "History", "properties", "points", "items", "items")).toEqual({
       type: ["number", "null"],
+      format: "double",
     });
   });
 

@@ -21,7 +21,7 @@ except openapi_client.ApiException as error:
 print(json.dumps({
     "ids": ids,
     "model": miner.readings.hashrate > 0 and miner.name,
-    "controls": [control.key.actual_instance for control in miner.controls],
+    "controls": [str(control.key) for control in miner.controls],
     "action": action.success,
     "step": history.step,
     "group": group.name,
