@@ -254,6 +254,14 @@ export const figures: readonly Figure[] = [
     better: "less",
   },
   {
+    name: "web.idle.cpu.us",
+    part: "web",
+    meaning: "CPU a read that the stream of such a list adds",
+    unit: "µs",
+    aim: null,
+    better: "less",
+  },
+  {
     name: "bodies.worst.ms",
     part: "bodies",
     meaning: "CPU of the dearest body of 1 MB that is refused",

@@ -15,7 +15,7 @@ export const hasLoaded = (): void => sessionStorage.removeItem(storageKey);
 /** Whether the service is away, or answers and hands out the files of the dashboard as it is now. */
 async function stateOf(signal: AbortSignal): Promise<"away" | "there" | "without files"> {
   const read = (address: string) =>
-    fetch(address, { cache: "no-store", signal }).then(
+    fetch(address, { cache: "no-store", signal, headers: { accept: "text/html,*/*" } }).then(
       async (answer) => (answer.ok ? await answer.text() : null),
       () => null,
     );
