@@ -84,6 +84,8 @@ describe("the report", () => {
       "web.events.frame.ms",
       "web.memory.mb",
       "web.growth.mb",
+      "web.idle.bytes",
+      "web.idle.cpu.us",
       "bodies.worst.ms",
       "bodies.others.p99.ms",
       "memory.perMiner",
