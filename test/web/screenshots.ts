@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { closeBrowser } from "../chromium.ts";
 import { startShowcase } from "./showcase.ts";
 
-// Makes docs/dashboard.png: `npm run build`, then `node test/web/screenshots.ts`.
+// Makes docs/dashboard.png: `npm run build`, then `node test/web/screenshots.ts`, and `pngquant` on it: the package contains it.
 
 const dashboard = await startShowcase();
 const { page, close } = await dashboard.visit("", { locale: "en-GB", height: 1100 });
