@@ -15,7 +15,8 @@ import { minerRows } from "./miners/miner-rows.ts";
 import { encodedMiners, minerOperations } from "./miners/miners.ts";
 import { summaries } from "./miners/summary.ts";
 import { serviceOperations } from "./operations.ts";
-import { minerContext, openBase, openMiners, openOutbox, type ServiceOptions } from "./parts.ts";
+import type { ServiceOptions } from "./options.ts";
+import { minerContext, openBase, openMiners, openOutbox } from "./parts.ts";
 import { byTimer } from "./power/loops.ts";
 import { aboutCaller } from "./users/about.ts";
 import { guarded } from "./users/guard.ts";
@@ -25,7 +26,7 @@ export { Config, checkedConfig, defaultConfig, readConfig } from "../config/inde
 export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./miners/miner-registry.ts";
-export type { ServiceOptions } from "./parts.ts";
+export type { ServiceOptions } from "./options.ts";
 
 /**
  * The mining service itself: brings the store in line with the configuration and starts polling. `close` stops

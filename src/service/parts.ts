@@ -1,13 +1,9 @@
 import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
-import type { Messages } from "../contract/messages.ts";
-import type { Interfaces } from "../link/networks.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { formatFor } from "../units/format.ts";
-import type { Runs } from "./automation/run-types.ts";
 import { UsableLists } from "./automation/usable-lists.ts";
-import type { CommandTimeouts } from "./commands/command-executor.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
@@ -19,7 +15,7 @@ import { nameHosts } from "./hosts/uids.ts";
 import { KnownDevices } from "./known-devices.ts";
 import { Market } from "./market/market.ts";
 import { noticeKeys } from "./miners/miner-notices.ts";
-import { type DemoMiner, isDemo, MinerRegistry } from "./miners/miner-registry.ts";
+import { isDemo, MinerRegistry } from "./miners/miner-registry.ts";
 import { cachedTotals, metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { economicsOf } from "./money/economics.ts";
@@ -33,58 +29,15 @@ import { Hooks } from "./notifications/hooks.ts";
 import { FarmNotices } from "./notifications/notices.ts";
 import { presentNotification } from "./notifications/notifications.ts";
 import { Outbox, turnMs } from "./notifications/outbox.ts";
+import type { ServiceOptions } from "./options.ts";
 import { isAddressOf } from "./own-address.ts";
 import { declareHeatings } from "./power/heating.ts";
-import { byTimer, type Repeat } from "./power/loops.ts";
+import { byTimer } from "./power/loops.ts";
 import { powerRules } from "./power/power-permission.ts";
 import { PowerTargets } from "./power/power-targets.ts";
 import { type Access, AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
 import { brokerPlace, openWebTargets } from "./web-targets.ts";
-
-export interface ServiceOptions {
-  readonly config: Config;
-  readonly store: Store;
-  readonly log: Logger;
-  /** Epoch ms. */
-  readonly now?: () => number;
-  /** Milliseconds of a clock that never jumps, for reads and commands; by default `performance.now`. */
-  readonly monotonicNow?: () => number;
-  /**
-   * Virtual rigs to try things out. They are removed when the first real miner is added, unless there were miners in the
-   * configuration or the store from the start.
-   */
-  readonly demo?: readonly DemoMiner[];
-  /** Called when the demo miners have been removed. */
-  readonly demoLeft?: () => void;
-  /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
-  readonly interfaces?: () => Interfaces;
-  /** Runs the loops that control power and the outbox of channels; by default a timer. */
-  readonly repeat?: Repeat;
-  /** Of commands; by default those of the executor. */
-  readonly commandTimeouts?: CommandTimeouts;
-  /** All rules and schedules are off: they are listed, changed and deleted, and never evaluated. */
-  readonly withoutRules?: boolean;
-  /** Runs what rules and schedules do; by default the executor. */
-  readonly runs?: Runs;
-  /** Runs the turns of rules, once a second; by default a timer. */
-  readonly ruleTurns?: Repeat;
-  /** The same for profit switching. */
-  readonly switchingTurns?: Repeat;
-  /** The same for recording the history of the farm. */
-  readonly historyTurns?: Repeat;
-  /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
-  readonly messages?: Messages;
-  /**
-   * Events kept for subscribers that resume, of some 150 bytes each; by default 10,000. 1,000 do where no connection can
-   * break, which is how far a subscriber may fall behind.
-   */
-  readonly eventsKept?: number;
-  /** ms in which a host's agent may connect again before its miners are disconnected; by default 10 s. */
-  readonly agentGraceMs?: number;
-  /** The port at which the service is served, once it is, where `http.port` is 0. */
-  readonly ownPort?: () => number | null;
-}
 
 /** The groups of a miner by name, the innermost first. */
 const groupNames =

@@ -220,7 +220,10 @@ describe("a managed miner", () => {
     expect(await problem(bench.service.changeMiner(change, caller))).toMatchObject({ code: "not.possible" });
     const port = bench.rig(0).address.split(":").at(-1);
     const added = await problem(bench.service.addMiner({ address: `rig-3:${port}` }, caller));
-    expect([added.code, added.message]).toEqual(["address.known", expect.stringContaining("is the address of miner 1")]);
+    expect([added.code, added.message]).toEqual([
+      "address.known",
+      expect.stringContaining("is the address of miner 1"),
+    ]);
     await bench.service.deleteManagedMiner({ id: 1 }, caller);
     expect(await refusal(bench.get(1))).toBe("not.found");
     await bench.service.deleteHost({ id: hosts.hostId }, caller);
