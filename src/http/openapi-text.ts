@@ -15,8 +15,8 @@ what they may not do with 403.
 **Values.** Ids and all values called integer are JSON integers. Display strings use the operator's language, currency
 and time zone (\`73.22 TH/s\`, \`59 59 59 °C\`, \`$10.17\`). Programs should read the fields named \`...Value\` and the
 \`readings\`: plain numbers in H/s, W, °C, rpm, s and Wh, \`null\` if the rig does not report them. Times named \`...Utc\`
-are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` (sent, not in the schemas) are the same; 0 means
-no group. Ids of external miners start at 1000000001, ids of managed miners at 1. Replies may gain fields.
+are ISO 8601 with Z; all others are \`yyyy-MM-dd HH:mm:ss\` in local time. \`groupId\` and \`groupID\` are the same, of
+which the schemas have the first; 0 means no group. Ids of external miners start at 1000000001, ids of managed miners at 1. Replies may gain fields.
 
 **Miners.** A miner that cannot be reached is \`Disconnected\` and \`isOffline\`, has no devices, and counts in no total
 except the number of miners; its last values are never shown as current. Readings are \`stale\` if the miner missed its
@@ -25,11 +25,11 @@ nor missed three reads (\`hasValidStatus\` is false), that it is starting up, or
 than an accepted restart may take; it does not count as offline. A rig gets its \`uid\` when it is first identified and keeps it; until then,
 \`uid\` is null. An active pool id belongs to a URL and worker on that miner and is never reused.
 
-**Rows.** \`GET /api/miners?view=list\` answers with rows for tables, about 300 bytes a miner, and with a \`version\`. The
-same request with \`since=\` and that version is answered with what has changed: \`miners\` has the rows whose values differ,
+**Rows.** \`GET /api/miners/rows\` (or \`/api/miners?view=list\`) answers with rows for tables, about 300 bytes a miner, and
+with a \`version\`. The same request with \`since=\` and that version is answered with what has changed: \`miners\` has the rows whose values differ,
 \`removed\` the ids of miners that are gone, that the caller no longer sees or that no longer match the filters. If \`whole\`
 is true, the rows are all there are, and replace those that the client has; that is so for a version of another request,
-user or run of the service, and for any that is too old. \`GET /api/events?view=list\` with the version as \`after\` continues
+user or run of the service, and for any that is too old. \`GET /api/events/rows\` with the version as \`after\` continues
 from that list without a gap; its \`miner\` events carry rows, and none comes for a row that has not changed.
 
 **Actions** are answered once the rig, or the store, has accepted them; \`message\` is the rig's response. 202 with a
@@ -38,9 +38,9 @@ and not confirmed it yet. GET /api/commands and \`command\` events report the re
 has not confirmed it within the control's \`seconds\`. A command that waits for its rig is sent within 60 s of the request
 or not at all; until it is sent, DELETE /api/commands/{id} cancels it. Actions ignore the request body; all other bodies
 must be JSON. Unknown keys of a body are ignored, and the header \`X-Ignored-Keys\` of the answer names them.
-\`apply_template\` and \`rule\` run several steps: the message says what the rig took of each, and only if
-it took all is the action done; what has only a name answers 409 \`nothing.to.do\`. A save is answered with the stored resource and its id; it adds one if the id is 0 or absent. What this
-version does not support yet is answered with 409 \`not.yet\` and does nothing.
+\`apply_template\` and \`rule\` run several steps: the message says what the rig took of each, and only if it took all is the
+action done; what has only a name answers 409 \`nothing.to.do\`. A save is answered with the stored resource and its id; it
+adds one if the id is 0 or absent. What this version does not support yet is answered with 409 \`not.yet\` and does nothing.
 
 **Reads** carry an \`ETag\` and answer \`If-None-Match\` with 304; the passage of time alone changes no tag. HEAD works
 wherever GET does. Documented operations ignore unknown query parameters, Rigbridge extensions refuse them; a parameter
@@ -67,7 +67,7 @@ Server-sent events: \`event:\` is the type, \`id:\` counts up, and \`data:\` is 
   has done something; for each about once a second at most. Read the rest from its own operation
 - \`reset\`: missed events are no longer available, or the set of visible miners has changed; read the lists again
 
-With \`types=\`, only events of these types are sent, and \`reset\`. With \`view=list\`, \`miner\` events carry the miner as a
+With \`types=\`, only events of these types are sent, and \`reset\`. At \`/api/events/rows\`, \`miner\` events carry the miner as a
 row (see GET /api/miners), and a change that no row shows causes no event.
 
 With \`Last-Event-ID\` (or \`after\`), the stream resumes after that event, up to 10,000 events back, or after the list of rows

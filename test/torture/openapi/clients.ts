@@ -183,9 +183,9 @@ export const missingFor = ({ needs }: Client): string | null =>
   needs === undefined || isThere(...needs) ? null : `${needs[0]} is not on this machine`;
 
 /** C# is generated, and compiled where .NET is: its client needs packages of NuGet. */
-export async function checkCSharp(folder: string): Promise<string | null> {
-  if ((await generate(folder, "csharp", "csharp")) === null) return null;
-  if (!isThere("dotnet")) return "generated, not compiled: dotnet, which needs nuget.org, is not on this machine";
-  const built = await run("dotnet", ["build", "src/Org.OpenAPITools"], { cwd: join(folder, "csharp") });
-  return built && "generated and compiled";
+export async function checkCSharp(folder: string): Promise<{ readonly made: boolean; readonly skipped?: string }> {
+  if ((await generate(folder, "csharp", "csharp", "--library", "httpclient")) === null) return { made: false };
+  if (!isThere("dotnet"))
+    return { made: true, skipped: "it needs dotnet and, from nuget.org, Newtonsoft.Json, JsonSubTypes and Polly" };
+  return { made: (await run("dotnet", ["build", "src/Org.OpenAPITools"], { cwd: join(folder, "csharp") })) !== null };
 }
