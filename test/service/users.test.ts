@@ -410,7 +410,7 @@ describe("an administrator of one group", () => {
     const { code, message } = await problem(
       bench.service.addMiner({ address: "127.0.0.1:3", group: groups.barn }, anna),
     );
-    expect([code, message]).toEqual(["address.known", "Another miner has the address 127.0.0.1:3"]);
+    expect([code, message]).toEqual(["address.known", "127.0.0.1:3 is already the address of another miner"]);
   });
 
   test("does not see hosts and managed miners", async () => {

@@ -333,7 +333,7 @@ export class MinerRegistry {
       this.#options.managed.minerAt(host, port) ??
       enabled(this.#options.store.miners).find((each) => each.address === address)?.id;
     if (other !== undefined && other !== id)
-      throw new RigbridgeError("address.known", `${address} is the address of ${this.nameFor(other, access)} already`);
+      throw new RigbridgeError("address.known", `${address} is already the address of ${this.nameFor(other, access)}`);
   }
 
   /** Takes a miner that was added or changed; call `arrange` after it. */

@@ -222,7 +222,7 @@ describe("a managed miner", () => {
     const added = await problem(bench.service.addMiner({ address: `rig-3:${port}` }, caller));
     expect([added.code, added.message]).toEqual([
       "address.known",
-      expect.stringContaining("is the address of miner 1"),
+      expect.stringContaining("is already the address of miner 1"),
     ]);
     await bench.service.deleteManagedMiner({ id: 1 }, caller);
     expect(await refusal(bench.get(1))).toBe("not.found");
