@@ -7,12 +7,13 @@ const columns = [
   ...["key", "severity", "count", "last", "closed", "uid"].map((column) => `notification.${column}`),
 ];
 
-/** SQL that takes back version 15: no counts of results. */
+/** SQL that takes back version 15, which counts results, and all later ones. */
 export const withoutCounts = [
   "drop trigger bulk_result_added",
   "drop trigger bulk_result_changed",
   ...["done", "failed", "unknown"].map((column) => `alter table bulk_action drop column ${column}`),
   "alter table rule_state drop column times",
+  ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",
 ].join("; ");
