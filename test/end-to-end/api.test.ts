@@ -150,10 +150,10 @@ describe("every documented operation answers as documented", () => {
   });
 
   test("notifications, templates, summary, coins and users", async () => {
-    // The bmminer is an Antminer without its login.
+    // The managed miner's host had no agent, and the bmminer is an Antminer without its login.
     expect(await answered("listNotifications", "/api/notifications")).toMatchObject({
-      notificationCount: 1,
-      notificationList: [{ title: "Login missing" }],
+      notificationCount: 2,
+      notificationList: [{ title: "Disconnected", minerId: 1 }, { title: "Login missing" }],
     });
     await answered("allNotificationsAction", "/api/notifications?action=ack_all");
     expect((await call("POST", "/api/notifications/77?action=ack")).status).toBe(404);
