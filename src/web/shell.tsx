@@ -11,8 +11,9 @@ import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { hasBar } from "./parts/narrow.ts";
+import { sendAndSignOut } from "./parts/undo.tsx";
 import { base, link } from "./route.ts";
-import { may, session, signOut } from "./session.ts";
+import { may, session } from "./session.ts";
 
 /** The frame of every page: menu, alarms, who is signed in, and whether the service answers. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -138,7 +139,7 @@ function UserMenu() {
         </p>
         <DisplayFields />
         {by === "session" ? (
-          <button type="button" class="button" onClick={signOut}>
+          <button type="button" class="button" onClick={sendAndSignOut}>
             <Icon name="leave" /> {t.shell.signOut}
           </button>
         ) : null}

@@ -3,7 +3,6 @@ import { t } from "../language.ts";
 import { problemText } from "../parts/messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { usePageTitle } from "../parts/page.tsx";
-import { sendAllNow } from "../parts/undo.tsx";
 import { endSession } from "../session.ts";
 
 /** ms between two attempts. */
@@ -17,15 +16,11 @@ export function SignOut() {
   useEffect(() => {
     const ending = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // What could still be taken back goes out first: no session, no command.
-    const sent = sendAllNow().catch(() => undefined);
-    sent
-      .then(() => endSession(ending.signal))
-      .catch((error: unknown) => {
-        if (ending.signal.aborted) return;
-        setProblem(problemText(error));
-        timer = setTimeout(() => setTurn(turn + 1), retryMs);
-      });
+    endSession(ending.signal).catch((error: unknown) => {
+      if (ending.signal.aborted) return;
+      setProblem(problemText(error));
+      timer = setTimeout(() => setTurn(turn + 1), retryMs);
+    });
     return () => {
       ending.abort();
       clearTimeout(timer);

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { now } from "../clock.ts";
 import { duration } from "../format.ts";
 import { t } from "../language.ts";
+import { signOut } from "../session.ts";
 import { Icon } from "./icon.tsx";
 import { say } from "./messages.tsx";
 
@@ -38,8 +39,11 @@ function sendNow(isMeant: (each: Waiting) => boolean): Promise<unknown> {
   return Promise.all(meant.map(({ send }) => send()));
 }
 
-/** Before the page is hidden or closed, or its user signs out. */
-export const sendAllNow = (): Promise<unknown> => sendNow(() => true);
+/** Before the page is hidden or closed. */
+const sendAllNow = (): Promise<unknown> => sendNow(() => true);
+
+/** What could still be taken back goes out first: without a session nothing is sent. */
+export const sendAndSignOut = (): void => void sendAllNow().finally(signOut);
 
 addEventListener("pagehide", () => void sendAllNow());
 document.addEventListener("visibilitychange", () => {

@@ -4,7 +4,8 @@ import { t } from "../../language.ts";
 import { DisplayFields } from "../../parts/display-fields.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Card } from "../../parts/page.tsx";
-import { session, signOut } from "../../session.ts";
+import { sendAndSignOut } from "../../parts/undo.tsx";
+import { session } from "../../session.ts";
 import { allowShortcuts, shortcuts } from "../../shortcuts.ts";
 
 const prefix = "rigbridge.";
@@ -58,7 +59,7 @@ export function Display() {
               {who.user.name === null ? t.settings.asOwner : t.settings.asUser(`\u2068${who.user.name}\u2069`)}{" "}
               {who.expiresUtc === null ? null : t.settings.until(dateTime(who.expiresUtc))}
             </p>
-            <button type="button" class="button" onClick={signOut}>
+            <button type="button" class="button" onClick={sendAndSignOut}>
               <Icon name="leave" /> {t.shell.signOut}
             </button>
           </>
