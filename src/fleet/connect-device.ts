@@ -9,13 +9,13 @@ export interface DeviceOptions {
   readonly context: Pick<RigContext, "closing" | "firmware">;
   readonly state: RigState;
   readonly pace: Pace;
-  /** Whether to recognise it anew instead of connecting with the remembered driver. */
-  readonly anew: boolean;
+  /** Identify the device instead of connecting with the remembered driver. */
+  readonly mustIdentify: boolean;
 }
 
 /** Connects to the device at the address, with the driver that is declared or remembered, or by recognising it. */
 export async function connectDevice(options: DeviceOptions, signal: AbortSignal): Promise<Identified> {
-  const { declared, context, state, pace, anew } = options;
+  const { declared, context, state, pace, mustIdentify } = options;
   const { address, credentials } = declared;
   const within = AbortSignal.any([signal, context.closing]);
   const known: Known = {
@@ -27,7 +27,7 @@ export async function connectDevice(options: DeviceOptions, signal: AbortSignal)
     firmware: context.firmware,
   };
   try {
-    const driver = driverNamed(declared.driver ?? (anew ? null : state.driver));
+    const driver = driverNamed(declared.driver ?? (mustIdentify ? null : state.driver));
     return await identify(address, credentials, within, driver, known);
   } catch (error) {
     // It was read with these credentials, so that it does not lack others: the interface that needs none fails.

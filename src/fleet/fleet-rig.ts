@@ -75,8 +75,8 @@ export class FleetRig {
   #written: Remembered;
   /** Failures in a row with the present driver that were not mere silence. */
   #doubts = 0;
-  /** Whether the next connection recognises the device anew. */
-  #anew = false;
+  /** Identify the device on the next connection. */
+  #mustIdentify = false;
   /** Whether the next read must confirm the identity. */
   #doubted = false;
   /** Whether the next read belongs to a command. */
@@ -301,11 +301,11 @@ export class FleetRig {
   }
 
   async #connect(signal: AbortSignal): Promise<Rig> {
-    const anew = this.#anew;
-    this.#anew = false;
+    const mustIdentify = this.#mustIdentify;
+    this.#mustIdentify = false;
     const { declared } = this;
     const found = await connectDevice(
-      { declared, context: this.#context, state: this.#state, pace: this.#pace, anew },
+      { declared, context: this.#context, state: this.#state, pace: this.#pace, mustIdentify },
       signal,
     );
     if (found.driver.id !== this.#state.driver) this.#doubted = true;
@@ -379,7 +379,7 @@ export class FleetRig {
     if (isDoubtful) this.#doubts += 1;
     if (this.#doubts >= doubtAfter || this.#state.missed % doubtSilenceAfter === 0) {
       this.#doubts = 0;
-      this.#anew = true;
+      this.#mustIdentify = true;
       this.#disconnect();
     }
   }

@@ -103,9 +103,11 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
     for (const id of visible(access)) {
       const row = registry.rows.of(id);
       removed.delete(id);
-      // Of a miner that is shown now and was not before, small changes were left out.
-      const isKnown = version !== null && left !== null && watch.shown?.has(id) !== true;
-      if (isKnown && changedAt(id, row, watch) <= version) continue;
+      if (version === null || left === null) {
+        // The whole list is what the changes of its rows are measured from.
+        if (watch.shown !== null) row.roughlyChangedAt(watch.selection.watched);
+        // Of a miner that is shown now and was not before, small changes were left out.
+      } else if (watch.shown?.has(id) !== true && changedAt(id, row, watch) <= version) continue;
       if (isListed(id, row)) rows.push(row);
       else if (left !== null) removed.add(id);
     }

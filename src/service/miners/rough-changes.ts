@@ -23,7 +23,7 @@ const restMs = 60_000;
 const latestMs = 600_000;
 
 /** What was read of a row, by place of the column. */
-interface Read {
+export interface Read {
   readonly places: readonly number[];
   readonly values: readonly unknown[];
   readonly isChanged: (place: number) => boolean;

@@ -10,7 +10,7 @@ import {
   rowWith,
   usualColumns,
 } from "../../contract/rows.ts";
-import { RoughChanges } from "./rough-changes.ts";
+import { type Read, RoughChanges } from "./rough-changes.ts";
 
 /** What the rows are made from. */
 export interface RowSources {
@@ -90,7 +90,8 @@ export class Row {
   /** By column: the event at which it was read, and that of its last change. */
   readonly #readAt: number[] = Array.from(rowColumnNames, () => never);
   readonly #changedAt: number[] = Array.from(rowColumnNames, () => never);
-  readonly #rough: RoughChanges;
+  /** Since somebody follows it without looking at it; most rows never need it. */
+  #rough: RoughChanges | null = null;
   /** The event with which it has last changed for those who do not look at it. */
   #roughlyAt = never;
   /** With the usual columns, since this event. */
@@ -102,7 +103,6 @@ export class Row {
   constructor(id: number, sources: RowSources) {
     this.#id = id;
     this.#sources = sources;
-    this.#rough = new RoughChanges((id * goldenRatio) % 1);
   }
 
   /** The last event that concerns it. */
@@ -131,6 +131,11 @@ export class Row {
   /** The same for somebody who does not look at it: changes that are small, or come soon after another, do not count. */
   roughlyChangedAt(columns: Columns): number {
     this.#read(columns);
+    if (this.#rough === null) {
+      this.#rough = new RoughChanges((this.#id * goldenRatio) % 1);
+      this.#rough.counts(this.#readOf(columns, () => false));
+      this.#roughlyAt = this.#newestOf(columns);
+    }
     return Math.max(this.#sources.movedAt(this.#id), this.#roughlyAt);
   }
 
@@ -186,9 +191,11 @@ export class Row {
       }
       this.#readAt[place] = mark;
     }
-    const isChanged = (place: number): boolean => this.#changedAt[place] === mark;
-    const read = { places: columns.places, values: this.#values, isChanged, now: this.#sources.now() };
-    if (this.#rough.counts(read)) this.#roughlyAt = mark;
+    if (this.#rough?.counts(this.#readOf(columns, (place) => this.#changedAt[place] === mark))) this.#roughlyAt = mark;
+  }
+
+  #readOf({ places }: Columns, isChanged: (place: number) => boolean): Read {
+    return { places, values: this.#values, isChanged, now: this.#sources.now() };
   }
 
   #valuesOf(names: readonly RowColumn[]): unknown[] {
