@@ -664,11 +664,13 @@ export class MinerRegistry {
     } catch (error) {
       if (!(error instanceof RigbridgeError) || error.code !== "in.use") throw error;
       const holder = memory.all().find(({ uid }) => uid === remembered.uid);
-      if (holder !== undefined && this.#entries.has(holder.minerId)) {
-        this.#options.log.warn({ miner: id, other: holder.minerId }, `${error.message}: miner ${holder.minerId}`);
+      if (holder === undefined) throw error;
+      if (this.#entries.has(holder.minerId)) {
+        // Once, not with each read until it is resolved; the error itself must not name the other miner.
+        if (this.#entries.get(id)?.rig.state.trouble?.code !== "in.use")
+          this.#options.log.warn({ miner: id, other: holder.minerId }, `${error.message}: miner ${holder.minerId}`);
         throw error;
       }
-      if (holder === undefined) throw error;
       await memory.remember(holder.minerId, { uid: null });
       await memory.remember(id, remembered);
     }
