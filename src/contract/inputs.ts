@@ -556,7 +556,7 @@ export const HistoryQuery = z.object({
   to: parameter(Instant, "ISO 8601 with zone, or epoch milliseconds; default: now", "2026-02-01T12:00:00Z").optional(),
   step: parameter(
     Decimal,
-    "seconds between two points, aligned to 1970; only whole steps are returned; 0 = every reading, at most 10,000; default: about 500 points",
+    "seconds between two points, aligned to 1970; only whole steps are returned; at most ten years; 0 = every reading, at most 10,000; default: about 500 points",
     3600,
   ).optional(),
   format: Format,

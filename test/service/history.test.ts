@@ -68,6 +68,7 @@ describe("the range", () => {
     ["ends before it begins", { from: now, to: now - 1 }, ["from"]],
     ["is empty", { from: now, to: now }, ["from"]],
     ["makes too many points", { from: now - day, to: now, step: 5 }, ["step"]],
+    ["has steps of more than ten years", { from: now - 1000, to: now, step: 1e308 }, ["step"]],
     ["has steps of less than a millisecond", { from: now - 1000, to: now, step: 0.0001 }, ["step"]],
     ["has two mistakes", { from: now, to: now - day, step: 0.0001 }, ["from", "step"]],
   ])("is refused when it %s", async (_, asked, paths) => {

@@ -26,8 +26,11 @@ const Schema = z.looseObject({
   type: z.string().optional(),
   format: z.string().optional(),
   enum: z.array(z.unknown()).optional(),
+  /** Of texts: words that they may be among others. */
+  examples: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
+  oneOf: z.array(z.unknown()).optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).optional(),
   items: z.unknown().optional(),
@@ -46,11 +49,14 @@ const document = z
   })
   .parse(openApiDocument("0"));
 
+/** Where the document describes an operation. */
+const documentedPath = ({ path, ownPath = path }: Operation): string => ownPath;
+
 const entries = new Map(operationNames.map((name) => [name, entryOf(operations[name])]));
 
-function entryOf({ path, method }: Operation): z.infer<typeof Entry> {
-  const item = document.paths[path.replaceAll(/:(\w+)/g, "{$1}")];
-  return Entry.parse(item?.[method.toLowerCase()]);
+function entryOf(operation: Operation): z.infer<typeof Entry> {
+  const item = document.paths[documentedPath(operation).replaceAll(/:(\w+)/g, "{$1}")];
+  return Entry.parse(item?.[operation.method.toLowerCase()]);
 }
 
 /** Statuses that the document names for an operation. */
@@ -77,7 +83,8 @@ export function fuzzedRequests(ground: Ground): fc.Arbitrary<FuzzedRequest> {
 }
 
 function requestsOf(operation: OperationName, ground: Ground): fc.Arbitrary<FuzzedRequest> {
-  const { method, path }: Operation = operations[operation];
+  const { method }: Operation = operations[operation];
+  const path = documentedPath(operations[operation]);
   const { parameters, requestBody } = entries.get(operation) ?? entryOf(operations[operation]);
   const text = (name: string, schema: unknown) => or(anyOfSchema(name, schema, ground).map(String), anyText);
   const inPath = parameters.filter((each) => each.in === "path");
@@ -136,7 +143,8 @@ function anyOfSchema(name: string, written: unknown, ground: Ground): fc.Arbitra
     return anyOfSchema(name, document.components.schemas[schema.$ref.split("/").at(-1) ?? ""], ground);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((each) => anyOfSchema(name, each, ground)));
+  const choices = schema.oneOf ?? schema.anyOf;
+  if (choices !== undefined) return fc.oneof(...choices.map((each) => anyOfSchema(name, each, ground)));
   switch (schema.type) {
     case "integer":
       return fc.oneof(fc.constantFrom(...ground.ids), fc.integer({ min: schema.minimum ?? 0, max: 5 }));
@@ -153,6 +161,7 @@ function anyOfSchema(name: string, written: unknown, ground: Ground): fc.Arbitra
     default:
       if (schema.format === "date-time")
         return or(fc.constantFrom("2026-01-31T12:00:00Z", "2100-01-01T00:00:00Z"), anyText);
+      if (schema.examples !== undefined) return fc.oneof(fc.constantFrom(...schema.examples), usual, anyText);
       return fc.oneof(usual, anyText);
   }
 }

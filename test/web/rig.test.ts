@@ -241,8 +241,8 @@ describe("settings", () => {
       const { interval, hasLogin } = await dashboard.service.getMinerSettings({ id }, caller);
       return interval === null && !hasLogin;
     }, "the interval and the login to be unset");
-    await dashboard.service.deleteMiner({ id }, caller);
     await close();
+    await dashboard.service.deleteMiner({ id }, caller);
   });
 
   test("what is set of a rig is read without secrets", async () => {

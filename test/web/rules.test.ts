@@ -119,8 +119,8 @@ describe("rules in the dashboard", () => {
       await page.getByRole("link", { name: "Overview" }).click();
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
       await page.unroute(unread);
-      await dashboard.service.deleteRule({ id: String(id) }, caller);
       await close();
+      await dashboard.service.deleteRule({ id: String(id) }, caller);
     },
   );
 
@@ -144,8 +144,8 @@ describe("rules in the dashboard", () => {
     expect(page.url()).toBe(settings.replace("?part=settings", ""));
     const { rules } = await dashboard.service.listRules({}, caller);
     expect(rules.find((rule) => rule.id === id)?.name).toBe("Back");
-    await dashboard.service.deleteRule({ id: String(id) }, caller);
     await close();
+    await dashboard.service.deleteRule({ id: String(id) }, caller);
   });
 
   testInBrowser("a ready-made rule is taken with a value of one's own, disabled, and deleted", async () => {

@@ -121,8 +121,8 @@ describe("rights", () => {
     await hers.page.reload();
     await hers.page.getByRole("button", { name: "Sign in" }).waitFor();
     await hers.close();
-    await dashboard.service.deleteUser({ id }, caller);
     await close();
+    await dashboard.service.deleteUser({ id }, caller);
   });
 });
 

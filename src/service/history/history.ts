@@ -11,6 +11,8 @@ const roundSteps = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000,
   864_000, 2_592_000, 7_776_000, 31_536_000,
 ];
+/** s, ten years: far more than is kept. */
+const longestStep = 3_650 * day;
 const usualPoints = 500;
 export const mostPoints = 10_000;
 /** Readings that one reply may read, which takes some 20 ms. */
@@ -57,9 +59,12 @@ export function rangeOf(
 ): Range {
   const to = requested.to ?? now + 1;
   const from = requested.from ?? Math.max(0, to - day * 1000);
-  const step = Math.round((requested.step ?? roundStep((to - from) / 1000, least)) * 1000);
+  const seconds = requested.step ?? roundStep((to - from) / 1000, least);
+  const step = Math.round(Math.min(seconds, longestStep) * 1000);
   const mistakes: Mistake[] = [];
   if (from >= to) mistakes.push({ path: "from", message: "must be before `to`" });
+  if (seconds > longestStep)
+    mistakes.push({ path: "step", message: `must be at most ${longestStep}, which is ten years` });
   if (step === 0 && (requested.step ?? 0) > 0) mistakes.push({ path: "step", message: "must be 0 or at least 0.001" });
   if (step === 0) return { from, to, step, mistakes };
   const whole = { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
