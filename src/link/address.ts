@@ -49,10 +49,27 @@ export function canonicalHost(host: string): string {
   if (!isIPv6(host)) return host.toLowerCase().replace(/\.$/, "");
   const [bare = ""] = host.split("%");
   const short = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
-  const [, high, low] = /^(?:::|::ffff:|::ffff:0:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
-  if (high === undefined || low === undefined) return short;
-  const octets = [high, low].flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]);
-  return octets.join(".");
+  const words = wordsOf(short);
+  const [high = 0, low = 0] = words.slice(6);
+  const prefix = words
+    .slice(0, 6)
+    .map((word) => word.toString(16))
+    .join(":");
+  // `::` and `::1` have addresses of their own.
+  if (!ipv4Prefixes.has(prefix) || (prefix === compatible && high === 0)) return short;
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+}
+
+const compatible = "0:0:0:0:0:0";
+/** What stands before an IPv4 address in an IPv6 one; the others are mapped, translated and of NAT64. */
+const ipv4Prefixes: ReadonlySet<string> = new Set([compatible, "0:0:0:0:0:ffff", "0:0:0:0:ffff:0", "64:ff9b:0:0:0:0"]);
+
+/** The eight words of an IPv6 address without a dotted part. */
+function wordsOf(address: string): number[] {
+  const [left = [], right = []] = address
+    .split("::")
+    .map((half) => half.split(":").flatMap((word) => (word === "" ? [] : [Number.parseInt(word, 16)])));
+  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
 }
 
 /** The host of a web address in one spelling. */

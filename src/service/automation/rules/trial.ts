@@ -34,6 +34,8 @@ export class Trial {
   readonly firings: PastFiring[] = [];
   /** For its guard: when its conditions held, even if not long enough. */
   readonly episodes: Episode[] = [];
+  /** Times of the firings that its limit allows. */
+  readonly #acted: number[] = [];
   readonly #options: TrialOptions;
   readonly #machine: MachineState = { phase: "idle", since: 0, elapsed: 0, at: null };
   #state: RigState;
@@ -97,10 +99,10 @@ export class Trial {
 
   #isLimited(time: number): boolean {
     const { repeat = 0, perDay = Number.POSITIVE_INFINITY } = this.#options.rule.limit ?? {};
-    const acted = this.firings.filter(({ limited }) => !limited);
-    const last = acted.at(-1);
-    if (last !== undefined && time - last.time < repeat * 1000) return true;
-    return acted.filter((each) => time - each.time < dayMs).length >= perDay;
+    const isWithin = (ms: number, acted: number | undefined) => acted !== undefined && time - acted < ms;
+    if (isWithin(repeat * 1000, this.#acted.at(-1)) || isWithin(dayMs, this.#acted.at(-perDay))) return true;
+    this.#acted.push(time);
+    return false;
   }
 }
 
