@@ -416,7 +416,7 @@ describe("rows of a page that shows only some", () => {
   test("a stream carries every change of those that are shown, and a status of any", async () => {
     const { bench, first, second, halve } = await openTwo();
     const ending = new AbortController();
-    const { version: after } = await rows(bench);
+    const { version: after } = await rows(bench, { shown: [first] });
     const events = bench.service.watchMinerRows({ view: "list", shown: [first], after }, caller, ending.signal);
     const got: number[] = [];
     const following = (async () => {
