@@ -42,6 +42,8 @@ export interface VisitOptions {
   /** Signs in with it before the page opens. */
   readonly key?: string;
   readonly reducedMotion?: boolean;
+  /** Lets the test move the page's clock (`page.clock`), which runs by itself until then. */
+  readonly clock?: boolean;
   /** Errors on the browser's console that the test brings about. */
   readonly expected?: RegExp;
 }
@@ -193,6 +195,8 @@ export async function visitOf(
     const answer = await page.context().request.post(new URL("api/session", base).href, { data: { key } });
     if (!answer.ok()) throw new Error(`Sign-in answered ${answer.status()}: ${await answer.text()}`);
   }
+  // Not in an open page, for which it would be 1970 for some milliseconds.
+  if (options.clock === true) await page.clock.install({ time: Date.now() });
   await page.goto(new URL(path, base).href);
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   return {
@@ -257,10 +261,9 @@ export async function shows(locator: Locator, wanted: string | RegExp): Promise<
   );
 }
 
-/** Presses what stops rigs, and lets the ten seconds pass in which it could be taken back. */
+/** Presses what stops rigs in a page whose clock is the test's, and lets the time pass in which it could be taken back. */
 export async function stopBy(button: Locator): Promise<void> {
   const page = button.page();
-  await page.clock.install({ time: Date.now() });
   await button.click();
   await page.locator(".undo-bar").waitFor();
   await page.clock.fastForward(10_000);

@@ -131,7 +131,7 @@ describe("the family page", () => {
   });
 
   testInBrowser("switches a room off and on: the page shows what its rig reports", async () => {
-    const { page, close } = await dashboard.visit("family", { key: keys.anna });
+    const { page, close } = await dashboard.visit("family", { key: keys.anna, clock: true });
     const den = page.getByRole("region", { name: "Den" });
     const lamp = den.getByRole("switch", { name: "Den on or off" });
     await stopBy(lamp);
@@ -188,7 +188,7 @@ describe("the sun on the family page", () => {
 
   testInBrowser("is followed at once when somebody switches it on again", async () => {
     await sun(9000);
-    const { page, close } = await dashboard.visit("family", { key: keys.anna });
+    const { page, close } = await dashboard.visit("family", { key: keys.anna, clock: true });
     const card = page.getByRole("region", { name: "Roof" });
     const follows = card.getByRole("switch", { name: "Roof on or off" });
     if ((await follows.getAttribute("aria-checked")) === "true") await stopBy(follows);
@@ -210,7 +210,7 @@ describe("the sun on the family page", () => {
   });
 
   testInBrowser("is shared by one slider: the rigs take no more, and the page shows what the roof has", async () => {
-    const { page, close } = await dashboard.visit("family", { key: keys.anna, width: 375, height: 800 });
+    const { page, close } = await dashboard.visit("family", { key: keys.anna, clock: true, width: 375, height: 800 });
     const card = page.getByRole("region", { name: "Roof" });
     await card.getByText("Its rigs may use all that the roof has to spare.").waitFor();
     await card.getByText("to spare from the roof", { exact: false }).waitFor();
@@ -222,7 +222,6 @@ describe("the sun on the family page", () => {
     await until(async () => (await limitOfTiles()) === 1500, "the rig to be limited to 1500 W");
     await card.getByText(/^on, uses [\d,]+ W; [\d,]+ W are left/).waitFor();
     // Nearer to off than to the lowest power of its rig.
-    await page.clock.install({ time: Date.now() });
     await entry.fill("100");
     await entry.press("Enter");
     await page.getByText("Stopping \u2068Roof\u2069 in", { exact: false }).waitFor();

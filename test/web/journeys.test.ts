@@ -88,7 +88,7 @@ describe("journeys", () => {
   });
 
   test("from the overview to a rig and its stop button by keyboard alone, the focus always in sight", async () => {
-    const { page, close } = await dashboard.visit("");
+    const { page, close } = await dashboard.visit("", { clock: true });
     await page.getByRole("row", { name: /^Study/ }).waitFor();
     await tabTo(page, "link", /^Rigs$/);
     await page.keyboard.press("Enter");
@@ -112,7 +112,6 @@ describe("journeys", () => {
       await page.locator("main").focus();
     }
     await tabTo(page, "button", /^Stop/);
-    await page.clock.install({ time: Date.now() });
     await page.keyboard.press("Enter");
     await page.locator(".undo-bar").waitFor();
     await page.clock.fastForward(10_000);
@@ -270,7 +269,7 @@ test("of another product, what it can do works, and what it cannot do is not the
     await web.ended;
   });
   // One that is stopped is refused another stop.
-  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "", { expected: /status of 409/ });
+  const { page, close } = await visitOf(`http://127.0.0.1:${port}`, "", { clock: true, expected: /status of 409/ });
   await page.getByText("of 3 rigs", { exact: false }).waitFor();
   const session = await page.evaluate(async () => (await fetch("api/session")).json());
   const operations: readonly string[] = session.operations;

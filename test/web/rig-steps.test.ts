@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard, stopBy } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";
 
 const count = 30;
 const guest = "key-of-a-guest-12345";
@@ -30,7 +30,7 @@ afterAll(async () => {
   await closeBrowser();
 });
 
-const visit = (path: string, options: { height?: number; width?: number; key?: string; locale?: string } = {}) =>
+const visit = (path: string, options: VisitOptions = {}) =>
   dashboard.visit(path, { key: "key-of-the-service", ...options });
 const steps = (page: Page) => page.getByRole("navigation", { name: "Other rigs of the list" });
 const isOn = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
@@ -124,7 +124,7 @@ describe("from a rig to the next one", () => {
   });
 
   test("goes on from a rig that its filter no longer lists", async () => {
-    const { page, close } = await visit("rigs?tag=loud&status=Mining");
+    const { page, close } = await visit("rigs?tag=loud&status=Mining", { clock: true });
     await page.getByRole("link", { name: "Rig 10", exact: true }).click();
     await stopBy(page.getByRole("button", { name: "Stop" }));
     await steps(page).getByText("no longer in this list", { exact: true }).waitFor();

@@ -72,12 +72,11 @@ describe("controls", () => {
   });
 
   test("a slider that is moved by keys sends one command when the focus leaves", async () => {
-    const { page, close } = await visit(`rigs/${bitaxe}`);
+    const { page, close } = await visit(`rigs/${bitaxe}`, { clock: true });
     const target = control(page, "Target temperature");
     const slider = target.getByRole("slider");
     const before = Number(await reported(bitaxe, "temperature_target"));
     // Keys that rest for 0.8 s send a command, too: for the page, no time passes between these.
-    await page.clock.install();
     await page.clock.pauseAt(Date.now() + 20_000);
     await slider.focus();
     for (let press = 0; press < 3; press += 1) await slider.press("ArrowRight");
@@ -90,7 +89,7 @@ describe("controls", () => {
   });
 
   test("a rig is stopped; what it may not do yet is refused in words, and it is shown as it is", async () => {
-    const { page, close } = await visit(`rigs/${bitaxe}`, { expected: /409/ });
+    const { page, close } = await visit(`rigs/${bitaxe}`, { clock: true, expected: /409/ });
     const mining = control(page, "Mining");
     await stopBy(mining.getByRole("button", { name: "Stop" }));
     await mining.getByText("Rig reports stopped", { exact: true }).waitFor();

@@ -43,10 +43,7 @@ const stops = async (): Promise<number> => {
 
 /** A page for which time passes only when the test lets it. */
 async function visit(path: string, options: VisitOptions = {}) {
-  const { page, close } = await dashboard.visit(path, { key, ...options });
-  await page.clock.install();
-  await page.reload();
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  const { page, close } = await dashboard.visit(path, { key, clock: true, ...options });
   await page.clock.pauseAt(Date.now() + 5_000);
   return { page, close };
 }
