@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Encoded } from "../contract/service.ts";
+import { compressorFor } from "./compression.ts";
 import { groupSize, pour, streamOf } from "./encoded.ts";
 import { clientHolds, tagged, weak } from "./etag.ts";
 import type { PendingAnswers } from "./pending-answers.ts";
@@ -91,7 +92,12 @@ async function sendBytes(
   type: string,
 ): Promise<FastifyReply> {
   reply.headers({ ...headersOf(encoded, type), "content-length": encoded.length });
-  if (isCompressible(request)) return reply.send(streamOf(encoded.chunks));
+  const compression = compressorFor(request);
+  if (compression !== null) {
+    const { encoding, compressor } = compression;
+    pour(encoded, compressor);
+    return reply.removeHeader("content-length").header("content-encoding", encoding).send(compressor);
+  }
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) reply.raw.setHeader(name, value);

@@ -1,5 +1,4 @@
-import type { ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import type { Encoded } from "../contract/service.ts";
 
 /** Bytes up to which small chunks are written together: 10,000 miners must not take 10,000 writes. */
@@ -16,28 +15,28 @@ function takeLargeSlab(): Buffer {
 }
 
 /**
- * Writes bytes through one buffer, which is refilled once the socket has accepted it; small answers take one write. Waits
+ * Writes bytes through one buffer, which is refilled once it has been taken; small answers take one write. Waits
  * for slow readers, and yields to other requests between two writes.
  */
-export async function pour({ chunks, length }: Encoded, response: ServerResponse): Promise<void> {
+export async function pour({ chunks, length }: Encoded, to: Writable): Promise<void> {
   if (length <= groupSize) {
-    response.end(Buffer.concat(chunks, length));
+    to.end(Buffer.concat(chunks, length));
     return;
   }
   const slab = length > 16 * groupSize ? takeLargeSlab() : Buffer.allocUnsafeSlow(groupSize);
   let taken = (): void => {};
-  response.once("close", () => taken());
+  to.once("close", () => taken());
   const write = (bytes: Uint8Array) =>
     new Promise<void>((resolve) => {
       taken = resolve;
-      response.write(bytes, () => setImmediate(resolve));
+      to.write(bytes, () => setImmediate(resolve));
     });
   let filled = 0;
   for (const chunk of chunks) {
     if (filled > 0 && filled + chunk.length > slab.length) {
       await write(slab.subarray(0, filled));
       filled = 0;
-      if (response.destroyed) return;
+      if (to.destroyed) return;
     }
     if (chunk.length > slab.length) for (const piece of pieces(chunk, slab.length)) await write(piece);
     else {
@@ -45,7 +44,7 @@ export async function pour({ chunks, length }: Encoded, response: ServerResponse
       filled += chunk.length;
     }
   }
-  response.end(slab.subarray(0, filled), () => {
+  to.end(slab.subarray(0, filled), () => {
     if (slab.length === largeSlab) spareSlab = slab;
   });
 }

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import negotiate from "@fastify/accept-negotiator";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { encodingFor } from "./compression.ts";
 import { streamOf } from "./encoded.ts";
 import { clientHolds } from "./etag.ts";
 
@@ -10,13 +10,13 @@ const compressors = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 } as const;
 type Encoding = keyof typeof compressors;
-const encodings: Encoding[] = ["br", "gzip"];
+const encodings: readonly Encoding[] = ["br", "gzip"];
 
 /** Bytes; shorter answers are not compressed. */
 const worthwhile = 1024;
 
 /** Types whose bytes are compressed already. */
-const isPacked = /^(?:image\/(?!svg)|font\/)/;
+const packed = /^(?:image\/(?!svg)|font\/)/;
 
 /**
  * An answer that never changes: its bytes are kept once, and once more per requested encoding. All pending answers share
@@ -55,11 +55,9 @@ export class StaticAnswer {
     return request.method === "HEAD" ? reply.send() : reply.send(streamOf([bytes]));
   }
 
-  #encodingFor({ headers }: FastifyRequest): Encoding | null {
-    const accepted = headers["accept-encoding"];
-    if (accepted === undefined || this.#bytes.length < worthwhile || isPacked.test(this.#headers["content-type"] ?? ""))
-      return null;
-    return negotiate(accepted.toLowerCase(), encodings);
+  #encodingFor(request: FastifyRequest): Encoding | null {
+    const isPacked = packed.test(this.#headers["content-type"] ?? "");
+    return this.#bytes.length < worthwhile || isPacked ? null : encodingFor(request, encodings);
   }
 
   #in(encoding: Encoding): Promise<Buffer> {
