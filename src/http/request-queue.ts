@@ -27,6 +27,7 @@ export class RequestQueues {
   readonly #limits: QueueLimits;
   readonly #room: FairShare;
   readonly #lines = new Map<Duplex, ConnectionQueue>();
+  readonly #turns = new Turns();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: QueueLimits) {
@@ -37,7 +38,7 @@ export class RequestQueues {
   /** Takes over the requests of a server that has no other listener. */
   serve(server: Server, handle: RequestListener): void {
     server.on("connection", (socket: Socket) => {
-      this.#lines.set(socket, new ConnectionQueue(socket, handle, this.#room));
+      this.#lines.set(socket, new ConnectionQueue(socket, { handle, room: this.#room, turns: this.#turns }));
       socket.once("close", () => this.#lines.delete(socket));
     });
     // Without the last two, Node asks a client to send its body before the request has been checked.
@@ -67,6 +68,31 @@ export class RequestQueues {
   }
 }
 
+/**
+ * Lets those that wait go on in their order, one in each turn of the event loop: a turn accepts one new connection, whose
+ * client waits for as many turns as others have connected before.
+ */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  take(goOn: () => void): void {
+    if (this.#waiting.push(goOn) === 1) setImmediate(this.#next);
+  }
+
+  readonly #next = (): void => {
+    const goOn = this.#waiting.shift();
+    if (this.#waiting.length > 0) setImmediate(this.#next);
+    goOn?.();
+  };
+}
+
+/** What the connections of a server have in common. */
+interface Shared {
+  readonly handle: RequestListener;
+  readonly room: FairShare;
+  readonly turns: Turns;
+}
+
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -77,6 +103,7 @@ class ConnectionQueue {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
   readonly #room: FairShare;
+  readonly #turns: Turns;
   readonly #parties: readonly string[];
   /** Node's listener, which feeds its parser. */
   readonly #parse: (bytes: Buffer) => void;
@@ -90,10 +117,11 @@ class ConnectionQueue {
   #taken = 0;
   #takenAt = performance.now();
 
-  constructor(socket: Socket, handle: RequestListener, room: FairShare) {
+  constructor(socket: Socket, { handle, room, turns }: Shared) {
     this.#socket = socket;
     this.#handle = handle;
     this.#room = room;
+    this.#turns = turns;
     this.#parties = [socket.remoteAddress ?? ""];
     const [parse, ...others] = socket.listeners("data");
     if (parse === undefined || others.length > 0)
@@ -179,7 +207,7 @@ class ConnectionQueue {
 
   /** Yields to other connections before the next request of this one. */
   readonly #ended = (): void => {
-    if (this.#isAhead) setImmediate(this.#next);
+    if (this.#isAhead) this.#turns.take(this.#next);
     else this.#next();
   };
 
