@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
-import { type BackOff, backOff } from "../async/index.ts";
+import { type BackOff, backOff, SignsOfLife } from "../async/index.ts";
 import { agentMessageBytes, agentPath, type FromAgent, frameOf, parseFrame, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
@@ -25,7 +25,8 @@ export interface ConnectionLimits {
   /** After a refusal; long, since a refused token seldom becomes valid. */
   readonly refusedMs: number;
   readonly handshakeMs: number;
-  readonly pingMs: number;
+  /** ms; a service of which nothing came for as long is pinged, and left after as long again. */
+  readonly silenceMs: number;
   /** Bytes that may wait to be sent. */
   readonly waiting: number;
 }
@@ -34,7 +35,7 @@ const connectionLimits: ConnectionLimits = {
   backOff: { firstMs: 1_000, longestMs: 4_000 },
   refusedMs: 60_000,
   handshakeMs: 10_000,
-  pingMs: 15_000,
+  silenceMs: 10_000,
   waiting: 16_000_000,
 };
 
@@ -117,7 +118,7 @@ export class Connection {
   /** Resolves when the connection has ended. */
   #connect(): Promise<End> {
     const { service, token, ca, insecure, log } = this.#options;
-    const { handshakeMs, pingMs } = this.#limits;
+    const { handshakeMs, silenceMs } = this.#limits;
     const { promise, resolve } = Promise.withResolvers<End>();
     const socket = new WebSocket(socketAddress(service), {
       headers: { authorization: `Bearer ${token}` },
@@ -132,8 +133,8 @@ export class Connection {
     const abort = (): void => socket.close(1001);
     this.#closing.signal.addEventListener("abort", abort);
     let receiver: ServiceReceiver | null = null;
-    let pinging: NodeJS.Timeout | undefined;
-    let answers = true;
+    let checking: NodeJS.Timeout | undefined;
+    const life = new SignsOfLife(() => socket.ping());
     let reason = "";
     let isRefused = false;
     socket
@@ -141,16 +142,14 @@ export class Connection {
         log.info(`Connected to the service at ${service.host}`);
         this.#logged = "";
         receiver = this.#take(new SocketLink(socket, this.#limits.waiting));
-        pinging = setInterval(() => {
-          if (!answers) socket.terminate();
-          answers = false;
-          socket.ping();
-        }, pingMs);
+        checking = setInterval(() => {
+          if (!life.check()) socket.terminate();
+        }, silenceMs);
       })
-      .on("pong", () => {
-        answers = true;
-      })
+      .on("ping", life.heard)
+      .on("pong", life.heard)
       .on("message", (bytes: Buffer, isBinary) => {
+        life.heard();
         if (receiver === null) return;
         if (isBinary) takeFrame(bytes, receiver);
         else takeMessage(bytes, receiver, socket, log);
@@ -166,7 +165,7 @@ export class Connection {
         if (reason === "") reason = reasonOf(error);
       })
       .on("close", (code, words) => {
-        clearInterval(pinging);
+        clearInterval(checking);
         this.#closing.signal.removeEventListener("abort", abort);
         receiver?.closed();
         const closeReason = printable(words.toString()) || `code ${code}`;

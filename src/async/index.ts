@@ -2,3 +2,4 @@
 export { KeyedMutex, Mutex } from "./mutex.ts";
 export { type BackOff, backOff, backOffMs, jittered, retry } from "./retry.ts";
 export { Semaphore, type Slack } from "./semaphore.ts";
+export { SignsOfLife } from "./signs-of-life.ts";

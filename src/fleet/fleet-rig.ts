@@ -364,8 +364,9 @@ export class FleetRig {
   #miss(error: RigbridgeError, silence: boolean): void {
     const trouble = this.#state.restarting && unready.has(error.code) ? this.#notBack(error) : troubleOf(error);
     const refused = error.code === "rig.other" || error.code === "in.use";
-    const isAway = this.#rig?.isAway === true;
-    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, silence, isAway));
+    const outage = this.#rig?.outage;
+    const [expected, away] = [silence || outage === "brief", outage === "lasting"];
+    this.#move(refused ? afterRefusal(this.#state, trouble) : afterMiss(this.#state, trouble, expected, away));
     this.#suspect(doubtful.has(trouble.code) || refused);
   }
 

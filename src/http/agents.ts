@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
+import { SignsOfLife } from "../async/index.ts";
 import { agentMessageBytes, agentPath, FromAgent, frameOf, parseFrame } from "../contract/agent.ts";
 import type { AgentConnection, AgentReceiver } from "../contract/agent-connection.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -9,8 +10,8 @@ import type { MiningService } from "../contract/service.ts";
 import { pathOf } from "./paths.ts";
 import { type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
-/** ms between two pings; an agent that has not answered the last one is cut off. */
-const pingIntervalMs = 15_000;
+/** ms; an agent of which nothing came for as long is pinged, and cut off after as long again. */
+const silenceMs = 10_000;
 /** ms in which an agent must introduce itself. */
 const helloTimeoutMs = 10_000;
 /** Bytes that an agent may leave unread. */
@@ -94,6 +95,7 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
       sockets.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
         const connection = new AgentSocket(socket, {
           ...{ log, mayTake: (bytes) => mayTake(agent, bytes), onClose: () => open.delete(connection) },
+          carrier: upgrade.socket,
         });
         open.add(connection);
         connection.serve(service.takeAgent?.(agent, connection));
@@ -103,7 +105,7 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
   });
   const pinging = setInterval(() => {
     for (const each of open) each.checkAlive();
-  }, pingIntervalMs).unref();
+  }, silenceMs).unref();
   app.addHook("preClose", (done) => {
     clearInterval(pinging);
     for (const each of open) each.close("the service stops", "away");
@@ -116,6 +118,8 @@ const tooMuch = `more than ${writesPerSecond} messages or ${(writesPerSecond * b
 
 interface SocketOptions {
   readonly log: FastifyBaseLogger;
+  /** The connection below the WebSocket. */
+  readonly carrier: Duplex;
   /** Counts a message of so many bytes; false if there were too many. */
   readonly mayTake: (bytes: number) => boolean;
   readonly onClose: () => void;
@@ -125,11 +129,13 @@ class AgentSocket implements AgentConnection {
   readonly #socket: WebSocket;
   readonly #options: SocketOptions;
   #receiver: AgentReceiver | undefined;
-  #answers = true;
+  readonly #life: SignsOfLife;
+  #isHeld = false;
 
   constructor(socket: WebSocket, options: SocketOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#life = new SignsOfLife(() => socket.ping());
   }
 
   /** undefined: the token was revoked meanwhile. */
@@ -139,14 +145,16 @@ class AgentSocket implements AgentConnection {
     const waiting = setTimeout(() => this.close("it did not introduce itself in time"), helloTimeoutMs);
     socket.once("message", () => clearTimeout(waiting));
     socket.on("message", (bytes: Buffer, isBinary) => {
+      this.#life.heard();
       if (!this.#mayTake(bytes.length)) return;
       if (isBinary) this.#takeFrame(bytes);
       else this.#takeMessage(bytes);
     });
-    socket.on("ping", () => this.#mayTake(0));
-    socket.on("pong", () => {
-      this.#answers = true;
+    socket.on("ping", () => {
+      this.#life.heard();
+      this.#mayTake(0);
     });
+    socket.on("pong", this.#life.heard);
     // A message that is too long, or not of the protocol; the socket closes itself then.
     socket.on("error", (error) => this.#options.log.info({ reason: error.message }, "an agent's connection failed"));
     socket.on("close", () => {
@@ -178,18 +186,28 @@ class AgentSocket implements AgentConnection {
   }
 
   checkAlive(): void {
-    if (!this.#answers) {
-      this.#socket.terminate();
-      return;
-    }
-    this.#answers = false;
-    this.#socket.ping();
+    if (!this.#life.check()) this.#socket.terminate();
   }
 
   #write(bytes: string | Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#socket.bufferedAmount > unreadBytes) this.#socket.terminate();
-    else this.#socket.send(bytes);
+    else {
+      this.#hold();
+      this.#socket.send(bytes);
+    }
+  }
+
+  /** Until the end of this turn, so that what opens a channel and its request are one write. */
+  #hold(): void {
+    if (this.#isHeld) return;
+    const { carrier } = this.#options;
+    this.#isHeld = true;
+    carrier.cork();
+    setImmediate(() => {
+      this.#isHeld = false;
+      carrier.uncork();
+    });
   }
 
   /** Whether a message is taken; nothing is of a connection that is being closed. */

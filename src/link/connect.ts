@@ -1,7 +1,7 @@
 import { RigbridgeError } from "../contract/problems.ts";
 import type { ControlKey, ControlValue } from "../contract/readings.ts";
 import { withCheckedRates } from "./board-rates.ts";
-import type { Driver, Locked, PoolAction, PoolControls, Reading, Rig } from "./driver.ts";
+import type { Driver, Locked, Outage, PoolAction, PoolControls, Reading, Rig } from "./driver.ts";
 import type { RigFirmware } from "./firmware.ts";
 import { isLiquidCooled } from "./identity.ts";
 import { hasLogin, type Link } from "./link.ts";
@@ -48,8 +48,8 @@ class CheckedRig implements Required<Rig> {
     return this.#rig.quick;
   }
 
-  get isAway(): boolean {
-    return this.#rig.isAway === true;
+  get outage(): Outage | null {
+    return this.#rig.outage ?? null;
   }
 
   doubt(): void {

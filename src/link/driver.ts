@@ -76,6 +76,9 @@ export interface HttpSign {
   readonly body: string;
 }
 
+/** Whether something is expected back at any moment, or gone for longer than that. */
+export type Outage = "brief" | "lasting";
+
 /** A connection to one device. Calls never overlap: the caller runs one at a time. */
 export interface Rig {
   /** Throws only when the device cannot be reached or its framing is broken; an odd field becomes null and a note. */
@@ -90,8 +93,8 @@ export interface Rig {
   readonly pools: PoolControls;
   /** A read is short and may be aborted for a command. */
   readonly quick?: true | undefined;
-  /** It is known to be out of reach for longer than a moment, so that a single missed read shows it as disconnected. */
-  readonly isAway?: boolean;
+  /** What carries its reads is gone: if only just, missed reads do not count; if for longer, one is a disconnection. */
+  readonly outage?: Outage | null;
   /** The next read reads the identity again: another device may have taken over the address. */
   doubt?(): void;
   /** Cancels open exchanges. */

@@ -20,7 +20,7 @@ const quick: ConnectionLimits = {
   refusedMs: 10,
   handshakeMs: 60_000,
   // A test that stands still must not look like a service that no longer answers.
-  pingMs: 60_000,
+  silenceMs: 60_000,
   waiting: 16_000_000,
 };
 
@@ -150,7 +150,7 @@ test("a token that is revoked while the agent is connected is named with the ser
 
 test("a service that no longer answers is left", async () => {
   const service = await startService();
-  const agent = connect(service.url, { limits: { ...quick, pingMs: 50 } });
+  const agent = connect(service.url, { limits: { ...quick, silenceMs: 50 } });
   await until(() => service.sockets.length === 1, "the connection");
   // It neither answers pings nor closes.
   service.requests[0]?.socket.pause();

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { ForeignAction, HostGpu, ProgramStatus } from "../../contract/agent.ts";
+import type { Outage } from "../driver.ts";
 
 /** The state of a program as the host's agent reports it. */
 export interface ProgramReport {
@@ -19,8 +20,8 @@ export interface HostProgram {
   /** null while the agent of the host is not connected; `absence` says why. */
   readonly report: ProgramReport | null;
   readonly absence: string;
-  /** Whether the agent has been away for longer than it takes to connect again. */
-  readonly isAway: boolean;
+  /** Of the agent: brief for as long as it takes to connect again; null while it is connected. */
+  readonly outage: Outage | null;
   readonly gpus: readonly HostGpu[];
   /** Whether the agent's own configuration allows it to reboot the host. */
   readonly canReboot: boolean;

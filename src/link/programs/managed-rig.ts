@@ -3,7 +3,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { type Control, type ControlKey, type ControlValue, unknownReadings } from "../../contract/readings.ts";
 import { connect } from "../connect.ts";
 import { toggle, trigger } from "../controls.ts";
-import type { DeviceReading, Driver, Halt, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
+import type { DeviceReading, Driver, Halt, Outage, PoolControls, PoolReading, Reading, Rig } from "../driver.ts";
 import { unknownIdentity } from "../identity.ts";
 import { openLink } from "../link.ts";
 import { stopped } from "../reason.ts";
@@ -59,8 +59,8 @@ export class ManagedRig implements Rig {
     this.#program = options.program;
   }
 
-  get isAway(): boolean {
-    return this.#program.isAway;
+  get outage(): Outage | null {
+    return this.#program.outage;
   }
 
   async read(signal: AbortSignal): Promise<Reading> {

@@ -31,6 +31,8 @@ export type AgentReply = Extract<FromAgent, { t: "done" }>;
 
 /** The most open connections to programs of one host; a read takes one or two. */
 const mostChannels = 256;
+/** ms that a program has to close a connection whose answer is complete, as most requests ask it to. */
+const closesWithinMs = 1_000;
 /** Requests that wait for the agent's answer. */
 const mostRequests = 200;
 
@@ -42,6 +44,9 @@ export class AgentSession implements AgentReceiver {
   readonly #programs = new Map<number, ProgramState>();
   readonly #waiting = new Map<number, { resolve(reply: AgentReply): void; reject(error: unknown): void }>();
   readonly #channels = new Map<number, Channel>();
+  /** Channels that are done here and that the agent has not reported as closed. */
+  readonly #left = new Set<number>();
+  #leaving: NodeJS.Timeout | undefined;
   #hello: Extract<FromAgent, { t: "hello" }> | null = null;
   #host: HostReport | null = null;
   #lastNumber = 0;
@@ -107,6 +112,7 @@ export class AgentSession implements AgentReceiver {
       case "closed":
         this.#channels.get(message.channel)?.ended(message.error);
         this.#channels.delete(message.channel);
+        this.#left.delete(message.channel);
         break;
     }
   }
@@ -122,6 +128,7 @@ export class AgentSession implements AgentReceiver {
     for (const channel of this.#channels.values()) channel.ended("ECONNRESET");
     this.#waiting.clear();
     this.#channels.clear();
+    clearTimeout(this.#leaving);
     this.#listener.closed(this);
   }
 
@@ -165,11 +172,11 @@ export class AgentSession implements AgentReceiver {
     // Numbers are used again after a long time, like a socket's ports.
     this.#lastChannel = (this.#lastChannel % 0xffff_ffff) + 1;
     const number = this.#lastChannel;
-    const isPossible = !this.#isClosed && this.#channels.size < mostChannels;
+    const isPossible = !this.#isClosed && this.#channels.size + this.#left.size < mostChannels;
     const channel = new Channel({
       send: (bytes) => this.#connection.sendFrame(number, bytes),
       close: () => {
-        if (this.#channels.delete(number)) this.#send({ t: "close", channel: number });
+        if (this.#channels.delete(number)) this.#leave(number);
       },
     });
     if (isPossible) {
@@ -177,6 +184,16 @@ export class AgentSession implements AgentReceiver {
       this.#send({ t: "open", channel: number, id });
     } else channel.ended("ECONNREFUSED");
     return channel;
+  }
+
+  /** A message less for each read: usually the program closes its connection itself. */
+  #leave(number: number): void {
+    this.#left.add(number);
+    this.#leaving ??= setTimeout(() => {
+      this.#leaving = undefined;
+      for (const channel of this.#left) this.#send({ t: "close", channel });
+      this.#left.clear();
+    }, closesWithinMs).unref();
   }
 
   #introduce(hello: Extract<FromAgent, { t: "hello" }>): void {

@@ -4,6 +4,7 @@ import type { HostGpu, OwnSoftware, ProgramState } from "../../contract/agent.ts
 import type { AgentConnection, AgentReceiver } from "../../contract/agent-connection.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { AgentEntry, AgentToken, HostAgent } from "../../contract/resources.ts";
+import type { Outage } from "../../link/driver.ts";
 import type { Store } from "../../store/index.ts";
 import { findOwn } from "../crud.ts";
 import { AgentSession, type SessionListener } from "./agent-session.ts";
@@ -103,9 +104,10 @@ export class HostAgents {
     return this.#ownHost === hostId || this.#store.agents.all().some((agent) => agent.hostId === hostId);
   }
 
-  /** Whether it has no agent, or one that has not been connected for longer than the grace period. */
-  isAway(hostId: number): boolean {
-    return this.session(hostId) === undefined && !this.#graces.has(hostId);
+  /** Brief until the end of the grace period; lasting after it, and without an agent. */
+  outage(hostId: number): Outage | null {
+    if (this.session(hostId) !== undefined) return null;
+    return this.#graces.has(hostId) ? "brief" : "lasting";
   }
 
   /** Whether this is the machine that the service runs on. */

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { HostGpu, Program, ProgramStatus } from "../../contract/agent.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
+import type { Outage } from "../../link/driver.ts";
 import type { HostProgram, ProgramReport } from "../../link/programs/host-program.ts";
 import type { Store, Stored, StoredManagedMiner } from "../../store/index.ts";
 import type { AgentRequest, AgentSession } from "./agent-session.ts";
@@ -55,8 +56,8 @@ export class ManagedProgram implements HostProgram {
       : noAgent(this.hostname).message;
   }
 
-  get isAway(): boolean {
-    return this.#options.agents.isAway(this.#hostId);
+  get outage(): Outage | null {
+    return this.#options.agents.outage(this.#hostId);
   }
 
   get gpus(): readonly HostGpu[] {
