@@ -1,3 +1,5 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
@@ -5,6 +7,7 @@ import type { ServiceLink, ServiceReceiver } from "../../src/agent/agent.ts";
 import { Connection } from "../../src/agent/connection.ts";
 import { Tunnel } from "../../src/agent/tunnel.ts";
 import { startFarm } from "../../src/simulator/index.ts";
+import { median } from "../bench/statistics.ts";
 import { report } from "../service/hosts/agent-double.ts";
 import { until } from "../until.ts";
 import { startProcess } from "./process.ts";
@@ -15,8 +18,8 @@ import { say } from "./say.ts";
  * all are back after it was killed, and how soon a command is with an agent.
  */
 const count = Number(process.argv[2] ?? 500);
-const bound = { share: 0.05, backMs: 30_000, commandMs: 200 };
-/** s; the machine's other guests only add to what is measured, so the quietest of some times counts. */
+const bound = { share: 0.05, multiple: 1.5, backMs: 30_000, commandMs: 200 };
+/** s in which CPU is measured, and how often. */
 const [times, seconds] = [6, 10];
 /** s until the service has compiled what it runs often. */
 const settling = 20;
@@ -30,6 +33,8 @@ const config = { http: { key, port }, store: { url: "agents.db" } };
 let service = await startProcess({ config });
 const log = pino({ level: "silent" });
 const connections: Connection[] = [];
+/** Waking up is most of what so few messages cost, and differs by machine: a bare loop has as many agents. */
+const bare = fork(new URL("./bare-agents.ts", import.meta.url), [programToken]);
 /** When each agent was told to stop its program. */
 const stoppedAt = new Map<number, number>();
 
@@ -40,21 +45,27 @@ try {
     const { token } = await ask<{ token: string }>("POST", "/api/agents", { hostId });
     const software = { softwareType: "XmrigMiner", softwareAutoDownload: false, softwarePath: "/opt/xmrig" };
     await ask("POST", "/api/managedminers", { hostId, poolId: 1, algorithm: "randomx", ...software });
-    const url = new URL(`http://127.0.0.1:${port}`);
-    const options = { service: url, token, ca: null, insecure: false, log };
-    connections.push(new Connection(options, (link) => agent(link, index)));
+    connections.push(connection(port, token, index));
   }
+  const [barePort] = await once(bare, "message");
+  for (let index = 1; index <= count; index += 1) connections.push(connection(barePort, "any", index));
   await until(allConnected, "all agents to be connected", { timeoutMs: 120_000 });
   await until(allMine, "all miners to mine", { timeoutMs: 120_000 });
   await pause(settling * 1_000);
   const shares: number[] = [];
+  const multiples: number[] = [];
   while (shares.length < times) {
-    const before = cpuMs(service.pid);
+    const before = [cpuMs(service.pid), cpuMs(bare.pid)];
     await pause(seconds * 1_000);
-    shares.push((cpuMs(service.pid) - before) / (seconds * 1_000));
+    const [own = 0, bareMs = 0] = [cpuMs(service.pid), cpuMs(bare.pid)].map((now, index) => now - (before[index] ?? 0));
+    shares.push(own / (seconds * 1_000));
+    multiples.push(own / bareMs);
   }
-  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => (share * 100).toFixed(1));
-  judge(Math.min(...shares) <= bound.share, `${count} agents that mine take ${least} to ${most} % of a core`);
+  const [share, multiple] = [median(shares), median(multiples)];
+  judge(
+    share <= bound.share || multiple <= bound.multiple,
+    `${count} agents that mine take ${(share * 100).toFixed(1)} % of a core, ${multiple.toFixed(2)} times the bare loop`,
+  );
 
   for (const id of [1, 2, 3]) {
     const begun = performance.now();
@@ -72,8 +83,14 @@ try {
   judge(back <= bound.backMs, `all agents are back ${Math.round(back)} ms after the service was killed`);
 } finally {
   for (const each of connections) each.close();
+  bare.disconnect();
   await service.close();
   await farm.close();
+}
+
+function connection(at: number, token: string, id: number): Connection {
+  const options = { service: new URL(`http://127.0.0.1:${at}`), token, ca: null, insecure: false, log };
+  return new Connection(options, (link) => agent(link, id));
 }
 
 /** An agent whose one program is the virtual one. */
@@ -135,7 +152,7 @@ async function allMine(): Promise<boolean> {
 }
 
 /** Of a process so far, user and system. */
-function cpuMs(pid: number): number {
+function cpuMs(pid: ChildProcess["pid"]): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
     .split(" ");
