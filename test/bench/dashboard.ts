@@ -44,7 +44,7 @@ export async function dashboard(quick: boolean, seconds = quick ? 5 : 600): Prom
       measured(
         "web.growth.mb",
         [after.heap - before.heap],
-        `of the objects in ${kept.seconds} s with ${kept.events} events a second; ${counts}`,
+        `of the objects in ${kept.seconds} s in which ${kept.events} rigs a second are read; ${counts}`,
       ),
     ];
   } finally {

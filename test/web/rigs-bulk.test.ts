@@ -112,8 +112,16 @@ describe("acting on many rigs", () => {
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Stop" });
     await dialog.getByText("Pace", { exact: true }).click();
-    await dialog.getByRole("spinbutton", { name: "Rigs at once" }).fill("1");
-    await dialog.getByRole("spinbutton", { name: "Seconds between two rigs" }).fill("600");
+    // Both before the page is drawn again.
+    await dialog.evaluate((element) => {
+      for (const [index, input] of element.querySelectorAll<HTMLInputElement>("input[type=number]").entries()) {
+        input.select();
+        document.execCommand("insertText", false, ["1", "600"][index]);
+      }
+    });
+    const typed = ["Rigs at once", "Seconds between two rigs"].map((name) => dialog.getByRole("spinbutton", { name }));
+    await dialog.getByRole("button", { name: "Stop 3 rigs" }).focus();
+    expect(await Promise.all(typed.map((field) => field.inputValue()))).toEqual(["1", "600"]);
     await dialog.getByRole("button", { name: "Stop 3 rigs" }).click();
     const job = page.getByRole("article", { name: "Stop: 3 rigs" });
     await shows(job, /Running · 1 done · 2 to go/);

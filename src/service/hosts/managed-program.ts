@@ -79,6 +79,8 @@ export class ManagedProgram implements HostProgram {
   }
 
   expected(models: readonly string[]): number | null {
+    // Asked for each read; most rigs have no card that was ever measured.
+    if (models.length === 0 || !this.#options.benchmarks.hasAll(models)) return null;
     const program = this.#miners.programOf(this.#miner());
     if ("message" in program || program.dualAlgorithm !== null) return null;
     return this.#options.benchmarks.expected(models, program.software, program.algorithm)?.hashrate ?? null;

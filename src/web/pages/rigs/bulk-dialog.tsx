@@ -115,7 +115,9 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
       {name === "acknowledge" && count === 0 ? (
         <Knowing value={openAlarms.value}>{(_, known) => <None known={known}>{t.rigs.noAlarms}</None>}</Knowing>
       ) : null}
-      {isPaced && ids.length > 1 ? <Pace value={pace} change={setPace} /> : null}
+      {isPaced && ids.length > 1 ? (
+        <Pace value={pace} change={(part) => setPace((before) => ({ ...before, ...part }))} />
+      ) : null}
       {rehearsal === null ? null : <Rehearsal results={rehearsal} />}
       <p class="field-problem" role="alert">
         {problem}

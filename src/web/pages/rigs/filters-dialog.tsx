@@ -132,17 +132,22 @@ function RangeFilter({ name, view, change }: Pick<FiltersProps, "view" | "change
     const value = text.trim() === "" ? null : Number(text) / factor;
     if (value === null || Number.isFinite(value)) change(withRange(view, name, { ...range, [part]: value }));
   };
-  const input = (part: keyof Range, label: string) => (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type="number"
-        step="any"
-        value={range[part] === null ? "" : String(Number(((range[part] ?? 0) * factor).toFixed(4)))}
-        onChange={({ currentTarget }) => set(currentTarget.value, part)}
-      />
-    </label>
-  );
+  const input = (part: keyof Range, label: string) => {
+    const value = range[part] === null ? "" : String(Number(((range[part] ?? 0) * factor).toFixed(4)));
+    return (
+      <label class="field">
+        <span>{label}</span>
+        {/* Not controlled: a change of one, which draws both again, would take what is being typed into the other. */}
+        <input
+          key={value}
+          type="number"
+          step="any"
+          defaultValue={value}
+          onChange={({ currentTarget }) => set(currentTarget.value, part)}
+        />
+      </label>
+    );
+  };
   return (
     <details open={view.ranges[name] !== undefined}>
       <summary>{t.rigs.filters[name]}</summary>
