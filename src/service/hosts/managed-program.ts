@@ -21,7 +21,7 @@ interface ProgramOwner {
 interface ProgramContext {
   readonly store: Store;
   readonly agents: HostAgents;
-  readonly benchmarks: Pick<Benchmarks, "expected">;
+  readonly benchmarks: Pick<Benchmarks, "expected" | "hasAll">;
 }
 
 /** The program of a managed miner, as its rig sees and steers it. */
