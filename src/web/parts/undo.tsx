@@ -43,7 +43,7 @@ function sendNow(isMeant: (each: Waiting) => boolean): Promise<unknown> {
 const sendAllNow = (): Promise<unknown> => sendNow(() => true);
 
 /** What could still be taken back goes out first: without a session nothing is sent. */
-export const sendAndSignOut = (): void => void sendAllNow().finally(signOut);
+export const sendAndSignOut = (): void => void sendAllNow().then(signOut, signOut);
 
 addEventListener("pagehide", () => void sendAllNow());
 document.addEventListener("visibilitychange", () => {

@@ -4,6 +4,8 @@ import { byName, counted, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import type { Row } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { TypedInput } from "../../parts/typed-input.tsx";
 import { facetCounts, none } from "./filter.ts";
 import type { GroupTree } from "./groups.ts";
 import { valueText } from "./part-text.ts";
@@ -132,22 +134,19 @@ function RangeFilter({ name, view, change }: Pick<FiltersProps, "view" | "change
     const value = text.trim() === "" ? null : Number(text) / factor;
     if (value === null || Number.isFinite(value)) change(withRange(view, name, { ...range, [part]: value }));
   };
-  const input = (part: keyof Range, label: string) => {
-    const value = range[part] === null ? "" : String(Number(((range[part] ?? 0) * factor).toFixed(4)));
-    return (
-      <label class="field">
-        <span>{label}</span>
-        {/* Not controlled: a change of one, which draws both again, would take what is being typed into the other. */}
-        <input
-          key={value}
+  const input = (part: keyof Range, label: string) => (
+    <Field label={label}>
+      {(control) => (
+        <TypedInput
+          {...control}
           type="number"
           step="any"
-          defaultValue={value}
-          onChange={({ currentTarget }) => set(currentTarget.value, part)}
+          value={range[part] === null ? "" : String(Number(((range[part] ?? 0) * factor).toFixed(4)))}
+          onCommit={(text) => set(text, part)}
         />
-      </label>
-    );
-  };
+      )}
+    </Field>
+  );
   return (
     <details open={view.ranges[name] !== undefined}>
       <summary>{t.rigs.filters[name]}</summary>

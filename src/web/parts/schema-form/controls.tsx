@@ -1,6 +1,7 @@
 import { useId, useState } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
+import { TypedInput } from "../typed-input.tsx";
 import "./schema-form.css";
 import { useForm } from "./context.ts";
 import { durationParts, durationUnits, type Json } from "./schema.ts";
@@ -163,13 +164,11 @@ const localTime = (value: Json): string => {
 
 /** A time of the browser's own zone. */
 export const TimeInput = ({ attributes, value, onValue }: ControlProps) => (
-  <input
+  <TypedInput
     {...attributes}
     type="datetime-local"
     value={localTime(value)}
-    onChange={({ currentTarget }) =>
-      onValue(currentTarget.value === "" ? null : new Date(currentTarget.value).toISOString())
-    }
+    onCommit={(text) => onValue(text === "" ? null : new Date(text).toISOString())}
   />
 );
 
