@@ -95,7 +95,7 @@ async function sendBytes(
   const compression = compressorFor(request);
   if (compression !== null) {
     const { encoding, compressor } = compression;
-    pour(encoded, compressor);
+    void pour(encoded, compressor);
     return reply.removeHeader("content-length").header("content-encoding", encoding).send(compressor);
   }
   reply.hijack();

@@ -176,7 +176,6 @@ function takeOverBodies(app: FastifyInstance): void {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 }
 
-/** Brotli's usual quality costs three times as much as gzip and saves little on a list of miners. */
 const always = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",

@@ -15,8 +15,8 @@ function takeLargeSlab(): Buffer {
 }
 
 /**
- * Writes bytes through one buffer, which is refilled once it has been taken; small answers take one write. Waits
- * for slow readers, and yields to other requests between two writes.
+ * Writes bytes through one buffer, which is refilled once it has been taken; small answers take one write. Waits for slow
+ * readers, and yields to other requests between two writes.
  */
 export async function pour({ chunks, length }: Encoded, to: Writable): Promise<void> {
   if (length <= groupSize) {

@@ -27,7 +27,7 @@ export class RequestQueues {
   readonly #limits: QueueLimits;
   readonly #room: FairShare;
   readonly #lines = new Map<Duplex, ConnectionQueue>();
-  readonly #turns = new Turns();
+  readonly #turns = new TurnQueue();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: QueueLimits) {
@@ -69,20 +69,20 @@ export class RequestQueues {
 }
 
 /**
- * Lets those that wait go on in their order, one in each turn of the event loop: a turn accepts one new connection, whose
- * client waits for as many turns as others have connected before.
+ * Runs one callback in each turn of the event loop, in their order. A turn accepts a single new connection, so long turns
+ * would delay every client that connects.
  */
-class Turns {
+class TurnQueue {
   readonly #waiting: (() => void)[] = [];
 
-  take(goOn: () => void): void {
-    if (this.#waiting.push(goOn) === 1) setImmediate(this.#next);
+  enqueue(callback: () => void): void {
+    if (this.#waiting.push(callback) === 1) setImmediate(this.#next);
   }
 
   readonly #next = (): void => {
-    const goOn = this.#waiting.shift();
+    const callback = this.#waiting.shift();
     if (this.#waiting.length > 0) setImmediate(this.#next);
-    goOn?.();
+    callback?.();
   };
 }
 
@@ -90,7 +90,7 @@ class Turns {
 interface Shared {
   readonly handle: RequestListener;
   readonly room: FairShare;
-  readonly turns: Turns;
+  readonly turns: TurnQueue;
 }
 
 interface Exchange {
@@ -103,7 +103,7 @@ class ConnectionQueue {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
   readonly #room: FairShare;
-  readonly #turns: Turns;
+  readonly #turns: TurnQueue;
   readonly #parties: readonly string[];
   /** Node's listener, which feeds its parser. */
   readonly #parse: (bytes: Buffer) => void;
@@ -207,7 +207,7 @@ class ConnectionQueue {
 
   /** Yields to other connections before the next request of this one. */
   readonly #ended = (): void => {
-    if (this.#isAhead) this.#turns.take(this.#next);
+    if (this.#isAhead) this.#turns.enqueue(this.#next);
     else this.#next();
   };
 
