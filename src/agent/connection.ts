@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
-import { type BackOff, backOff, SignsOfLife } from "../async/index.ts";
+import { type BackOff, backOff, Liveness } from "../async/index.ts";
 import { agentMessageBytes, agentPath, type FromAgent, frameOf, parseFrame, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
@@ -25,7 +25,7 @@ export interface ConnectionLimits {
   /** After a refusal; long, since a refused token seldom becomes valid. */
   readonly refusedMs: number;
   readonly handshakeMs: number;
-  /** ms; a service of which nothing came for as long is pinged, and left after as long again. */
+  /** ms without data after which the service is pinged; without an answer for as long again the connection is closed. */
   readonly silenceMs: number;
   /** Bytes that may wait to be sent. */
   readonly waiting: number;
@@ -134,7 +134,7 @@ export class Connection {
     this.#closing.signal.addEventListener("abort", abort);
     let receiver: ServiceReceiver | null = null;
     let checking: NodeJS.Timeout | undefined;
-    const life = new SignsOfLife(() => socket.ping());
+    const liveness = new Liveness(() => socket.ping());
     let reason = "";
     let isRefused = false;
     socket
@@ -143,13 +143,13 @@ export class Connection {
         this.#logged = "";
         receiver = this.#take(new SocketLink(socket, this.#limits.waiting));
         checking = setInterval(() => {
-          if (!life.check()) socket.terminate();
+          if (!liveness.check()) socket.terminate();
         }, silenceMs);
       })
-      .on("ping", life.heard)
-      .on("pong", life.heard)
+      .on("ping", liveness.received)
+      .on("pong", liveness.received)
       .on("message", (bytes: Buffer, isBinary) => {
-        life.heard();
+        liveness.received();
         if (receiver === null) return;
         if (isBinary) takeFrame(bytes, receiver);
         else takeMessage(bytes, receiver, socket, log);

@@ -1,5 +1,5 @@
 /** What runs after, beside or again after other work. */
+export { Liveness } from "./liveness.ts";
 export { KeyedMutex, Mutex } from "./mutex.ts";
 export { type BackOff, backOff, backOffMs, jittered, retry } from "./retry.ts";
 export { Semaphore, type Slack } from "./semaphore.ts";
-export { SignsOfLife } from "./signs-of-life.ts";

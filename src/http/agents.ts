@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
-import { SignsOfLife } from "../async/index.ts";
+import { Liveness } from "../async/index.ts";
 import { agentMessageBytes, agentPath, FromAgent, frameOf, parseFrame } from "../contract/agent.ts";
 import type { AgentConnection, AgentReceiver } from "../contract/agent-connection.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -10,7 +10,7 @@ import type { MiningService } from "../contract/service.ts";
 import { pathOf } from "./paths.ts";
 import { type WriteLimits, writeRateLimit } from "./write-rate-limit.ts";
 
-/** ms; an agent of which nothing came for as long is pinged, and cut off after as long again. */
+/** ms without data after which an agent is pinged; without an answer for as long again it is disconnected. */
 const silenceMs = 10_000;
 /** ms in which an agent must introduce itself. */
 const helloTimeoutMs = 10_000;
@@ -129,13 +129,13 @@ class AgentSocket implements AgentConnection {
   readonly #socket: WebSocket;
   readonly #options: SocketOptions;
   #receiver: AgentReceiver | undefined;
-  readonly #life: SignsOfLife;
+  readonly #liveness: Liveness;
   #isHeld = false;
 
   constructor(socket: WebSocket, options: SocketOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#life = new SignsOfLife(() => socket.ping());
+    this.#liveness = new Liveness(() => socket.ping());
   }
 
   /** undefined: the token was revoked meanwhile. */
@@ -145,16 +145,16 @@ class AgentSocket implements AgentConnection {
     const waiting = setTimeout(() => this.close("it did not introduce itself in time"), helloTimeoutMs);
     socket.once("message", () => clearTimeout(waiting));
     socket.on("message", (bytes: Buffer, isBinary) => {
-      this.#life.heard();
+      this.#liveness.received();
       if (!this.#mayTake(bytes.length)) return;
       if (isBinary) this.#takeFrame(bytes);
       else this.#takeMessage(bytes);
     });
     socket.on("ping", () => {
-      this.#life.heard();
+      this.#liveness.received();
       this.#mayTake(0);
     });
-    socket.on("pong", this.#life.heard);
+    socket.on("pong", this.#liveness.received);
     // A message that is too long, or not of the protocol; the socket closes itself then.
     socket.on("error", (error) => this.#options.log.info({ reason: error.message }, "an agent's connection failed"));
     socket.on("close", () => {
@@ -186,7 +186,7 @@ class AgentSocket implements AgentConnection {
   }
 
   checkAlive(): void {
-    if (!this.#life.check()) this.#socket.terminate();
+    if (!this.#liveness.check()) this.#socket.terminate();
   }
 
   #write(bytes: string | Buffer): void {
@@ -198,7 +198,7 @@ class AgentSocket implements AgentConnection {
     }
   }
 
-  /** Until the end of this turn, so that what opens a channel and its request are one write. */
+  /** Collects what is sent in this turn of the event loop: a channel is opened and its request sent in one write. */
   #hold(): void {
     if (this.#isHeld) return;
     const { carrier } = this.#options;

@@ -2,16 +2,13 @@ import { WebSocketServer } from "ws";
 import { frameOf } from "../../src/contract/agent.ts";
 
 /**
- * What agents cost whoever only talks to them: takes their reports, and asks the program of each for its summary every
- * 10 s, like the service. Says its port to the parent.
+ * The least that agents cost a service: it parses their reports, and requests the summary of each program every 10 s.
+ * Sends its port to the parent process.
  */
 const intervalMs = 10_000;
-const request = (token: string): Buffer =>
-  Buffer.from(
-    `GET /2/summary HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
-  );
-
-const bytes = request(process.argv[2] ?? "");
+const request = Buffer.from(
+  `GET /2/summary HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${process.argv[2]}\r\nConnection: close\r\n\r\n`,
+);
 const server = new WebSocketServer({ host: "127.0.0.1", port: 0, perMessageDeflate: false });
 server.on("listening", () => {
   const address = server.address();
@@ -22,7 +19,7 @@ server.on("connection", (socket) => {
   const ask = (): void => {
     channel += 1;
     socket.send(JSON.stringify({ t: "open", channel, id: 1 }));
-    socket.send(frameOf(channel, bytes));
+    socket.send(frameOf(channel, request));
   };
   let asking: NodeJS.Timeout;
   const begin = setTimeout(() => {

@@ -31,8 +31,8 @@ export type AgentReply = Extract<FromAgent, { t: "done" }>;
 
 /** The most open connections to programs of one host; a read takes one or two. */
 const mostChannels = 256;
-/** ms that a program has to close a connection whose answer is complete, as most requests ask it to. */
-const closesWithinMs = 1_000;
+/** ms that a program has to close an answered connection itself, as most requests ask it to. */
+const closesWithinMs = 100;
 /** Requests that wait for the agent's answer. */
 const mostRequests = 200;
 
@@ -44,9 +44,9 @@ export class AgentSession implements AgentReceiver {
   readonly #programs = new Map<number, ProgramState>();
   readonly #waiting = new Map<number, { resolve(reply: AgentReply): void; reject(error: unknown): void }>();
   readonly #channels = new Map<number, Channel>();
-  /** Channels that are done here and that the agent has not reported as closed. */
-  readonly #left = new Set<number>();
-  #leaving: NodeJS.Timeout | undefined;
+  /** Answered channels that their programs may still close. */
+  readonly #closing = new Set<number>();
+  #closeTimer: NodeJS.Timeout | undefined;
   #hello: Extract<FromAgent, { t: "hello" }> | null = null;
   #host: HostReport | null = null;
   #lastNumber = 0;
@@ -112,7 +112,7 @@ export class AgentSession implements AgentReceiver {
       case "closed":
         this.#channels.get(message.channel)?.ended(message.error);
         this.#channels.delete(message.channel);
-        this.#left.delete(message.channel);
+        this.#closing.delete(message.channel);
         break;
     }
   }
@@ -128,7 +128,7 @@ export class AgentSession implements AgentReceiver {
     for (const channel of this.#channels.values()) channel.ended("ECONNRESET");
     this.#waiting.clear();
     this.#channels.clear();
-    clearTimeout(this.#leaving);
+    clearTimeout(this.#closeTimer);
     this.#listener.closed(this);
   }
 
@@ -172,11 +172,13 @@ export class AgentSession implements AgentReceiver {
     // Numbers are used again after a long time, like a socket's ports.
     this.#lastChannel = (this.#lastChannel % 0xffff_ffff) + 1;
     const number = this.#lastChannel;
-    const isPossible = !this.#isClosed && this.#channels.size + this.#left.size < mostChannels;
+    const isPossible = !this.#isClosed && this.#channels.size + this.#closing.size < mostChannels;
     const channel = new Channel({
       send: (bytes) => this.#connection.sendFrame(number, bytes),
-      close: () => {
-        if (this.#channels.delete(number)) this.#leave(number);
+      close: (isAnswered) => {
+        if (!this.#channels.delete(number)) return;
+        if (isAnswered) this.#closeSoon(number);
+        else this.#send({ t: "close", channel: number });
       },
     });
     if (isPossible) {
@@ -186,13 +188,13 @@ export class AgentSession implements AgentReceiver {
     return channel;
   }
 
-  /** A message less for each read: usually the program closes its connection itself. */
-  #leave(number: number): void {
-    this.#left.add(number);
-    this.#leaving ??= setTimeout(() => {
-      this.#leaving = undefined;
-      for (const channel of this.#left) this.#send({ t: "close", channel });
-      this.#left.clear();
+  /** Saves a message per read: the program usually closes the connection itself. */
+  #closeSoon(number: number): void {
+    this.#closing.add(number);
+    this.#closeTimer ??= setTimeout(() => {
+      this.#closeTimer = undefined;
+      for (const channel of this.#closing) this.#send({ t: "close", channel });
+      this.#closing.clear();
     }, closesWithinMs).unref();
   }
 

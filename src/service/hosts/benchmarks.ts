@@ -27,12 +27,6 @@ export class Benchmarks {
       .find((row) => row.model === model && row.software === software && row.algorithm === algorithm);
   }
 
-  /** Whether each of these models was measured with anything. */
-  hasAll(models: readonly string[]): boolean {
-    const rows = this.#rows.all();
-    return models.every((model) => rows.some((row) => row.model === model));
-  }
-
   /** Of a rig with cards of these models; null if one of them is not measured yet. */
   expected(models: readonly string[], software: string, algorithm: string): Expected | null {
     if (models.length === 0) return null;

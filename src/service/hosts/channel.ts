@@ -3,14 +3,15 @@ import { Duplex } from "node:stream";
 /** Carries the bytes of a channel. */
 export interface ChannelLine {
   send(bytes: Buffer): void;
-  /** Called once when this side, not the other one, closes the channel. */
-  close(): void;
+  /** Called once when this side, not the other one, closes the channel; `isAnswered`: after the program sent something. */
+  close(isAnswered: boolean): void;
 }
 
 /** A connection to the API of a program, through the agent of its host. Emits "connect" as a socket does. */
 export class Channel extends Duplex {
   readonly #line: ChannelLine;
   #isEnded = false;
+  #isAnswered = false;
 
   constructor(line: ChannelLine) {
     super({ allowHalfOpen: false });
@@ -22,6 +23,7 @@ export class Channel extends Duplex {
   }
 
   receive(bytes: Buffer): void {
+    this.#isAnswered = true;
     if (!this.#isEnded && !this.destroyed) this.push(bytes);
   }
 
@@ -43,7 +45,7 @@ export class Channel extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     if (!this.#isEnded) {
       this.#isEnded = true;
-      this.#line.close();
+      this.#line.close(this.#isAnswered);
     }
     done(error);
   }

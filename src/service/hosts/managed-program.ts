@@ -21,7 +21,7 @@ interface ProgramOwner {
 interface ProgramContext {
   readonly store: Store;
   readonly agents: HostAgents;
-  readonly benchmarks: Pick<Benchmarks, "expected" | "hasAll">;
+  readonly benchmarks: Pick<Benchmarks, "expected">;
 }
 
 /** The program of a managed miner, as its rig sees and steers it. */
@@ -79,8 +79,6 @@ export class ManagedProgram implements HostProgram {
   }
 
   expected(models: readonly string[]): number | null {
-    // Asked for each read; most rigs have no card that was ever measured.
-    if (models.length === 0 || !this.#options.benchmarks.hasAll(models)) return null;
     const program = this.#miners.programOf(this.#miner());
     if ("message" in program || program.dualAlgorithm !== null) return null;
     return this.#options.benchmarks.expected(models, program.software, program.algorithm)?.hashrate ?? null;

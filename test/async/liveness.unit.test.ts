@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { SignsOfLife } from "../../src/async/index.ts";
+import { Liveness } from "../../src/async/index.ts";
 
-/** Intervals: "." nothing comes, "!" something does; what each check does: "-" nothing, "ping", "gone". */
+/** Intervals without ("."), and with data ("!"); the result of the check after each. */
 test.each([
   ["!!!!", ["-", "-", "-", "-"]],
   ["...", ["-", "ping", "gone"]],
@@ -9,13 +9,13 @@ test.each([
   ["..!..", ["-", "ping", "-", "ping", "gone"]],
 ])("%s", (intervals, expected) => {
   let pings = 0;
-  const life = new SignsOfLife(() => {
+  const liveness = new Liveness(() => {
     pings += 1;
   });
   const done = Array.from(intervals, (what) => {
     const before = pings;
-    if (what === "!") life.heard();
-    if (!life.check()) return "gone";
+    if (what === "!") liveness.received();
+    if (!liveness.check()) return "gone";
     return pings > before ? "ping" : "-";
   });
   expect(done).toEqual(expected);
