@@ -61,7 +61,7 @@ export function canonicalHost(host: string): string {
 }
 
 const compatible = "0:0:0:0:0:0";
-/** What stands before an IPv4 address in an IPv6 one; the others are mapped, translated and of NAT64. */
+/** Prefixes of IPv6 addresses that contain an IPv4 address: compatible, mapped, translated, NAT64. */
 const ipv4Prefixes: ReadonlySet<string> = new Set([compatible, "0:0:0:0:0:ffff", "0:0:0:0:ffff:0", "64:ff9b:0:0:0:0"]);
 
 /** The eight words of an IPv6 address without a dotted part. */

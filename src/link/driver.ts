@@ -76,7 +76,7 @@ export interface HttpSign {
   readonly body: string;
 }
 
-/** Whether something is expected back at any moment, or gone for longer than that. */
+/** Brief: it is expected back at any moment. */
 export type Outage = "brief" | "lasting";
 
 /** A connection to one device. Calls never overlap: the caller runs one at a time. */
@@ -93,7 +93,7 @@ export interface Rig {
   readonly pools: PoolControls;
   /** A read is short and may be aborted for a command. */
   readonly quick?: true | undefined;
-  /** What carries its reads is gone: if only just, missed reads do not count; if for longer, one is a disconnection. */
+  /** Of the connection to its host: during a brief one missed reads do not count; in a lasting one, one means disconnected. */
   readonly outage?: Outage | null;
   /** The next read reads the identity again: another device may have taken over the address. */
   doubt?(): void;

@@ -99,8 +99,8 @@ async function longest(service: ServiceProcess, path: string, until: () => boole
 async function attacked(verdict: Verdict, what: Flood): Promise<void> {
   const service = await startProcess({ config });
   const resident = () => residentOf(service.pid) ?? 0;
-  // As much as others ask for anyway, so that what is measured is the attack: some hundred answers fill the space that V8
-  // lets the old objects grow to before it collects them, which it then keeps.
+  // Ordinary use first, so that only the attack is measured: after some hundred answers V8 has grown its old space as far
+  // as it does before a collection, and it keeps that space.
   const encodings = [{}, { headers: { "accept-encoding": "gzip" } }];
   for (let turn = 0; turn < 100; turn += 1)
     for (const path of [scriptPath, "/openapi.json", "/api/miners", "/metrics", "/health"])
