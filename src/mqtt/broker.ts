@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { isLoopback, type MqttSettings } from "../config/mqtt.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { BrokerMemory } from "./broker-bounds.ts";
-import { PacketWatch } from "./packet-watch.ts";
+import { WholePackets } from "./whole-packets.ts";
 
 export interface BrokerOptions {
   readonly settings: Pick<MqttSettings, "broker" | "username" | "password">;
@@ -147,21 +147,27 @@ function aedesOptions(settings: BrokerOptions["settings"], bounds: BrokerMemory)
 /** Before aedes parses them: the objects that it makes of 100 kB of properties take several times as much memory. */
 function refuseLargePackets(socket: Socket): void {
   const { packet, connect, properties } = brokerLimits;
-  const watch = new PacketWatch({ largest: packet, largestOther: connect, properties });
+  const packets = new WholePackets({ largest: packet, largestOther: connect, properties });
   const read = socket.read.bind(socket);
   // aedes takes the bytes of a connection with this method.
   socket.read = (size?: number): unknown => {
-    const bytes: unknown = read(size);
-    const fault = bytes instanceof Uint8Array ? watch.inspect(bytes) : null;
-    if (fault === null) return bytes;
-    socket.destroy(new Error(`it sends ${fault}`));
-    return null;
+    try {
+      for (;;) {
+        const bytes: unknown = read(size);
+        if (!Buffer.isBuffer(bytes)) return bytes;
+        const whole = packets.take(bytes);
+        if (whole !== null) return whole;
+      }
+    } catch (error) {
+      socket.destroy(error instanceof Error ? error : undefined);
+      return null;
+    }
   };
 }
 
 const noRoom = `retained messages have reached the limit of ${brokerLimits.retained} bytes or ${brokerLimits.retainedMessages} messages`;
 
-/** Copies what is stored: its bytes are a view of a larger network buffer, which would stay in memory. */
+/** Copies what is stored if its bytes are a view of much more, such as a network buffer, which would stay in memory. */
 function detach(packet: PublishPacket): void {
   packet.payload = copied(packet.payload);
   const correlation = packet.properties?.correlationData;
@@ -169,8 +175,12 @@ function detach(packet: PublishPacket): void {
     packet.properties.correlationData = copied(correlation);
 }
 
+/** Bytes of the packet around a payload that may be kept with it. */
+const mostAround = 256;
+
 const copied = (bytes: Buffer | string): Buffer => {
   const from = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+  if (from.buffer.byteLength - from.length <= mostAround) return from;
   const alone = Buffer.allocUnsafeSlow(from.length);
   from.copy(alone);
   return alone;

@@ -45,13 +45,25 @@ export class PacketWatch {
   #propertyBytes = 0;
   #isFirst = true;
   #isVersion5 = false;
+  #unfinishedAt = 0;
 
   constructor(rules: PacketRules) {
     this.#rules = rules;
   }
 
+  /** Where the packet begins, in the bytes inspected last, of which a part is missing; 0 if it began before them. */
+  get unfinishedAt(): number {
+    return this.#unfinishedAt;
+  }
+
+  /** Bytes that this packet lacks; 0 if none does, or its header is incomplete. */
+  get missing(): number {
+    return Math.max(0, this.#remaining);
+  }
+
   /** What is wrong with the next bytes; null if nothing is. */
   inspect(bytes: Uint8Array): string | null {
+    this.#unfinishedAt = 0;
     for (let at = 0; at < bytes.length; ) {
       let fault: string | null = null;
       if (this.#remaining > 0) {
@@ -65,7 +77,10 @@ export class PacketWatch {
         at += 1;
       }
       if (fault !== null) return fault;
-      if (this.#remaining === 0) this.#begin();
+      if (this.#remaining === 0) {
+        this.#begin();
+        this.#unfinishedAt = at;
+      }
     }
     return null;
   }

@@ -1,0 +1,45 @@
+import { type PacketRules, PacketWatch } from "./packet-watch.ts";
+
+/**
+ * Joins what a connection receives into whole packets. The parser of aedes would keep the pieces of a large packet and then
+ * copy them, so that a flood of such packets leaves garbage faster than it is collected.
+ */
+export class WholePackets {
+  readonly #watch: PacketWatch;
+  /** A packet of which a part is missing, and how many bytes of it are there. */
+  #packet: Buffer | null = null;
+  #filled = 0;
+
+  constructor(rules: PacketRules) {
+    this.#watch = new PacketWatch(rules);
+  }
+
+  /**
+   * The packets that these bytes complete; null if there are none. Frees the memory of the bytes if all of them are copied.
+   * Throws if a packet breaks the rules.
+   */
+  take(bytes: Buffer): Buffer | null {
+    const fault = this.#watch.inspect(bytes);
+    if (fault !== null) throw new Error(`it sends ${fault}`);
+    const begun = this.#packet;
+    const used = begun === null ? 0 : bytes.copy(begun, this.#filled);
+    this.#filled += used;
+    if (begun !== null && this.#filled < begun.length) {
+      free(bytes);
+      return null;
+    }
+    const { missing, unfinishedAt } = this.#watch;
+    const end = missing > 0 ? unfinishedAt : bytes.length;
+    const whole = bytes.subarray(used, end);
+    this.#packet = missing > 0 ? Buffer.allocUnsafeSlow(bytes.length - end + missing) : null;
+    this.#filled = this.#packet === null ? 0 : bytes.copy(this.#packet, 0, end);
+    if (whole.length > 0) return begun === null ? whole : Buffer.concat([begun, whole]);
+    free(bytes);
+    return begun;
+  }
+}
+
+/** At once instead of at the next collection; not what shares its memory with others. */
+function free({ buffer, length }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
+}
