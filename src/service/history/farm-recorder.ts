@@ -52,9 +52,10 @@ export class FarmRecorder {
         if (some.length > 0) into.farmSamples.append(this.#moment(some, time));
         into.farmSamples.prune(now(), history);
       }
+      if (this.#failing) log.info("the farm's history is written again");
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.error({ err: error }, "history cannot be written");
+      if (!this.#failing) log.error({ err: error }, "the farm's history cannot be written");
       this.#failing = true;
     }
   }
