@@ -107,7 +107,7 @@ async function whileRunning(): Promise<Left> {
   );
   await until(() => service.said().includes("history cannot be written"), "the log to say that history is dropped");
   await pause(12_000);
-  const said = service.said().match(/(the farm's )?history cannot be written/g) ?? [];
+  const said = Array.from(service.said().matchAll(/(the farm's )?history cannot be written/g), ([line]) => line);
   check(
     "that history is dropped is said once of the rigs' and at most once of the farm's",
     said.includes("history cannot be written") && new Set(said).size === said.length,
