@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
-import { type BackOff, backOff, Liveness } from "../async/index.ts";
+import { type BackOff, backOff, gatherWrites, Liveness } from "../async/index.ts";
 import { agentMessageBytes, agentPath, type FromAgent, frameOf, parseFrame, ToAgent } from "../contract/agent.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
@@ -38,6 +38,9 @@ const connectionLimits: ConnectionLimits = {
   silenceMs: 10_000,
   waiting: 16_000_000,
 };
+
+/** ms that a message waits for others: a program closes its connection soon after its answer. */
+const gatheringMs = 1;
 
 /** RFC 1918, RFC 4193, loopback and link-local. */
 const nearby = new BlockList();
@@ -137,11 +140,15 @@ export class Connection {
     const liveness = new Liveness(() => socket.ping());
     let reason = "";
     let isRefused = false;
+    let gather = (): void => undefined;
     socket
+      .on("upgrade", ({ socket: carrier }) => {
+        gather = gatherWrites(carrier, (send) => setTimeout(send, gatheringMs));
+      })
       .on("open", () => {
         log.info(`Connected to the service at ${service.host}`);
         this.#logged = "";
-        receiver = this.#take(new SocketLink(socket, this.#limits.waiting));
+        receiver = this.#take(new SocketLink(socket, this.#limits.waiting, gather));
         checking = setInterval(() => {
           if (!liveness.check()) socket.terminate();
         }, silenceMs);
@@ -193,10 +200,13 @@ const refusals: Readonly<Record<number, string>> = {
 class SocketLink implements ServiceLink {
   readonly #socket: WebSocket;
   readonly #mostWaiting: number;
+  readonly #gather: () => void;
 
-  constructor(socket: WebSocket, mostWaiting: number) {
+  /** `gather` is called before each write. */
+  constructor(socket: WebSocket, mostWaiting: number, gather: () => void) {
     this.#socket = socket;
     this.#mostWaiting = mostWaiting;
+    this.#gather = gather;
   }
 
   get waiting(): number {
@@ -215,7 +225,10 @@ class SocketLink implements ServiceLink {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     // The service has stopped reading: disconnect, and begin again with `hello`.
     if (this.#socket.bufferedAmount > this.#mostWaiting) this.#socket.terminate();
-    else this.#socket.send(data);
+    else {
+      this.#gather();
+      this.#socket.send(data);
+    }
   }
 }
 

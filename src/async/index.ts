@@ -1,4 +1,5 @@
 /** What runs after, beside or again after other work. */
+export { gatherWrites } from "./gather-writes.ts";
 export { Liveness } from "./liveness.ts";
 export { KeyedMutex, Mutex } from "./mutex.ts";
 export { type BackOff, backOff, backOffMs, jittered, retry } from "./retry.ts";

@@ -28,7 +28,7 @@ export function nextRead(now: number, interval: number, phase: number, missed: n
 
 /** Reads that a batch should have, and the longest wait for them: waking for each rig alone costs more than its read. */
 const batchReads = 16;
-const longestBatchMs = 50;
+const longestBatchMs = 100;
 
 /** ms between two batches of reads, by the reads per second; 0 where batches would hold only one. */
 export function batchMs(rate: number): number {

@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
-import { Liveness } from "../async/index.ts";
+import { gatherWrites, Liveness } from "../async/index.ts";
 import { agentMessageBytes, agentPath, FromAgent, frameOf, parseFrame } from "../contract/agent.ts";
 import type { AgentConnection, AgentReceiver } from "../contract/agent-connection.ts";
 import { RigbridgeError } from "../contract/problems.ts";
@@ -130,12 +130,14 @@ class AgentSocket implements AgentConnection {
   readonly #options: SocketOptions;
   #receiver: AgentReceiver | undefined;
   readonly #liveness: Liveness;
-  #isHeld = false;
+  /** A channel is opened and its request sent in one write. */
+  readonly #gather: () => void;
 
   constructor(socket: WebSocket, options: SocketOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#liveness = new Liveness(() => socket.ping());
+    this.#gather = gatherWrites(options.carrier, setImmediate);
   }
 
   /** undefined: the token was revoked meanwhile. */
@@ -193,21 +195,9 @@ class AgentSocket implements AgentConnection {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#socket.bufferedAmount > unreadBytes) this.#socket.terminate();
     else {
-      this.#hold();
+      this.#gather();
       this.#socket.send(bytes);
     }
-  }
-
-  /** Collects what is sent in this turn of the event loop: a channel is opened and its request sent in one write. */
-  #hold(): void {
-    if (this.#isHeld) return;
-    const { carrier } = this.#options;
-    this.#isHeld = true;
-    carrier.cork();
-    setImmediate(() => {
-      this.#isHeld = false;
-      carrier.uncork();
-    });
   }
 
   /** Whether a message is taken; nothing is of a connection that is being closed. */

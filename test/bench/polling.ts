@@ -45,7 +45,7 @@ interface Costs {
   readonly peer: number[];
 }
 
-/** ms between two batches: the longest that the fleet waits. */
+/** ms between two batches of the bare loop. */
 const batchMs = 50;
 
 /** Rigs a second: the peer takes four connections for each, and should stay below a core as the others do. */

@@ -35,8 +35,8 @@ describe("the grid of a rig", () => {
 });
 
 describe("the wait between two batches of reads", () => {
-  test("is 50 ms at most, collects 16 reads of a large fleet, and is none for a small one", () => {
-    expect([0, 1, 19, 20, 100, 320, 640, 4_000].map(batchMs)).toEqual([0, 0, 0, 50, 50, 50, 25, 4]);
+  test("is 100 ms at most, collects 16 reads of a large fleet, and is none for a small one", () => {
+    expect([0, 1, 9, 10, 100, 320, 640, 4_000].map(batchMs)).toEqual([0, 0, 0, 100, 100, 50, 25, 4]);
   });
 });
 

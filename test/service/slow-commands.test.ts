@@ -35,6 +35,14 @@ describe("a slow rig", () => {
     expect(await states(bench, id)).toEqual(["stop done"]);
   });
 
+  test("is not identified again for a step that writes nothing", async () => {
+    const { bench, id, rig } = await withSlow();
+    await bench.act(id, { action: "stop" });
+    // A start also has steps that restore controls; there is nothing to restore here.
+    expect(await readsWhile(rig, () => bench.act(id, { action: "start" }))).toBe(2);
+    expect(rig.model.mining).toBe(true);
+  });
+
   test("is refused a change that it already has only by its present reading", async () => {
     const { bench, id, rig } = await withSlow();
     await bench.act(id, { action: "stop" });

@@ -8,6 +8,7 @@ import { freePort } from "../free-port.ts";
 import { until, within } from "../until.ts";
 import { storeOfMany } from "./many-miners.ts";
 import { megabytes } from "./measure.ts";
+import { main } from "./process.ts";
 import { say } from "./say.ts";
 import { sender } from "./written.ts";
 
@@ -15,7 +16,7 @@ import { sender } from "./written.ts";
 const bound = { answer: 3_000, end: 5_000 };
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 
-async function main(): Promise<void> {
+async function measureAll(): Promise<void> {
   for (const count of [1_000, 10_000, 50_000]) {
     const folder = mkdtempSync(join(tmpdir(), "rigbridge-start-"));
     try {
@@ -31,7 +32,8 @@ async function measure(folder: string, count: number, turn: string): Promise<voi
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const begun = performance.now();
-  const starting = running(["serve", "--config", "rigbridge.yaml", "--port", String(port)], ready, { cwd: folder });
+  const args = ["serve", "--config", "rigbridge.yaml", "--port", String(port)];
+  const starting = running(args, ready, { cwd: folder, program: main });
   const { send, close } = sender(url);
   await until(async () => (await send("GET", "/health"))?.status === 200, "the service to answer");
   const health = performance.now() - begun;
@@ -71,4 +73,4 @@ function broken(sentence: string): void {
   process.exitCode = 1;
 }
 
-await main();
+await measureAll();

@@ -306,17 +306,31 @@ class Session {
     const messages: string[] = [];
     let restart: OpenRestart | null = null;
     let reading = await this.#identified();
+    let isIdentified = true;
     for (const [index, step] of steps.entries()) {
-      const write = step(reading);
+      let write = step(reading);
+      // The step before may have taken minutes, since the rig restarts: another rig may answer at the address now.
+      if (typeof write !== "string" && !isIdentified) {
+        reading = await this.#identified();
+        isIdentified = true;
+        write = step(reading);
+      }
       if (typeof write === "string") {
         messages.push(write);
         continue;
       }
+      const before = this.#rig.state.reading;
       const outcome = await this.#write(write, step);
       messages.push(outcome.answer);
       restart = outcome.restart;
-      // A step may take minutes, since the rig restarts: another rig may answer at the address then.
-      if (index < steps.length - 1) reading = await this.#identified();
+      const { reading: confirmed, trouble } = this.#rig.state;
+      if (trouble === null && confirmed !== null && confirmed !== before) {
+        reading = confirmed;
+        isIdentified = false;
+      } else if (index < steps.length - 1) {
+        reading = await this.#identified();
+        isIdentified = true;
+      }
     }
     return { answer: joinMessages(messages), restart };
   }
