@@ -18,7 +18,12 @@ import { say } from "./say.ts";
  * all are back after it was killed, and how soon a command is with an agent.
  */
 const count = Number(process.argv[2] ?? 500);
-const bound = { share: 0.05, backMs: 30_000, commandMs: 200 };
+/**
+ * `multiple`: of what the bare loop takes in the same seconds, since the same program takes 5.2 to 7.3 % of a core within
+ * hours on one machine. It is the aim of 5 % of a core: the service that took 5.2 % when the aim was set takes 2.48 times
+ * the bare loop.
+ */
+const bound = { multiple: (2.48 * 5) / 5.2, backMs: 30_000, commandMs: 200 };
 /** s in which CPU is measured, and how often. */
 const [times, seconds] = [6, 10];
 /** s until the service has compiled what it runs often. */
@@ -63,8 +68,8 @@ try {
   }
   const [share, multiple] = [median(shares), median(multiples)];
   judge(
-    share <= bound.share,
-    `${count} agents that mine take ${(share * 100).toFixed(1)} % of a core, ${multiple.toFixed(2)} times the bare loop`,
+    multiple <= bound.multiple,
+    `${count} agents that mine take ${multiple.toFixed(2)} times what they take the bare loop, ${(share * 100).toFixed(1)} % of a core; at most ${bound.multiple.toFixed(2)} times`,
   );
 
   for (const id of [1, 2, 3]) {
