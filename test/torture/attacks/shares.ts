@@ -64,7 +64,8 @@ async function fill(file: string): Promise<void> {
   await store.close();
   const raw = new DatabaseSync(file);
   raw.exec(`with recursive n(id) as (select 1 union all select id + 1 from n limit 500000)
-    insert into command select id, ${now} - 500000 + id, ${now}, ${ours}, 'rig', 'http', 'stop', '{}', 'done', 'taken' from n`);
+    insert into command (id, time, updated, miner_id, miner_name, actor, action, parameters, state, message)
+    select id, ${now} - 500000 + id, ${now}, ${ours}, 'rig', 'http', 'stop', '{}', 'done', 'taken' from n`);
   raw.close();
 }
 
