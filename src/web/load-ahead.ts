@@ -1,7 +1,7 @@
 import type { PageEntry } from "./pages/index.ts";
 
-/** ms after the first figures, while the page may still be busy with them. */
-const restMs = 2_000;
+/** ms after the first figures: a phone in a slow network is still busy with them for a while. */
+const restMs = 20_000;
 
 /** Resolves when the browser has nothing else to do; where it does not say so, a little later. */
 const whenIdle = (): Promise<void> =>

@@ -153,16 +153,18 @@ test("a page that was in the background for a while catches up without calling t
 
 describe("a page that is opened while the service is away", () => {
   test("opens, since its files were loaded ahead", async () => {
-    const { page, close } = await visit("", { expected: /ERR_/ });
-    const names = () =>
-      page.evaluate(() =>
-        performance
-          .getEntriesByType("resource")
-          .map(({ name }) => name)
-          .join(),
-      );
-    // The last of them.
-    await until(async () => /schemas/.test(await names()), "the files of all pages", { details: () => names() });
+    const { page, close } = await visit("", { expected: /ERR_/, clock: true });
+    const requested: string[] = [];
+    page.on("requestfinished", (request) => requested.push(request.url()));
+    // The schemas are the last of them.
+    await until(
+      async () => {
+        await page.clock.fastForward(1_000);
+        return requested.some((url) => url.includes("schemas"));
+      },
+      "the files of all pages",
+      { details: () => requested.join() },
+    );
     await dashboard.goAway();
     await page.getByRole("link", { name: "Rules" }).click();
     await page.getByRole("heading", { name: "Rules", level: 1 }).waitFor();
