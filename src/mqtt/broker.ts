@@ -71,7 +71,7 @@ export async function startBroker({ settings, log }: BrokerOptions): Promise<Bro
     socket.on("close", () => sockets.delete(socket));
     // Until it belongs to a client, nothing else handles its errors.
     socket.on("error", () => socket.destroy());
-    refuseLargePackets(socket);
+    readWholePackets(socket);
     aedes.handle(socket);
   });
   server.maxConnections = brokerLimits.connections;
@@ -144,8 +144,11 @@ function aedesOptions(settings: BrokerOptions["settings"], bounds: BrokerMemory)
   };
 }
 
-/** Before aedes parses them: the objects that it makes of 100 kB of properties take several times as much memory. */
-function refuseLargePackets(socket: Socket): void {
+/**
+ * Joins packets, and refuses large ones before aedes parses them: the objects that it makes of 100 kB of properties take
+ * several times as much memory.
+ */
+function readWholePackets(socket: Socket): void {
   const { packet, connect, properties } = brokerLimits;
   const packets = new WholePackets({ largest: packet, largestOther: connect, properties });
   const read = socket.read.bind(socket);

@@ -14,43 +14,42 @@ interface PaceProps {
   readonly change: (part: Partial<PaceValue>) => void;
 }
 
-const within = (text: string, min: number, max: number, before: number): number => {
-  const value = Number(text);
-  return text.trim() === "" || !Number.isFinite(value) ? before : Math.max(min, Math.min(max, value));
-};
-
 /** How quickly the rigs follow one another. */
 export const Pace = ({ value, change }: PaceProps) => (
   <details class="pace">
     <summary>{t.rigs.pace}</summary>
     <p class="hint">{t.rigs.paceHint}</p>
     <div class="range">
-      <Field label={t.rigs.parallel}>
-        {(control) => (
-          <TypedInput
-            {...control}
-            type="number"
-            min={1}
-            max={256}
-            step={1}
-            value={String(value.parallel)}
-            onCommit={(text) => change({ parallel: Math.round(within(text, 1, 256, value.parallel)) })}
-          />
-        )}
-      </Field>
-      <Field label={t.rigs.delay}>
-        {(control) => (
-          <TypedInput
-            {...control}
-            type="number"
-            min={0}
-            max={3600}
-            step="any"
-            value={String(value.delay)}
-            onCommit={(text) => change({ delay: within(text, 0, 3600, value.delay) })}
-          />
-        )}
-      </Field>
+      <NumberField
+        {...{ label: t.rigs.parallel, min: 1, max: 256, step: 1, value: value.parallel }}
+        onNumber={(parallel) => change({ parallel: Math.round(parallel) })}
+      />
+      <NumberField
+        {...{ label: t.rigs.delay, min: 0, max: 3600, step: "any", value: value.delay }}
+        onNumber={(delay) => change({ delay })}
+      />
     </div>
   </details>
 );
+
+interface NumberFieldProps {
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  readonly step: number | "any";
+  readonly value: number;
+  readonly onNumber: (value: number) => void;
+}
+
+/** What is out of range becomes the nearest value in it; what is no number changes nothing. */
+function NumberField({ label, value, onNumber, ...limits }: NumberFieldProps) {
+  const commit = (text: string): void => {
+    const number = Number(text);
+    if (text.trim() !== "" && Number.isFinite(number)) onNumber(Math.max(limits.min, Math.min(limits.max, number)));
+  };
+  return (
+    <Field label={label}>
+      {(control) => <TypedInput {...control} {...limits} type="number" value={String(value)} onCommit={commit} />}
+    </Field>
+  );
+}
