@@ -195,7 +195,7 @@ const toRow = (memory: RigMemory): Tables["rig_memory"] => ({
 const fromRow = (
   row: Tables["rig_memory"],
   energy: number | null,
-  { controls, layout }: ReturnType<typeof readShapes>,
+  { controls, layout, records }: ReturnType<typeof readShapes>,
 ): RigMemory => ({
   minerId: row.miner_id,
   uid: row.uid,
@@ -207,13 +207,14 @@ const fromRow = (
   energy,
   software: row.software,
   reason: (row.reason === "null" ? null : read(KeptReason, row.reason)) ?? null,
-  records: read(Records, row.records) ?? noRecords,
+  records: records(row.records) ?? noRecords,
 });
 
-/** Rigs of one model have the same controls and layout: each text is parsed once, and the value is shared. */
+/** Rigs of one model have the same controls and layout, most no records: each text is parsed once, and the value is shared. */
 const readShapes = () => ({
   controls: memoized((json) => read(z.array(Control), json)),
   layout: memoized((json) => read(Layout, json)),
+  records: memoized((json) => read(Records, json)),
 });
 
 const memoized = <T>(work: (text: string) => T): ((text: string) => T) => {

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, StatementSync } from "node:sqlite";
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, sql } from "kysely";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
@@ -146,6 +146,23 @@ const sqlValue = (value: unknown): SQLInputValue => {
   throw new RigbridgeError("internal", `A ${typeof value} cannot be stored`);
 };
 
+const hasArrays = "setReturnArrays" in StatementSync.prototype;
+
+/**
+ * Read as arrays and made into rows here: a row of node:sqlite is an object without a prototype, which takes twice the
+ * memory and six times as long to copy. Node before 22.16 has no arrays.
+ */
+const rowsOf = (statement: StatementSync, parameters: readonly SQLInputValue[]): unknown[] => {
+  if (!hasArrays) return statement.all(...parameters);
+  statement.setReturnArrays(true);
+  const names = statement.columns().map(({ name }) => name);
+  return statement.all(...parameters).map((values) => {
+    const row: Record<string, unknown> = {};
+    for (const [index, name] of names.entries()) row[name] = values[index];
+    return row;
+  });
+};
+
 /**
  * `all()` runs any statement and returns its rows, none for a write; so every statement is declared a reader, and nothing
  * depends on `columns()`, which Node 22.13 does not have.
@@ -156,7 +173,7 @@ const forKysely = (database: DatabaseSync): SqliteDatabase => ({
     const statement = database.prepare(sql);
     return {
       reader: true,
-      all: (parameters) => statement.all(...parameters.map(sqlValue)),
+      all: (parameters) => rowsOf(statement, parameters.map(sqlValue)),
       run: (parameters) => statement.run(...parameters.map(sqlValue)),
       iterate: (parameters) => statement.iterate(...parameters.map(sqlValue)),
     };
