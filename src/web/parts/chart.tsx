@@ -67,14 +67,15 @@ export function Chart({
     const element = place.current;
     if (element === null || newest.current.times.length === 0) return undefined;
     let ended = false;
-    const resized = new ResizeObserver(() => made.current?.setSize({ width: element.clientWidth, height }));
-    void draw(element, newest)
-      .then((chart) => {
-        if (ended) return chart.destroy();
-        made.current = chart;
-        chart.setData(dataOf(newest.current));
+    const resized = new ResizeObserver(() => {
+      const width = element.clientWidth;
+      if (width !== made.current?.width) made.current?.setSize({ width, height });
+    });
+    void loadPlot()
+      .then((Plot) => {
+        if (ended) return;
+        made.current = draw(Plot, element, newest);
         resized.observe(element);
-        return undefined;
       })
       // While the service is away, its picture cannot be loaded; the sentence and the table are there.
       .catch(() => undefined);
@@ -199,10 +200,16 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
 
 const axisPx = 70;
 
-/** The values and their formats may change afterwards, the curves may not. */
-async function draw(element: HTMLElement, newest: { readonly current: Drawn }): Promise<uPlot> {
-  const { times, series, height, secondAxis } = newest.current;
+/** Each picture is made in a task of its own, so that a page with several answers to a tap between them. */
+async function loadPlot(): Promise<typeof uPlot> {
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
+  await new Promise((resolve) => setTimeout(resolve));
+  return Plot;
+}
+
+/** The values and their formats may change afterwards, the curves may not. */
+function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly current: Drawn }): uPlot {
+  const { times, series, height, secondAxis } = newest.current;
   // A canvas knows neither custom properties nor light-dark().
   const colour = (name: string) => () => {
     element.style.color = `var(${name})`;
@@ -212,6 +219,7 @@ async function draw(element: HTMLElement, newest: { readonly current: Drawn }): 
   const keys = series.map(colourOf);
   const scales = [...new Set(series.map(({ scale }) => scale ?? "y"))];
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
+  const tickText = tickTexts();
   const formatOf = (scale: string) =>
     newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
@@ -315,9 +323,9 @@ function drawPresent(chart: uPlot, present: number | undefined, colour: string):
 
 const dayMs = 86_400_000;
 
-/** The hour for a span of up to two days (s), else the day. */
-function tickText(time: number, span: number): string {
-  const options: Intl.DateTimeFormatOptions =
-    span * 1000 <= 2 * dayMs ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" };
-  return new Intl.DateTimeFormat(locale, options).format(time);
+/** Of a tick (epoch ms) in a span (s): the hour for up to two days, else the day. */
+function tickTexts(): (time: number, span: number) => string {
+  const hours = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+  const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+  return (time, span) => (span * 1000 <= 2 * dayMs ? hours : days).format(time);
 }

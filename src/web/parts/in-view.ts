@@ -1,14 +1,26 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Scrolls a row of links, sideways only, so that the current one is in view. `key` changes with it. */
+/**
+ * Scrolls a row of links, sideways only, so that the current one is in view. `key` changes with it. The browser says where
+ * it is once it has laid the page out: to ask it at once would have it do so twice.
+ */
 export function useCurrentInView<T extends HTMLElement>(key: string) {
   const row = useRef<T>(null);
   useLayoutEffect(() => {
     const current = row.current?.querySelector("[aria-current]");
-    if (row.current === null || current === null || current === undefined) return;
-    const [around, inside] = [row.current.getBoundingClientRect(), current.getBoundingClientRect()];
-    if (inside.left >= around.left && inside.right <= around.right) return;
-    row.current.scrollBy({ left: (inside.left + inside.right - around.left - around.right) / 2 });
+    if (row.current === null || current === null || current === undefined) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        observer.disconnect();
+        if (entry?.rootBounds == null) return;
+        const { boundingClientRect: inside, rootBounds: around } = entry;
+        if (inside.left >= around.left && inside.right <= around.right) return;
+        row.current?.scrollBy({ left: (inside.left + inside.right - around.left - around.right) / 2 });
+      },
+      { root: row.current },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
   }, [key]);
   return row;
 }
