@@ -210,7 +210,7 @@ const fromRow = (
   records: records(row.records) ?? noRecords,
 });
 
-/** Rigs of one model have the same controls and layout, most no records: each text is parsed once, and the value is shared. */
+/** Many rigs have the same controls, layout and records: each text is parsed once, and the value is shared. */
 const readShapes = () => ({
   controls: memoized((json) => read(z.array(Control), json)),
   layout: memoized((json) => read(Layout, json)),

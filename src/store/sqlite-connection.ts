@@ -149,8 +149,8 @@ const sqlValue = (value: unknown): SQLInputValue => {
 const hasArrays = "setReturnArrays" in StatementSync.prototype;
 
 /**
- * Read as arrays and made into rows here: a row of node:sqlite is an object without a prototype, which takes twice the
- * memory and six times as long to copy. Node before 22.16 has no arrays.
+ * Reads arrays and builds the rows from them: the row objects of node:sqlite have no prototype, take nearly twice the
+ * memory and are slow to copy. Node before 22.16 cannot return arrays.
  */
 const rowsOf = (statement: StatementSync, parameters: readonly SQLInputValue[]): unknown[] => {
   if (!hasArrays) return statement.all(...parameters);
@@ -164,8 +164,8 @@ const rowsOf = (statement: StatementSync, parameters: readonly SQLInputValue[]):
 };
 
 /**
- * `all()` runs any statement and returns its rows, none for a write; so every statement is declared a reader, and nothing
- * depends on `columns()`, which Node 22.13 does not have.
+ * `all()` runs any statement and returns its rows, none for a write; so every statement is declared a reader, without
+ * asking `columns()`, which Node 22.13 does not have.
  */
 const forKysely = (database: DatabaseSync): SqliteDatabase => ({
   close: () => database.close(),

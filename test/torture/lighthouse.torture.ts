@@ -69,7 +69,7 @@ async function medianOf(measureOnce: () => Promise<Report>): Promise<Report> {
   return reports[Math.floor(runs / 2)] as Report;
 }
 
-/** Chromium sometimes begins its trace after the page: Lighthouse has measured nothing then, and says to run it again. */
+/** Chromium sometimes starts its trace too late (NO_NAVSTART); Lighthouse then measures nothing and asks to be run again. */
 async function rate(...options: Parameters<typeof rateOnce>): Promise<Report> {
   try {
     return await rateOnce(...options);

@@ -200,7 +200,7 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
 
 const axisPx = 70;
 
-/** Each picture is made in a task of its own, so that a page with several answers to a tap between them. */
+/** Resolves in a new task, so that a page with several charts handles input between them. */
 async function loadPlot(): Promise<typeof uPlot> {
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
   await new Promise((resolve) => setTimeout(resolve));
@@ -323,7 +323,7 @@ function drawPresent(chart: uPlot, present: number | undefined, colour: string):
 
 const dayMs = 86_400_000;
 
-/** Of a tick (epoch ms) in a span (s): the hour for up to two days, else the day. */
+/** Formats a tick (epoch ms) in a span (s): the hour for up to two days, else the day. */
 function tickTexts(): (time: number, span: number) => string {
   const hours = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
   const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 /**
- * Scrolls a row of links, sideways only, so that the current one is in view. `key` changes with it. The browser says where
- * it is once it has laid the page out: to ask it at once would have it do so twice.
+ * Scrolls a row of links, sideways only, so that the current one is in view. `key` changes with it. An
+ * observer gets the position after the next layout; reading it here would force a layout in the middle of rendering.
  */
 export function useCurrentInView<T extends HTMLElement>(key: string) {
   const row = useRef<T>(null);

@@ -41,7 +41,7 @@ interface NumberFieldProps {
   readonly onNumber: (value: number) => void;
 }
 
-/** What is out of range becomes the nearest value in it; what is no number changes nothing. */
+/** Clamps the number to the range and ignores text that is not a number. */
 function NumberField({ label, value, onNumber, ...limits }: NumberFieldProps) {
   const commit = (text: string): void => {
     const number = Number(text);
