@@ -149,6 +149,9 @@ const timeFormat = (options: Intl.DateTimeFormatOptions) => {
 export const dateTime = timeFormat({ dateStyle: "medium", timeStyle: "short" });
 export const clockTime = timeFormat({ timeStyle: "short" });
 export const date = timeFormat({ dateStyle: "medium" });
+export const shortDateTime = timeFormat({ dateStyle: "short", timeStyle: "short" });
+export const hourMinute = timeFormat({ hour: "2-digit", minute: "2-digit" });
+export const dayMonth = timeFormat({ day: "numeric", month: "short" });
 export const weekdayTime = timeFormat({ weekday: "short", hour: "2-digit", minute: "2-digit" });
 
 /** A sentence for a number of things, by the plural rules of the language; `#` stands for the number. */

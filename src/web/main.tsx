@@ -5,22 +5,30 @@ import "./style/parts.css";
 import "./style/shell.css";
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { loadLanguage } from "./language.ts";
+import { loadLanguage, locale } from "./language.ts";
 import { pageAt } from "./pages/index.ts";
 import { base } from "./route.ts";
 import { loadSession } from "./session.ts";
-import { applyTheme } from "./theme.ts";
+import { applyTheme, theme } from "./theme.ts";
 
-applyTheme();
+// The page follows the system as it is.
+if (theme.value !== "auto") applyTheme();
 // Side by side: each is a round trip, and a phone in the cellar waits long for it. What fails is handled by who uses it.
 const asked = loadSession();
 asked.catch(() => undefined);
-pageAt(location.pathname.slice(base.length))
-  ?.load()
-  .catch(() => undefined);
+const texts = loadLanguage();
+setTimeout(() => {
+  pageAt(location.pathname.slice(base.length))
+    ?.load()
+    .catch(() => undefined);
+});
+setTimeout(() => {
+  // The first format of a page takes 20 to 60 ms and all threads share what it prepares, so that another one makes it.
+  new Worker(new URL("./first-formats.ts", import.meta.url), { type: "module", name: locale });
+});
 const place = document.getElementById("app");
 try {
-  await loadLanguage();
+  await texts;
   place?.replaceChildren();
   if (place !== null) render(<App asked={asked} />, place);
 } catch (error) {

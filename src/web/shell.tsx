@@ -11,6 +11,7 @@ import { pages } from "./pages/index.ts";
 import { DisplayFields } from "./parts/display-fields.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { hasBar } from "./parts/narrow.ts";
+import { Later, OneByOne } from "./parts/one-by-one.tsx";
 import { sendAndSignOut } from "./parts/undo.tsx";
 import { base, link } from "./route.ts";
 import { may, session } from "./session.ts";
@@ -49,7 +50,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <UserMenu />
         </div>
       </header>
-      <Menu path={path} />
+      <nav class="menu" aria-label={t.shell.menu}>
+        <Later>
+          <Menu path={path} />
+        </Later>
+      </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <Banners />
         {children}
@@ -81,11 +86,11 @@ function Menu({ path }: { path: string }) {
     </li>
   );
   return (
-    <nav class="menu" aria-label={t.shell.menu}>
-      <ul>
-        {shown.map(entry)}
-        {others.length === 0 ? null : (
-          <li>
+    <ul>
+      {shown.map(entry)}
+      {others.length === 0 ? null : (
+        <li>
+          <OneByOne>
             <button
               type="button"
               popovertarget="more-pages"
@@ -97,10 +102,10 @@ function Menu({ path }: { path: string }) {
             <ul ref={sheet} id="more-pages" popover="auto" class="popover">
               {others.map(entry)}
             </ul>
-          </li>
-        )}
-      </ul>
-    </nav>
+          </OneByOne>
+        </li>
+      )}
+    </ul>
   );
 }
 
@@ -124,7 +129,7 @@ function AlarmPill() {
 function UserMenu() {
   const { user, by } = session.value ?? {};
   return (
-    <>
+    <OneByOne>
       <button type="button" class="button quiet" popovertarget="user-menu">
         <Icon name="person" />
         <span class="visually-hidden">{t.shell.account}: </span>
@@ -145,7 +150,7 @@ function UserMenu() {
         ) : null}
         <p class="version">Rigbridge {session.value?.version}</p>
       </div>
-    </>
+    </OneByOne>
   );
 }
 
@@ -158,10 +163,10 @@ function Banners() {
   const who = session.value;
   firstVersion ??= who?.version;
   // Before the first answer there is nothing to be old, only why there is none.
-  const trouble = rigs.value.loaded ? t.shell.away(ago(since, now.value)) : problem;
+  const trouble = live ? null : rigs.value.loaded ? t.shell.away(ago(since, now.value)) : problem;
   return (
     <>
-      {live || trouble === null ? null : (
+      {trouble === null ? null : (
         <p class="banner bad" role="status">
           <Icon name="unplugged" /> <span>{trouble}</span>
         </p>

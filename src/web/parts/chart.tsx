@@ -1,7 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import { dateTime } from "../format.ts";
-import { locale, t } from "../language.ts";
+import { dateTime, dayMonth, hourMinute, shortDateTime } from "../format.ts";
+import { t } from "../language.ts";
 import { theme } from "../theme.ts";
 import { None } from "./empty-state.tsx";
 import type { Known } from "./load.tsx";
@@ -71,20 +71,31 @@ export function Chart({
       const width = element.clientWidth;
       if (width !== made.current?.width) made.current?.setSize({ width, height });
     });
-    void loadPlot()
-      .then((Plot) => {
-        if (ended) return;
-        made.current = draw(Plot, element, newest);
-        resized.observe(element);
-      })
-      // While the service is away, its picture cannot be loaded; the sentence and the table are there.
-      .catch(() => undefined);
+    const show = () =>
+      loadPlot()
+        .then((Plot) => {
+          if (ended) return;
+          made.current = draw(Plot, element, newest);
+          resized.observe(element);
+        })
+        // While the service is away, its picture cannot be loaded; the sentence and the table are there.
+        .catch(() => undefined);
+    const near = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        near.disconnect();
+        void show();
+      },
+      { rootMargin: drawnAhead },
+    );
+    near.observe(element);
     // The system's scheme, and paper.
     const media = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
     const repaint = () => made.current?.redraw();
     for (const each of media) each.addEventListener("change", repaint);
     return () => {
       ended = true;
+      near.disconnect();
       resized.disconnect();
       for (const each of media) each.removeEventListener("change", repaint);
       made.current?.destroy();
@@ -200,6 +211,9 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
 
 const axisPx = 70;
 
+/** A chart is drawn once it is less than a screen away: on a phone most stand far below what one looks at. */
+const drawnAhead = "100% 0px";
+
 /** Resolves in a new task, so that a page with several charts handles input between them. */
 async function loadPlot(): Promise<typeof uPlot> {
   const [{ default: Plot }] = await Promise.all([import("uplot"), import("uplot/dist/uPlot.min.css")]);
@@ -218,8 +232,6 @@ function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly curre
   const line = (number: number) => colour(`--series-${number}`);
   const keys = series.map(colourOf);
   const scales = [...new Set(series.map(({ scale }) => scale ?? "y"))];
-  const dates = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
-  const tickText = tickTexts();
   const formatOf = (scale: string) =>
     newest.current.series.find((each) => (each.scale ?? "y") === scale)?.format ?? String;
   const { bars, stepped } = Plot.paths;
@@ -233,7 +245,7 @@ function draw(Plot: typeof uPlot, element: HTMLElement, newest: { readonly curre
       height,
       padding: [null, secondAxis ? axisPx : null, null, null],
       // Hours as the language writes them.
-      fmtDate: () => (date: Date) => dates.format(date),
+      fmtDate: () => (date: Date) => shortDateTime(date.getTime()),
       cursor: { drag: { x: false, y: false } },
       hooks: { draw: [(chart) => drawPresent(chart, newest.current.present, colour("--ink")())] },
       // What stands below the pointer; the newest values stand above the picture.
@@ -323,9 +335,5 @@ function drawPresent(chart: uPlot, present: number | undefined, colour: string):
 
 const dayMs = 86_400_000;
 
-/** Formats a tick (epoch ms) in a span (s): the hour for up to two days, else the day. */
-function tickTexts(): (time: number, span: number) => string {
-  const hours = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
-  const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
-  return (time, span) => (span * 1000 <= 2 * dayMs ? hours : days).format(time);
-}
+/** A tick (epoch ms) in a span (s): the hour for up to two days, else the day. */
+const tickText = (time: number, span: number): string => (span * 1000 <= 2 * dayMs ? hourMinute(time) : dayMonth(time));

@@ -5,6 +5,7 @@ import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Knowing, type Known } from "../../parts/load.tsx";
+import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Page } from "../../parts/page.tsx";
 import { beganAtStart, link } from "../../route.ts";
 import { may, session } from "../../session.ts";
@@ -45,15 +46,19 @@ export default function Overview() {
         hashrate(main?.hashrate, main?.algorithm),
       )}
     >
-      {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
-      <StatusBar sums={sums} />
-      <FarmTiles sums={sums} />
-      <div class="cards">
-        {may("getSummaryHistory") ? <HistoryCard sums={sums} /> : null}
-        <AlarmsCard />
-        <GroupsCard />
-        <UpcomingCard />
-      </div>
+      <OneByOne>
+        {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
+        <StatusBar sums={sums} />
+        <FarmTiles sums={sums} />
+        <div class="cards">
+          <OneByOne>
+            {may("getSummaryHistory") ? <HistoryCard sums={sums} /> : null}
+            <AlarmsCard />
+            <GroupsCard />
+            <UpcomingCard />
+          </OneByOne>
+        </div>
+      </OneByOne>
     </Page>
   );
 }

@@ -5,6 +5,7 @@ import { now } from "../../clock.ts";
 import { t } from "../../language.ts";
 import { None } from "../../parts/empty-state.tsx";
 import type { Known } from "../../parts/load.tsx";
+import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card } from "../../parts/page.tsx";
 import { may } from "../../session.ts";
 import { ControlRow, controlName, valueText } from "./control.tsx";
@@ -58,7 +59,9 @@ export function Controls({ miner, commands, known, reload }: ControlsProps) {
   return (
     <Card title={t.rig.controls}>
       <Holder power={miner.power} />
-      <ul class="controls">{settings.map(row)}</ul>
+      <ul class="controls">
+        <OneByOne>{settings.map(row)}</OneByOne>
+      </ul>
       {triggers.length === 0 ? null : <ul class="controls triggers">{triggers.map(row)}</ul>}
     </Card>
   );

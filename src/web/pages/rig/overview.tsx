@@ -3,6 +3,7 @@ import { energy, hashrate, money, number, percent, scaled, temperature } from ".
 import { t } from "../../language.ts";
 import type { Known } from "../../parts/load.tsx";
 import { isNarrow } from "../../parts/narrow.ts";
+import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, reasonText } from "../../parts/status.tsx";
 import { may } from "../../session.ts";
@@ -25,28 +26,17 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
   const controls = <Controls {...{ miner, commands, known, reload }} />;
   // Beside few controls there is place.
   const isShort = controlsOf(miner).length < 4;
-  return (
-    <>
-      {isNarrow.value ? (
-        <>
-          <FirstTiles miner={miner} />
-          {controls}
-          <Problems miner={miner} />
-          <OtherTiles miner={miner} />
-        </>
-      ) : (
-        <>
-          <Problems miner={miner} />
-          <AllTiles miner={miner} />
-        </>
-      )}
-      <div class="rig-columns">
-        <div class="stack">
+  const columns = (
+    <div class="rig-columns">
+      <div class="stack">
+        <OneByOne>
           {isNarrow.value ? null : controls}
           <HeatingCard miner={miner} />
           {isShort ? facts : null}
-        </div>
-        <div class="stack">
+        </OneByOne>
+      </div>
+      <div class="stack">
+        <OneByOne>
           <Identity miner={miner} groups={groups} />
           {may("getHistory") ? (
             <Card title={t.rig.lastDay}>
@@ -54,8 +44,23 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
             </Card>
           ) : null}
           {isShort ? null : facts}
-        </div>
+        </OneByOne>
       </div>
+    </div>
+  );
+  return isNarrow.value ? (
+    <OneByOne>
+      <FirstTiles miner={miner} />
+      {controls}
+      <Problems miner={miner} />
+      <OtherTiles miner={miner} />
+      {columns}
+    </OneByOne>
+  ) : (
+    <>
+      <Problems miner={miner} />
+      <AllTiles miner={miner} />
+      {columns}
     </>
   );
 }

@@ -11,6 +11,7 @@ import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
+import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card, Page, usePageTitle } from "../../parts/page.tsx";
 import { Age, Stale, Status } from "../../parts/status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
@@ -107,19 +108,21 @@ function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
       }
       actions={<ReadNow id={miner.id} reload={reload} />}
     >
-      <Tabs
-        name={t.rig.sections}
-        tabs={tabs}
-        chosen={chosen}
-        hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
-      />
-      {chosen === "" ? <Overview {...{ miner, groups, known, reload }} commands={list} /> : null}
-      {chosen === "devices" ? <Devices miner={miner} /> : null}
-      {chosen === "pools" ? <Pools miner={miner} reload={reload} known={known} /> : null}
-      {chosen === "history" ? <HistorySection miner={miner} /> : null}
-      {chosen === "activity" ? <Activity miner={miner} commands={commands} /> : null}
-      {chosen === "software" ? <Software miner={miner} /> : null}
-      {chosen === "settings" ? <Settings miner={miner} reload={reload} /> : null}
+      <OneByOne>
+        <Tabs
+          name={t.rig.sections}
+          tabs={tabs}
+          chosen={chosen}
+          hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
+        />
+        {chosen === "" ? <Overview {...{ miner, groups, known, reload }} commands={list} /> : null}
+        {chosen === "devices" ? <Devices miner={miner} /> : null}
+        {chosen === "pools" ? <Pools miner={miner} reload={reload} known={known} /> : null}
+        {chosen === "history" ? <HistorySection miner={miner} /> : null}
+        {chosen === "activity" ? <Activity miner={miner} commands={commands} /> : null}
+        {chosen === "software" ? <Software miner={miner} /> : null}
+        {chosen === "settings" ? <Settings miner={miner} reload={reload} /> : null}
+      </OneByOne>
     </Page>
   );
 }

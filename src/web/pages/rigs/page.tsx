@@ -7,6 +7,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Knowing, type Known, useLoaded } from "../../parts/load.tsx";
 import { isNarrow } from "../../parts/narrow.ts";
+import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Page } from "../../parts/page.tsx";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
@@ -70,16 +71,18 @@ export default function Rigs() {
       }
     >
       {isNarrow.value ? null : <ViewsBar view={view} all={listed.all} tree={tree} />}
-      <Toolbar view={view} change={change} layout={layout} listed={listed} tree={tree} />
-      <TotalsBar listed={listed} view={view} change={change} />
-      <JobList />
-      {listed.rows.length === 0 ? (
-        <Knowing value={listed}>{(_, known) => <NoneListed {...{ view, change, listed, tree, known }} />}</Knowing>
-      ) : layout === "table" ? (
-        <RigTable {...list} sort={view.sort} descending={view.descending} onSort={sortBy} />
-      ) : (
-        <RigCards {...list} />
-      )}
+      <OneByOne>
+        <Toolbar view={view} change={change} layout={layout} listed={listed} tree={tree} />
+        <TotalsBar listed={listed} view={view} change={change} />
+        <JobList />
+        {listed.rows.length === 0 ? (
+          <Knowing value={listed}>{(_, known) => <NoneListed {...{ view, change, listed, tree, known }} />}</Knowing>
+        ) : layout === "table" ? (
+          <RigTable {...list} sort={view.sort} descending={view.descending} onSort={sortBy} />
+        ) : (
+          <RigCards {...list} />
+        )}
+      </OneByOne>
       <p id="rigs-keys" class="visually-hidden">
         {t.rigs.keys}
       </p>
