@@ -15,7 +15,6 @@ const integration = {
   hookTimeout: 300_000,
   // Most of them wait for sockets, timers and processes.
   maxWorkers: 4 * availableParallelism(),
-  sequence: { groupOrder: 1 },
 } as const;
 
 /**
@@ -51,6 +50,8 @@ export default defineConfig({
   // The front ends import the package by its name; tests run on its source.
   resolve: {
     alias: [
+      // In helpers that unit tests use, too.
+      { find: /^@jest\/globals$/, replacement: "vitest" },
       { find: /^rigbridge$/, replacement: `${root}src/index.ts` },
       { find: /^rigbridge\/([a-z]+)$/, replacement: `${root}src/$1/index.ts` },
     ],
@@ -67,22 +68,11 @@ export default defineConfig({
         extends: true,
         test: {
           ...shared,
-          name: "unit",
-          include: ["test/**/*.unit.test.ts"],
-          setupFiles: ["test/unit-guard.ts"],
-          testTimeout: 10_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
           ...integration,
           name: "integration",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.unit.test.ts"],
+          // These run on Jest.
+          exclude: ["test/**/*.unit.test.ts", "test/runner/**"],
         },
       },
       {

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type CommandLine, type CommandOptions, commandLine } from "../../src/agent/command-line.ts";
 import type { MiningProgram } from "../../src/catalogue/mining-program.ts";
 import { miningPrograms, programOf } from "../../src/catalogue/mining-software.ts";

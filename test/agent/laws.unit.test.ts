@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { programEnvironment } from "../../src/agent/environment.ts";
 import { type Activity, type Occupation, occupation, unoccupied } from "../../src/agent/idle.ts";
 import { afterEnd, noFailures, restartLimits } from "../../src/agent/restart-law.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 
 // depends on: src/**, nodes/**, homebridge/src/**, CONTRIBUTING.md
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { Liveness } from "../../src/async/index.ts";
 
 /** Intervals without ("."), and with data ("!"); the result of the check after each. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { KeyedMutex, Mutex, Semaphore } from "../../src/async/index.ts";
 
 /** Work that ends when it is told to. */

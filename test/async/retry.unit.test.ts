@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { backOffMs, jittered, retry } from "../../src/async/index.ts";
+import { fakeTimers } from "../fake-timers.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+beforeEach(fakeTimers);
 
 const delays = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -30,7 +30,7 @@ describe("retry", () => {
     };
     const done = retry(work, (error) => failures.push(String(error)), delays, new AbortController().signal);
     // 1, 2 and 4 s at most.
-    await vi.advanceTimersByTimeAsync(7_000);
+    await jest.advanceTimersByTimeAsync(7_000);
     await expect(done).resolves.toBe("open");
     expect(failures).toEqual(["Error: failure 1", "Error: failure 2", "Error: failure 3"]);
   });
@@ -46,7 +46,7 @@ describe("retry", () => {
       delays,
       ended.signal,
     );
-    await vi.advanceTimersByTimeAsync(10);
+    await jest.advanceTimersByTimeAsync(10);
     ended.abort();
     await expect(done).resolves.toBeNull();
     expect(failures).toHaveLength(1);

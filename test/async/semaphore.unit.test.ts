@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { Semaphore } from "../../src/async/index.ts";
+import { fakeTimers } from "../fake-timers.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+beforeEach(fakeTimers);
 
 /** Work that goes on until it is ended; `begun` lists what has begun, in order. */
 function workbench(): { begun: number[]; work(id: number): () => Promise<void>; end(id: number): Promise<void> } {
@@ -16,7 +16,7 @@ function workbench(): { begun: number[]; work(id: number): () => Promise<void>; 
     },
     end: async (id) => {
       ends.get(id)?.();
-      await vi.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
     },
   };
 }
@@ -26,7 +26,7 @@ describe("a semaphore", () => {
     const { begun, work, end } = workbench();
     const semaphore = new Semaphore(2);
     for (const id of [1, 2, 3, 4]) semaphore.enter(work(id));
-    await vi.advanceTimersByTimeAsync(60_000);
+    await jest.advanceTimersByTimeAsync(60_000);
     expect(begun).toEqual([1, 2]);
     await end(2);
     await end(1);
@@ -60,18 +60,18 @@ describe("a semaphore", () => {
     const { begun, work, end } = workbench();
     const semaphore = new Semaphore(1, { afterMs: 1_000, beside: 2 });
     for (const id of [1, 2, 3, 4, 5, 6]) semaphore.enter(work(id));
-    await vi.advanceTimersByTimeAsync(999);
+    await jest.advanceTimersByTimeAsync(999);
     expect(begun).toEqual([1]);
-    await vi.advanceTimersByTimeAsync(1);
+    await jest.advanceTimersByTimeAsync(1);
     expect(begun).toEqual([1, 2]);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await jest.advanceTimersByTimeAsync(10_000);
     expect(begun).toEqual([1, 2, 3]);
     // Work beside leaves no place behind when it ends, only room beside.
     await end(1);
     expect(begun).toEqual([1, 2, 3]);
     await end(3);
     expect(begun).toEqual([1, 2, 3, 4]);
-    await vi.advanceTimersByTimeAsync(1_000);
+    await jest.advanceTimersByTimeAsync(1_000);
     expect(begun).toEqual([1, 2, 3, 4, 5]);
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { algorithms, bareName } from "../../src/catalogue/algorithms.ts";
 import { miningPrograms, miningSoftware } from "../../src/catalogue/mining-software.ts";
 import { miningSoftwareOfBefore } from "./earlier-ids.ts";

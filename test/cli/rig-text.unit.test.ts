@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 
 import { type RigReport, rigText } from "../../src/cli/rig-text.ts";
 import { hanging, pairs, table } from "../../src/cli/table.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { placesOf, welcome } from "../../src/cli/welcome.ts";
 
 const served = { version: "1.2.3", miners: 0, demoMiners: 7, wantsKey: true, file: "/srv/rigs/rigbridge.yaml" };

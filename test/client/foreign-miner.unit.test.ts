@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { Fields } from "../../src/client/fields.ts";
 import { readMiner } from "../../src/client/foreign-miner.ts";
 import { MinerMemory } from "../../src/client/miner-memory.ts";

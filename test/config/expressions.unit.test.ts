@@ -1,6 +1,6 @@
+import { describe, expect, test } from "@jest/globals";
 import { Environment } from "@marcbachmann/cel-js";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { mostWork } from "../../src/config/expression-budget.ts";
 import { functions, methods } from "../../src/config/expression-functions.ts";
 import { compileExpression, expressionMistakes } from "../../src/config/expressions.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { parseConfig } from "../../src/config/read.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { expressionMistakes } from "../../src/config/expressions.ts";
 import { checkedConfig } from "../../src/config/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { commandLine } from "../../src/agent/command-line.ts";
 import { downloadOf } from "../../src/agent/downloads/index.ts";
 import { checkedConfig } from "../../src/config/index.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { crossChecks } from "../../src/config/cross-checks.ts";
 import { Config } from "../../src/config/index.ts";
 import { isListedHost } from "../../src/config/webhook-hosts.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { csvOf } from "../../src/contract/csv.ts";
 
 describe("a table as CSV", () => {

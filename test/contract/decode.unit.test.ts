@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { inputOf, type QueryText } from "../../src/contract/decode.ts";
 import { type Operation, operationNames, operations } from "../../src/contract/operations.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { efficiencyOf } from "../../src/contract/efficiency.ts";
 
 const rig = { hashrate: 95e12, hashrateExpected: 100e12, power: 3250 };

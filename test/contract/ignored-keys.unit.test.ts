@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { ignoredKeys, ignoredKeysHeader } from "../../src/contract/ignored-keys.ts";
 import { type Operation, operations } from "../../src/contract/operations.ts";
 

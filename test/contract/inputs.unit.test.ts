@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { z } from "zod";
 import { inputOf } from "../../src/contract/decode.ts";
 import { type Operation, operations } from "../../src/contract/operations.ts";

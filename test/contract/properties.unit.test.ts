@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { type Property, properties } from "../../src/contract/properties.ts";
 import { ControlKey } from "../../src/contract/readings.ts";
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { z } from "zod";
 import { Config } from "../../src/config/schema.ts";
 import { ServiceEvent } from "../../src/contract/events.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { Duration, durationText } from "../../src/contract/duration.ts";
 import { kindOf, needsMiner, Steps, TemplateSteps } from "../../src/contract/steps.ts";
 import { wording } from "../../src/contract/wording.ts";

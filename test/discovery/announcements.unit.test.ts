@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { announcementsIn, type Records } from "../../src/discovery/announcements.ts";
 import { type AnnouncedEndpoint, asksFor, recordsOf, rigbridgeType } from "../../src/discovery/records.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { miningPrograms } from "../../src/catalogue/mining-software.ts";
 
 // depends on: docs/mining-software.md

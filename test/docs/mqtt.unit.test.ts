@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { logLevels } from "../../src/config/log-levels.ts";
 import { HomeAssistantSettings, MqttSettings } from "../../src/config/mqtt.ts";
 import { operations } from "../../src/contract/operations.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { parseConfig } from "../../src/config/read.ts";
 import { ChannelSettings } from "../../src/contract/channels.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";

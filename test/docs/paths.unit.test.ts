@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 
 // depends on: *.md, docs/*.md, examples/**/*.md, .github/**, src/**, nodes/**, homebridge/**, scripts/**
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { readyMadeRules } from "../../src/catalogue/ready-made-rules.ts";
 import { checkedConfig } from "../../src/config/index.ts";

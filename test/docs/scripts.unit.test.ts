@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { z } from "zod";
 
 // depends on: README.md, CONTRIBUTING.md, docs/*.md, package.json, nodes/package.json, homebridge/package.json, scripts/*.mjs

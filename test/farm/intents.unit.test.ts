@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { callFor, type Names, toRequest } from "../../nodes/miner-action/to-service-call.ts";
 import type { Miner, MinerPool } from "../../src/contract/resources.ts";
 import { actionIntents, settingIntents, toServiceCall } from "../../src/farm/index.ts";

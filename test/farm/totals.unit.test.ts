@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type Miner, type MinerStatus, minerStatuses } from "../../src/contract/resources.ts";
 import { totalsOf } from "../../src/farm/index.ts";
 import { miner, readings } from "../homebridge/miners.ts";

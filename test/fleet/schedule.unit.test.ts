@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { batchMs, DueQueue, longestBackOff, nextOnGrid, nextRead, phaseOf } from "../../src/fleet/schedule.ts";
 
 const phase = fc.double({ min: 0, max: 0.999, noNaN: true });

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";
 import { addEnergy, startOf } from "../../src/fleet/energy.ts";
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import type { AccessoryPlan } from "../../homebridge/src/homekit/plan.ts";
 import type { Miner } from "../../src/index.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { historyPortions, historyStatus, type PowerPoint } from "../../homebridge/src/homekit/eve-history.ts";
 
 const now = Date.parse("2026-06-01T12:03:00Z");

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { planWithoutFailing } from "../../homebridge/src/farm-view.ts";
 import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import { planDevices } from "../../homebridge/src/matter/devices.ts";

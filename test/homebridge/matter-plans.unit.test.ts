@@ -1,7 +1,7 @@
+import { describe, expect, test } from "@jest/globals";
 import { OnOffPlugInUnitDevice } from "@matter/main/devices/on-off-plug-in-unit";
 import fc from "fast-check";
 import type { MatterAccessory } from "homebridge";
-import { describe, expect, test } from "vitest";
 import { failureOf } from "../../homebridge/src/failure.ts";
 import { planDevices } from "../../homebridge/src/matter/devices.ts";
 import { due } from "../../homebridge/src/matter/due.ts";

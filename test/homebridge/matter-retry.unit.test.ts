@@ -1,5 +1,5 @@
+import { expect, test } from "@jest/globals";
 import type { MatterAPI } from "homebridge";
-import { expect, test } from "vitest";
 import { DeviceBinding } from "../../homebridge/src/matter/device-binding.ts";
 import { planDevices } from "../../homebridge/src/matter/devices.ts";
 import { until } from "../until.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import { isAlarming } from "../../homebridge/src/homekit/alarm.ts";
 import type { CharacteristicPlan, ServicePlan } from "../../homebridge/src/homekit/plan.ts";

@@ -1,6 +1,6 @@
 import { Characteristic } from "@homebridge/hap-nodejs";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { expect, test } from "vitest";
 import { planAccessories } from "../../homebridge/src/homekit/accessories.ts";
 import type { CharacteristicPlan } from "../../homebridge/src/homekit/plan.ts";
 import { type Miner, minerStatuses } from "../../src/index.ts";

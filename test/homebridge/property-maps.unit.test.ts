@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { parts as homeKit } from "../../homebridge/src/homekit/accessories.ts";
 import { parts as matter } from "../../homebridge/src/matter/devices.ts";
 import { visibleFarm } from "../../homebridge/src/visible-farm.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { configSchema } from "../../homebridge/scripts/config-schema.ts";
 import { isConfigured, readSettings } from "../../homebridge/src/config/read.ts";
 import { RigbridgeError } from "../../src/index.ts";

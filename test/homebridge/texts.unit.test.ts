@@ -1,5 +1,5 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { expect, test } from "vitest";
 import { homeKitName, informationText, partName, versionIn } from "../../homebridge/src/accessory-texts.ts";
 
 /** The rule by which HAP-NodeJS checks names, written from HomeKit's guidelines. */

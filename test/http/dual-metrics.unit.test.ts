@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Dual } from "../../src/contract/readings.ts";
 import { minerMetrics, minerSamples } from "../../src/http/miner-metrics.ts";
 import { minerState } from "../../src/mqtt/miner-state.ts";

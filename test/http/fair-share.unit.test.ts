@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { FairShare } from "../../src/http/fair-share.ts";
 
 describe("a room", () => {

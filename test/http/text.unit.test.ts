@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { clientHolds, tagged, weak } from "../../src/http/etag.ts";
 import { parseBody } from "../../src/http/json.ts";
 import { surveyJson } from "../../src/http/json-survey.ts";

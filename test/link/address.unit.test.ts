@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { formatAddress, parseAddress } from "../../src/link/address.ts";
 
 test.each([

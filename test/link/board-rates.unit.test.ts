@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";
 import { withCheckedRates } from "../../src/link/board-rates.ts";
 import type { DeviceReading, Reading } from "../../src/link/driver.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";
 import { connect } from "../../src/link/connect.ts";

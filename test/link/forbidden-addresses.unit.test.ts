@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { lookupThrough } from "../../src/link/forbidden-addresses.ts";
 
 type Addresses = { readonly address: string; readonly family: number }[];

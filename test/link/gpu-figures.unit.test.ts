@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { unknownReadings } from "../../src/contract/readings.ts";
 import type { DeviceReading, Reading } from "../../src/link/driver.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";

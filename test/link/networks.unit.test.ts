@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import {
   type Interfaces,

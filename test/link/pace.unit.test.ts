@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { Pace } from "../../src/link/pace.ts";
 
 /** One read of a rig that answers so many requests, and lets one time out. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { algorithms } from "../../src/catalogue/algorithms.ts";
 import { asicModel } from "../../src/catalogue/asic-models.ts";
 import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { checkLogin, parsePoolUrl } from "../../src/link/pool-login.ts";
 
 const login = { url: "stratum+tcp://pool.example.com:3333", worker: "acct.rig", password: "x" };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { type RigReadings, unknownReadings } from "../../src/contract/readings.ts";
 import { toggle } from "../../src/link/controls.ts";
 import type { PoolReading, Reading } from "../../src/link/driver.ts";

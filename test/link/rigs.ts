@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { connect } from "../../src/link/connect.ts";
 import type { Driver, PoolReading, Reading, Rig } from "../../src/link/driver.ts";

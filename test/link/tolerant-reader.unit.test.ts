@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { Notes, parseNumber, printable, TolerantReader } from "../../src/link/tolerant-reader.ts";
 
 function reader(value: unknown): { reply: TolerantReader; notes: Notes } {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { urgencyOf } from "../../src/mqtt/dead-band.ts";
 
 const before = {

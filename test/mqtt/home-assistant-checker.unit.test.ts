@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { checkDevice, checkDevices, checkState } from "./home-assistant-checker.ts";
 
 const topic = "homeassistant/device/rig-1/config";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Publication } from "../../src/mqtt/mqtt-link.ts";
 import { Outgoing, type Wire } from "../../src/mqtt/outgoing.ts";
 

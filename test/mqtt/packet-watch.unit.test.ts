@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { type PacketRules, PacketWatch } from "../../src/mqtt/packet-watch.ts";
 
 /** A packet of this type and flags whose rest has so many bytes, with the length written as MQTT does. */

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { hindrance, hindranceCodes, offers } from "../../nodes/miner-action/commands.ts";
 import { MessageQueue } from "../../nodes/shared/message-queue.ts";
 import { type Miner, RigbridgeError } from "../../src/index.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { exampleService, examples, Flow } from "./examples-flow.ts";
 import type { FlowNode } from "./real-node-red.ts";

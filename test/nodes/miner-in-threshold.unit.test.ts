@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type Condition, clear, dueAt, evaluate, type Threshold, type Value } from "../../nodes/miner-in/threshold.ts";
 
 const below: Threshold = { is: "below", limit: 80, hysteresis: 5, hold: 600 };

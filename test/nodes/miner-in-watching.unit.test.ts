@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { type Crossing, LimitWatcher, type Tally } from "../../nodes/miner-in/limit-watcher.ts";
 import { IntervalReporter, StatusReporter } from "../../nodes/miner-in/reporters.ts";
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { type Change, changesSince, seenWith } from "../../nodes/notification-in/changes.ts";
 import { textFilter } from "../../nodes/notification-in/filters.ts";
 import { MessageSender, RateLimit } from "../../nodes/notification-in/messages.ts";

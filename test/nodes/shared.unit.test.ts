@@ -1,5 +1,5 @@
+import { describe, expect, jest, test } from "@jest/globals";
 import { type Group, type Miner, RigbridgeError } from "rigbridge";
-import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { toRequest } from "../../nodes/miner-action/to-service-call.ts";
 import { count, figure, readConfig, required } from "../../nodes/shared/config.ts";
@@ -262,7 +262,7 @@ test("a warning is logged once per interval, with the number of suppressed repea
 test("a command that waited more than a minute for earlier ones of its miner is refused", async () => {
   const mutex = new MinerMutex();
   const first = Promise.withResolvers<void>();
-  const now = vi.spyOn(Date, "now");
+  const now = jest.spyOn(Date, "now");
   try {
     const begun = Promise.withResolvers<void>();
     const a = mutex.run(1, () => {

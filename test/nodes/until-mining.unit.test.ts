@@ -1,8 +1,9 @@
+import { expect, jest, test } from "@jest/globals";
 import type { Miner } from "rigbridge";
-import { expect, test, vi } from "vitest";
 import type { Reply } from "../../nodes/miner-action/messages.ts";
 import { isToMine, untilMining } from "../../nodes/miner-action/until-mining.ts";
 import { FarmConnection, type Member } from "../../nodes/shared/farm-connection.ts";
+import { fakeTimers } from "../fake-timers.ts";
 
 /** What the wait looks at. */
 const miner = (statusDisplay: string, startedAt = "2026-01-01T00:00:00Z"): Miner =>
@@ -14,7 +15,7 @@ function wait(reply: Partial<Reply>, after: Miner, seconds = 60) {
     open: () => Promise.reject(new Error("is not opened here")),
     log: { info: () => undefined, warn: () => undefined },
   });
-  vi.spyOn(connection, "join").mockImplementation((member) => {
+  jest.spyOn(connection, "join").mockImplementation((member) => {
     members.push(member);
     return () => void members.splice(members.indexOf(member), 1);
   });
@@ -51,17 +52,13 @@ test("a miner that is removed, a node that is closed and the time given end the 
   const closed = wait({}, miner("Stopped"));
   closed.closing.abort();
   await expect(closed.ended).rejects.toMatchObject({ code: "service.not-ready", key: "closed" });
-  vi.useFakeTimers();
-  try {
-    const late = wait({}, miner("Stopped"), 5);
-    vi.advanceTimersByTime(5_000);
-    await expect(late.ended).rejects.toMatchObject({
-      code: "rig.timeout",
-      placeholders: { miner: "Rig A", seconds: 5 },
-    });
-  } finally {
-    vi.useRealTimers();
-  }
+  fakeTimers();
+  const late = wait({}, miner("Stopped"), 5);
+  jest.advanceTimersByTime(5_000);
+  await expect(late.ended).rejects.toMatchObject({
+    code: "rig.timeout",
+    placeholders: { miner: "Rig A", seconds: 5 },
+  });
 });
 
 test("only commands that start mining are waited for", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import type { Control } from "../../src/contract/readings.ts";
 import { choice, range, toggle, trigger } from "../../src/link/controls.ts";
 import { controlValue } from "../../src/service/commands/control-value.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import type { Follower } from "../../src/service/power/follow-law.ts";
 import { demandOf, heat, stopHeating } from "../../src/service/power/heating-law.ts";
 import { settingOf } from "../../src/service/power/loop-rig.ts";

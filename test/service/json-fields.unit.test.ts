@@ -1,5 +1,5 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { expect, test } from "vitest";
 import { fieldsOfJson } from "../../src/service/miners/json-fields.ts";
 
 const plainName = fc.stringMatching(/^[a-zA-Z]{1,6}$/);

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import type { PlugSettings } from "../../src/contract/plug-settings.ts";
 import { canonicalHost, hostIn, parseAddress, portIn } from "../../src/link/address.ts";

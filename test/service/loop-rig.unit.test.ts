@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { highestWithin, targetValue } from "../../src/service/power/loop-rig.ts";
 import { powerCommandOf, powerHold } from "../../src/service/power/precedence.ts";
 import type { StoredCommand } from "../../src/store/index.ts";

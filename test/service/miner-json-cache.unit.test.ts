@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { type GroupSection, MinerJsonCache } from "../../src/service/miners/miner-json-cache.ts";
 import type { MinerFigures } from "../../src/service/miners/present-miner.ts";
 import { unknownEarnings } from "../../src/service/money/earnings.ts";
@@ -9,9 +9,9 @@ import { off } from "../homebridge/miners.ts";
 let now = 0;
 beforeEach(() => {
   now = 1_000;
-  vi.spyOn(performance, "now").mockImplementation(() => now);
+  jest.spyOn(performance, "now").mockImplementation(() => now);
 });
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 const all: Access = {
   privilege: "administrator",

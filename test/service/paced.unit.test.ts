@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { runPaced } from "../../src/service/commands/run-paced.ts";
 
 /** Lets all that can go on without time go on. */

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import type { Control, ControlValue } from "../../src/contract/readings.ts";
 import { range, toggle, trigger } from "../../src/link/controls.ts";
 import { ladderOf, type PowerKnowledge, type PowerLadder, powerTarget } from "../../src/service/power/power-ladder.ts";

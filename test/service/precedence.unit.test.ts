@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { type PowerRank, powerHold, powerRanks, rankOf, safetyHoldMs } from "../../src/service/power/precedence.ts";
 
 const at = 1_800_000_000_000;

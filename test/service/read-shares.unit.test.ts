@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { ReadShares } from "../../src/service/users/read-shares.ts";
 
 const ann = { actor: "ann", userId: 1 };

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type RowColumn, rowColumnNames } from "../../src/contract/rows.ts";
 import { RoughChanges } from "../../src/service/miners/rough-changes.ts";
 

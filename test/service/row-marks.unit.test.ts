@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { RowMarks } from "../../src/service/events/row-marks.ts";
 import type { Access } from "../../src/service/users/access.ts";
 

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { shareOf, within } from "../../src/service/power/follow.ts";
 import { type Follower, mayRise, share, stopFollowing } from "../../src/service/power/follow-law.ts";
 import { highestWithin, settingOf } from "../../src/service/power/loop-rig.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { ElectricitySettings } from "../../src/config/money.ts";
 import { datesIn, localTimeIn } from "../../src/service/money/local-time.ts";
 import { meanPrice, merged, PriceCurve, type PricePeriod, tariffOf } from "../../src/service/money/tariff.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { contradiction, earningOf, isFar } from "../../src/service/money/coin-worth.ts";
 import type { Coin } from "../../src/service/money/coins.ts";
 import { earningsOf, worthOf } from "../../src/service/money/earnings.ts";

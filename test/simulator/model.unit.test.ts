@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { hardware, type Pool, RigModel } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { partsOf } from "../../src/simulator/cgminer/pools.ts";
 import { JsonWriter, TextWriter } from "../../src/simulator/cgminer/writer.ts";
 import { type HttpRequest, readRequests } from "../../src/simulator/http-message.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { mountPoints } from "../../src/store/file.ts";
 
 test("mount points are recognised by path, with spaces and backslashes too", () => {

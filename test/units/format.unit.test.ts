@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type Format, formatFor } from "../../src/units/format.ts";
 
 const locales = [

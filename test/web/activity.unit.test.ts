@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { BulkJob, Command } from "../../src/contract/resources.ts";
 import type { OwnedRun } from "../../src/contract/rules.ts";
 import { type EntryFilters, feedOf, ownerOf, resultOf } from "../../src/web/pages/activity/entries.ts";

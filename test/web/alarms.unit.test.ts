@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import type { Notification } from "../../src/contract/resources.ts";
 import { filtered, filtersIn, grouped, queryOf, spanOf } from "../../src/web/pages/alarms/list.ts";
 

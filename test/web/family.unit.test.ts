@@ -1,15 +1,15 @@
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Room } from "../../src/contract/resources.ts";
 import { loadLanguage } from "../../src/web/language.ts";
 import { stateOf } from "../../src/web/pages/family/room-state.ts";
+import { stubBrowser } from "./stub-browser.ts";
 
+let restoreBrowser: () => void;
 beforeAll(async () => {
-  vi.stubGlobal("localStorage", { getItem: () => null });
-  vi.stubGlobal("navigator", { languages: ["en-GB"] });
-  vi.stubGlobal("document", { documentElement: {} });
+  restoreBrowser = stubBrowser();
   await loadLanguage();
-  return () => vi.unstubAllGlobals();
 });
+afterAll(() => restoreBrowser());
 
 const room: Room = {
   ...{ key: "a", name: "Room", kind: "surplus", groupId: null, miners: [1], on: true, control: null, changing: false },

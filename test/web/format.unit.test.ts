@@ -1,14 +1,14 @@
-import { beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import * as format from "../../src/web/format.ts";
 import { loadLanguage } from "../../src/web/language.ts";
+import { stubBrowser } from "./stub-browser.ts";
 
+let restoreBrowser: () => void;
 beforeAll(async () => {
-  vi.stubGlobal("localStorage", { getItem: () => null });
-  vi.stubGlobal("navigator", { languages: ["en-GB"] });
-  vi.stubGlobal("document", { documentElement: {} });
+  restoreBrowser = stubBrowser();
   await loadLanguage();
-  return () => vi.unstubAllGlobals();
 });
+afterAll(() => restoreBrowser());
 
 test("unknown is a dash in every format, and 0 is 0", () => {
   const { hashrate, power, energy, efficiency, temperature, percent, money, duration, number, dateTime } = format;

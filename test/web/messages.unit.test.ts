@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { messages as de } from "../../src/web/messages/de/index.ts";
 import { messages as en } from "../../src/web/messages/en/index.ts";
 import { messages as fa } from "../../src/web/messages/fa/index.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import type { Row } from "../../src/web/live.ts";
 import { leaveAt, topAgain } from "../../src/web/pages/rigs/left-at.ts";
 import { placeOf } from "../../src/web/pages/rigs/place.ts";

@@ -1,5 +1,5 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { expect, test } from "vitest";
 import type { Row } from "../../src/web/live.ts";
 import { columns, rigListIn, rigListOf } from "../../src/web/pages/add/rig-list.ts";
 

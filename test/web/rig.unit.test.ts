@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import type { Board, Control } from "../../src/contract/readings.ts";
 import { unknownBoard } from "../../src/contract/readings.ts";
 import type { Command, Miner } from "../../src/contract/resources.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import type { Control } from "../../src/contract/readings.ts";
 import type { Row } from "../../src/web/live.ts";
 import { csvOfRigs } from "../../src/web/pages/rigs/csv.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { RuleSettings } from "../../src/contract/rules.ts";
 import { isSecret } from "../../src/contract/secrets.ts";

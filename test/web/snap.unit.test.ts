@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { nearestIndex, snap, typedNumber } from "../../src/web/parts/snap.ts";
 
 describe("the scale of a slider", () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Row } from "../../src/web/live.ts";
 import { sumsOf } from "../../src/web/sums.ts";
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { wholeSteps } from "../../src/web/parts/whole-steps.ts";
 
 const points = [[0], [60_000], [120_000]] as const;

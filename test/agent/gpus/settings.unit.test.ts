@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { slotOf } from "../../../src/agent/gpus/card.ts";
 import { splitSettings } from "../../../src/agent/gpus/settings.ts";
 import type { GpuSettings, HostGpu } from "../../../src/contract/agent.ts";

@@ -1,5 +1,5 @@
+import { test } from "@jest/globals";
 import fc from "fast-check";
-import { test } from "vitest";
 import type { Driver } from "../../../src/link/driver.ts";
 import { axeos } from "../../../src/link/drivers/axeos/index.ts";
 import { bzminer } from "../../../src/link/drivers/bzminer/index.ts";

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { numbersIn, parseLine } from "../../../src/link/drivers/avalon/line.ts";
 
 const fields = (text: string): Record<string, string> => Object.fromEntries(parseLine(text).fields);

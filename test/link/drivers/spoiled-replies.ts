@@ -1,5 +1,5 @@
+import { expect } from "@jest/globals";
 import fc from "fast-check";
-import { expect } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import { isRecord } from "../../../src/contract/record.ts";

@@ -1,6 +1,6 @@
 import { createDecipheriv, createHash } from "node:crypto";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { decrypted, encrypted, frameSeal, md5crypt, rpcSeal } from "../../../src/link/drivers/whatsminer/crypto.ts";
 
 describe("md5crypt", () => {

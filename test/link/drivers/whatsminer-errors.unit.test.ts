@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { whatsminerErrors } from "../../../src/catalogue/whatsminer-errors.ts";
 import { errorsOf, textOf } from "../../../src/link/drivers/whatsminer/errors.ts";
 

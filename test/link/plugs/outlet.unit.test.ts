@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { PlugSettings } from "../../../src/contract/plug-settings.ts";
 import { isSameAddress, parseAddress } from "../../../src/link/address.ts";
 import { outletOf } from "../../../src/link/plugs/outlet.ts";

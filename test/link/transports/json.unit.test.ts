@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { type Parsed, parseReply, parseStrict } from "../../../src/link/transports/json.ts";
 
 const read = (parsed: Parsed): unknown => {

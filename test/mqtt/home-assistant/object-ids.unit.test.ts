@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { entityIdOf, objectIdsOf, slugOf } from "../../../src/mqtt/home-assistant/object-ids.ts";
 
 /** As homeassistant.util.slugify of 2026.11 writes them. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { unknownBoard } from "../../../src/contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
 import { openRuleBench, type RuleBenchOptions, twoClocks } from "./rule-bench.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { RuleSettings } from "../../../src/contract/rules.ts";
 import { ruleRow } from "../../../src/service/automation/rule-rows.ts";
 import { openStore } from "../../../src/store/index.ts";

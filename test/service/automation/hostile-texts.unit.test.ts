@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { splitWords } from "../../../src/catalogue/parameters.ts";
 import { unevaluable } from "../../../src/config/rule-checks.ts";
 import { Duration } from "../../../src/contract/duration.ts";

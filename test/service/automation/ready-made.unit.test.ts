@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { readyMadeRules } from "../../../src/catalogue/ready-made-rules.ts";
 import { ruleFindings } from "../../../src/config/rule-checks.ts";
 import { RuleSettings } from "../../../src/contract/rules.ts";

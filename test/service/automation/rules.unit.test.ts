@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { openRuleBench, RecordedRuns, twoClocks } from "./rule-bench.ts";
 
 const hot = {

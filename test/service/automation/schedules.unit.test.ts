@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { weeklyWindows } from "../../../src/service/automation/rules/windows.ts";
 import { openRuleBench, RecordedRuns, settled, twoClocks } from "./rule-bench.ts";
 

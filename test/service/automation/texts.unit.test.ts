@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { textMistake, textNames } from "../../../src/contract/texts.ts";
 import { textsOf } from "../../../src/service/automation/texts.ts";
 import { formatFor } from "../../../src/units/format.ts";

@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, jest, test } from "@jest/globals";
 import type { ToAgent } from "../../../src/contract/agent.ts";
 import { AgentSession } from "../../../src/service/hosts/agent-session.ts";
+import { fakeOnly } from "../../fake-timers.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => fakeOnly("setTimeout", "clearTimeout"));
 
 /** A session with an agent that records what it is sent. */
 function open() {
@@ -31,7 +27,7 @@ function open() {
 test("a channel that is given up before an answer is closed at once: some programs serve one connection at a time", () => {
   const { session, closed } = open();
   session.dial(7).destroy();
-  vi.advanceTimersByTime(0);
+  jest.advanceTimersByTime(0);
   expect(closed()).toEqual([1]);
 });
 
@@ -43,8 +39,8 @@ test("an answered channel is closed by its program, or a moment later by the ser
     stream.destroy();
   }
   session.message({ t: "closed", channel: 1 });
-  vi.advanceTimersByTime(99);
+  jest.advanceTimersByTime(99);
   expect(closed()).toEqual([]);
-  vi.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect(closed()).toEqual([2]);
 });

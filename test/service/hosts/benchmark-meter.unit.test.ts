@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { BenchmarkMeter, type Sample } from "../../../src/service/hosts/benchmark-meter.ts";
 
 type Device = Sample["devices"][number];

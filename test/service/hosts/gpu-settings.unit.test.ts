@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { withModelSettings } from "../../../src/service/hosts/gpu-settings.ts";
 import { gpu } from "./agent-double.ts";
 

@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { decide, type Option, type Situation } from "../../../src/service/hosts/switching-law.ts";
 
 const hour = 3_600_000;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { pricedOptions } from "../../../src/service/hosts/switching-options.ts";
 
 const kawpow = { key: "0", expected: { hashrate: 100e6, power: 1_000 }, worth: 0.05 };

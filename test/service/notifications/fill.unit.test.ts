@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { escapes, fill, fillJson } from "../../../src/service/notifications/fill.ts";
 import { isQuiet } from "../../../src/service/notifications/quiet.ts";
 

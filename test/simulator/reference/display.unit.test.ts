@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { displayFor, type TwinDisplay } from "../../../src/simulator/reference/display.ts";
 import { formatFor } from "../../../src/units/format.ts";
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Change, State } from "./instance.ts";
 import { falseChanges } from "./restarts.ts";
 

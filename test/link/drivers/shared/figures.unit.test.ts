@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { unknownBoard } from "../../../../src/contract/readings.ts";
 import { boardDevice } from "../../../../src/link/drivers/shared/board-device.ts";
 import { highest, lowest, total, uptimeSince } from "../../../../src/link/drivers/shared/figures.ts";

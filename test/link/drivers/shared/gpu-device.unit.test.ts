@@ -1,5 +1,5 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { busOf, gpuDevice, modelOfCards, readingsOfCards } from "../../../../src/link/drivers/shared/gpu-device.ts";
 import { Notes, TolerantReader } from "../../../../src/link/tolerant-reader.ts";
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { PoolReading } from "../../../../src/link/driver.ts";
 import { isSameUrl, listedEntry, listedPool } from "../../../../src/link/drivers/shared/listed-pool.ts";
 

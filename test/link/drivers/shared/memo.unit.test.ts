@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { Memo } from "../../../../src/link/drivers/shared/memo.ts";
 
 test("an answer is fresh until its time is up, and known after that", () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, jest, test } from "@jest/globals";
 import { toggle } from "../../../../src/link/controls.ts";
 import { OfferedControls } from "../../../../src/link/drivers/shared/offered-controls.ts";
 
@@ -10,7 +10,7 @@ const mining = {
 
 test("the rig is read only where it was not read before", async () => {
   const offered = new OfferedControls();
-  const read = vi.fn(async (): Promise<never> => {
+  const read = jest.fn(async (): Promise<never> => {
     offered.offer([mining]);
     return undefined as never;
   });

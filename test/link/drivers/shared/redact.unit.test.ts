@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../../../src/contract/problems.ts";
 import { redact, redacted } from "../../../../src/link/drivers/shared/redact.ts";
 import { SessionEnded } from "../../../../src/link/session-ended.ts";

@@ -1,0 +1,7 @@
+import { afterAll, test } from "@jest/globals";
+
+afterAll(() => {
+  throw new Error("the clean-up fails");
+});
+
+test("one", () => undefined);
