@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { filesUnder } from "./packages.mjs";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -25,8 +25,8 @@ const systemParts = [
 const given = process.argv.slice(2);
 /** The projects of Jest; all others are Vitest's, whose tests move to Jest next. */
 const onJest = ["unit", "runner"];
-const tests = globSync("test/**/*.test.ts", { cwd: root, exclude: ["test/runner/cases/**"] });
-const runsOnJest = (file) => file.endsWith(".unit.test.ts") || file.startsWith(join("test", "runner"));
+const tests = filesUnder("test").filter((file) => file.endsWith(".test.ts") && !file.startsWith("test/runner/cases/"));
+const runsOnJest = (file) => file.endsWith(".unit.test.ts") || file.startsWith("test/runner/");
 
 /** Every check, in order; arguments go to the tests: `npm test -- test/link`, `npm test -- --changed`. */
 const checks = [
