@@ -29,6 +29,45 @@ const shared = {
   dependencyExtractor: "<rootDir>/test/runner/dependencies.ts",
 } as const;
 
+const integration = {
+  // Only against hanging: what a test waits for has a limit of its own (test/until.ts).
+  testTimeout: 300_000,
+  runner: runner({ processes: processes(4), env }),
+};
+
+const unitTests = "**/*.unit.test.ts";
+/** Run by test/runner/runner.test.ts. */
+const cases = "**/test/runner/cases/**";
+
+/**
+ * Run a second time with the rigs read in a worker thread (test/pollers.ts): what reads rigs and writes to them. Each of
+ * these tests starts a thread, so by default they are those about the readings, commands and ends of threads themselves;
+ * with TEST_WORKERS=all, also those whose parts only use them.
+ */
+const readInWorkers =
+  process.env.TEST_WORKERS === "all"
+    ? [
+        "test/fleet/**/*.test.ts",
+        "test/service/**/*.test.ts",
+        "test/end-to-end/{api,bulk-kill,failing-rig,kill,matrix}.test.ts",
+        "test/contract/**/*.test.ts",
+      ]
+    : [
+        "test/fleet/**/*.test.ts",
+        "test/service/{agreement,commands,discovery,dual,events,login,moved-miner,reading,reason,restarts,slow-commands,worker-ends}.test.ts",
+        "test/end-to-end/{api,failing-rig,kill}.test.ts",
+        "test/contract/**/*.test.ts",
+      ];
+const withoutRigs = [
+  "test/**/*.unit.test.ts",
+  "test/service/{automation,notifications}/**",
+  // Rigs behind an agent are read in the main thread.
+  "test/service/hosts/**",
+  // Has worker threads of its own.
+  "test/fleet/workers.test.ts",
+  "test/service/{best-setting,economics,farm-history,group-energy,history,market,money,pool-views,price-sources,resources,source,users}.test.ts",
+];
+
 const config: Config = {
   testSequencer: "<rootDir>/test/runner/sequencer.ts",
   projects: [
@@ -36,18 +75,28 @@ const config: Config = {
       ...shared,
       id: "unit",
       displayName: "unit",
-      testMatch: ["<rootDir>/test/**/*.unit.test.ts"],
+      testMatch: [`<rootDir>/test/${unitTests}`],
       setupFiles: ["<rootDir>/test/unit-guard.ts"],
       testTimeout: 10_000,
       runner: runner({ processes: processes(1), env }),
     },
     {
       ...shared,
-      id: "runner",
-      displayName: "runner",
-      testMatch: ["<rootDir>/test/runner/*.test.ts"],
-      testTimeout: 300_000,
-      runner: runner({ processes: processes(1), env }),
+      ...integration,
+      id: "integration",
+      displayName: "integration",
+      testMatch: ["<rootDir>/test/**/*.test.ts", `!${unitTests}`, `!${cases}`],
+    },
+    {
+      ...shared,
+      ...integration,
+      id: "workers",
+      displayName: "workers",
+      testMatch: [
+        ...readInWorkers.map((pattern) => `<rootDir>/${pattern}`),
+        ...withoutRigs.map((pattern) => `!**/${pattern}`),
+      ],
+      globals: { pollingWorkers: 1 },
     },
   ],
 };

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { filesUnder } from "./packages.mjs";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -22,13 +21,7 @@ const systemParts = [
   },
 ];
 
-const given = process.argv.slice(2);
-/** The projects of Jest; all others are Vitest's, whose tests move to Jest next. */
-const onJest = ["unit", "runner"];
-const tests = filesUnder("test").filter((file) => file.endsWith(".test.ts") && !file.startsWith("test/runner/cases/"));
-const runsOnJest = (file) => file.endsWith(".unit.test.ts") || file.startsWith("test/runner/");
-
-/** Every check, in order; arguments go to the tests: `npm test -- test/link`, `npm test -- --changed`. */
+/** Every check, in order; arguments go to Jest: `npm test -- test/link`, `npm test -- --changed`. */
 const checks = [
   { name: "Format and lint", command: ["@biomejs/biome", "biome"], args: ["ci", "."] },
   {
@@ -42,65 +35,32 @@ const checks = [
     args: ["-p", "src/web", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/web-types.tsbuildinfo"],
   },
   {
-    name: "Unit tests",
+    name: "Tests",
     command: ["jest", "jest"],
-    args: jestArguments(),
+    args: jestArguments(process.argv.slice(2)),
     env: { NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
-    isLeftOut: !concerns(runsOnJest, (project) => onJest.includes(project)),
-  },
-  {
-    name: "Integration tests",
-    command: ["vitest", "vitest"],
-    args: ["run", ...given],
-    env: { NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
-    isLeftOut: !concerns(
-      (file) => !runsOnJest(file),
-      (project) => !onJest.includes(project),
-    ),
   },
 ];
 
-/** What is given, in options with a value and in words. */
-function parsed() {
-  const options = new Map();
-  const words = [];
+/** `--project unit` and `--changed [commit]` are shorter than what Jest calls them. */
+function jestArguments(given) {
+  const args = [];
+  const projects = [];
   for (let at = 0; at < given.length; at += 1) {
     const [name, value] = given[at].split("=");
     const next = given[at + 1];
-    const takesNext = ["--project", "--changed", "-t", "--testNamePattern"].includes(name) && value === undefined;
-    if (!name.startsWith("-")) words.push(given[at]);
-    else if (takesNext && next !== undefined && !next.startsWith("-")) {
-      options.set(name, next);
-      at += 1;
-    } else options.set(name, value);
+    const parameter = value ?? (next === undefined || next.startsWith("-") ? undefined : next);
+    const takes = value === undefined && parameter !== undefined ? 1 : 0;
+    if (name === "--changed") {
+      args.push(parameter === undefined ? "--onlyChanged" : `--changedSince=${parameter}`);
+      at += takes;
+    } else if (name === "--project" && parameter !== undefined) {
+      projects.push(parameter);
+      at += takes;
+    } else args.push(given[at]);
   }
-  return { options, words };
-}
-
-/** Whether a runner has to run: the project that is given is one of its own, or a file of its own fits a word. */
-function concerns(isOwnFile, isOwnProject) {
-  const { options, words } = parsed();
-  const project = options.get("--project");
-  if (project !== undefined) return isOwnProject(project);
-  // A word that fits no file fails the integration tests.
-  if (words.length === 0 || !tests.some(fits)) return true;
-  return tests.some((file) => isOwnFile(file) && fits(file));
-  function fits(file) {
-    return words.some((word) => file.includes(word));
-  }
-}
-
-/** `--project unit` and `--changed [commit]` are shorter than what Jest calls them. */
-function jestArguments() {
-  const { options, words } = parsed();
-  const args = [...words, "--passWithNoTests"];
-  let project;
-  for (const [name, value] of options)
-    if (name === "--project") project = value;
-    else if (name === "--changed") args.push(value === undefined ? "--onlyChanged" : `--changedSince=${value}`);
-    else args.push(value === undefined ? name : `${name}=${value}`);
   // Last, because Jest takes all words after it for projects.
-  return project === undefined ? args : [...args, "--selectProjects", project];
+  return projects.length === 0 ? args : [...args, "--selectProjects", ...projects];
 }
 
 /** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
@@ -111,8 +71,7 @@ async function main() {
   await installing;
   if (!isSetUp) return 1;
   const failed = [];
-  for (const { name, command, args, env, isLeftOut = false } of checks) {
-    if (isLeftOut) continue;
+  for (const { name, command, args, env } of checks) {
     const start = performance.now();
     console.log(`\n== ${name}`);
     const code = await inPlace(nodeFile, [packageFile(...command), ...args], { cwd: root, env: childEnvironment(env) });

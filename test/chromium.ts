@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
+import { test } from "@jest/globals";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { test } from "vitest";
+import { hasProgram } from "./has-program.ts";
 
 /** The headless shell is the same browser with less overhead. */
 export const chromiumPrograms = [
@@ -11,11 +12,10 @@ export const chromiumPrograms = [
 ];
 export const chromiumProgram = chromiumPrograms.find((each) => existsSync(each));
 const program = chromiumProgram;
-if (program === undefined)
-  process.stderr.write(`Tests in a browser are skipped: found none of ${chromiumPrograms.join(", ")}\n`);
+const isThere = hasProgram("chromium", program !== undefined, "tests in a browser");
 
 /** A test that needs a browser; skipped, after a note on stderr, where there is none. */
-export const testInBrowser = program === undefined ? test.skip : test;
+export const testInBrowser = isThere ? test : test.skip;
 
 /** Generous, for machines that are several times slower. */
 const timeoutMs = 120_000;

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import {
   doubleProgram,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 import { Header } from "tar";
-import { onTestFinished } from "vitest";
+import { onTestFinished } from "../finished.ts";
 
 export interface Entry {
   readonly path: string;

@@ -4,12 +4,13 @@ import { chmod, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { type DownloadRequest, Downloads, downloadOf } from "../../src/agent/downloads/index.ts";
 import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import type { Preparing } from "../../src/agent/supervisor-parts.ts";
 import { programOf } from "../../src/catalogue/mining-software.ts";
 import { problem } from "../errors.ts";
+import { onTestFinished } from "../finished.ts";
 import { filesIn, minerFiles, tarGz, unpackFolder } from "./archives.ts";
 import { httpsServer } from "./https-server.ts";
 import { someProgram } from "./programs.ts";
@@ -238,7 +239,7 @@ describe("a download", () => {
     expect(filesIn(folder)).toEqual([]);
   });
 
-  test.runIf(process.getuid?.() !== 0)("into a folder that cannot be written fails", async () => {
+  (process.getuid?.() !== 0 ? test : test.skip)("into a folder that cannot be written fails", async () => {
     const { obtain, folder } = await bench({ "/miner.tar.gz": archive });
     await chmod(folder, 0o500);
     await expect(obtain({ sha256: sumOf(archive) })).rejects.toThrow("EACCES");

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { freePort } from "../../src/agent/free-port.ts";
 
 /** Ports that no other test uses. */

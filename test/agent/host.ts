@@ -2,12 +2,12 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { onTestFinished } from "vitest";
 import { Agent, type AgentLimits, type AgentOptions, type ServiceReceiver } from "../../src/agent/agent.ts";
 import { Downloads } from "../../src/agent/downloads/index.ts";
 import { ProgramDownloads } from "../../src/agent/downloads/program-downloads.ts";
 import { platformOf } from "../../src/agent/platform/index.ts";
 import type { ForeignAction, FromAgent, Program, ProgramState, ToAgent } from "../../src/contract/agent.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 
 // depends on: test/agent/mining-double.ts

@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http";
 import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished } from "../finished.ts";
 
 /** A certificate for localhost that signs itself. */
 function certificate(): { readonly key: string; readonly cert: string } {

@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { ActivityReader } from "../../src/agent/idle.ts";
 import { platformOf } from "../../src/agent/platform/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { doubleProgram, ownFolder, processesIn, quick, startHost } from "./host.ts";
 

@@ -1,7 +1,8 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Program } from "../../src/contract/agent.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { doubleProgram, installDouble, ownFolder, pool, processesIn, startHost, type TestHost } from "./host.ts";
 
@@ -27,7 +28,7 @@ test("only programs in the allowed folders run, however a path leads out of them
   const ways = ["/bin/sh", outside, join(inside, "link"), join(inside, "folder", "xmrig"), `${inside}/../../x/xmrig`];
   for (const path of [...ways, `${inside}-2/xmrig`, inside]) {
     const error = await refusal(host, at(path));
-    expect(error, path).toMatchObject({ code: "agent.forbidden" });
+    expect([path, error]).toMatchObject([path, { code: "agent.forbidden" }]);
     expect(error?.message).toBe(
       `This host does not allow programs outside of ${inside}; only \`allow.folders\` in the agent's own configuration on the host can`,
     );
@@ -119,8 +120,8 @@ test("a reboot runs the configured command, and says when that fails", async () 
   const folder = await ownFolder();
   const script = join(folder, "reboot");
   await writeFile(script, `#!/bin/sh\necho "$@ $RIGBRIDGE_AGENT_TOKEN" > ${folder}/rebooted\n`);
-  vi.stubEnv("RIGBRIDGE_AGENT_TOKEN", "token-of-this-host");
-  onTestFinished(() => void vi.unstubAllEnvs());
+  process.env.RIGBRIDGE_AGENT_TOKEN = "token-of-this-host";
+  onTestFinished(() => delete process.env.RIGBRIDGE_AGENT_TOKEN);
   await chmod(script, 0o755);
   const permissions = { folders: [], downloads: false, reboot: true, gpuSettings: false };
   const host = await startHost({ options: { permissions, rebootCommand: [script, "now; ls", "$HOME"] } });

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { copyFile, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { isSameProcess, platformOf } from "../../src/agent/platform/index.ts";
 import { isAlive, remains } from "../../src/agent/process.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { ownFolder, threadsOf } from "./host.ts";
 

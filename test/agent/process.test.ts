@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { WebSocketServer } from "ws";
 import {
   type FromAgent,
@@ -11,6 +11,7 @@ import {
   type ToAgent,
 } from "../../src/contract/agent.ts";
 import { type Running, rigbridge, running } from "../cli/command.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { doubleProgram, installDouble, isRunning, ownFolder, processesIn } from "./host.ts";
 

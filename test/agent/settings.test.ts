@@ -1,6 +1,6 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { readAgentSettings } from "../../src/agent/settings.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { ownFolder } from "./host.ts";

@@ -3,9 +3,10 @@ import { readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { platformOf } from "../../src/agent/platform/index.ts";
 import { FromAgent } from "../../src/contract/agent.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { doubleProgram, isRunning, logOf, pool, processesIn, startHost } from "./host.ts";
 

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { Tunnel, tunnelLimits } from "../../src/agent/tunnel.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { doubleProgram, startHost } from "./host.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { phaseOf } from "../../src/fleet/schedule.ts";
 import { listen, type Published, withMosquitto } from "./broker.ts";
 import { Child } from "./child.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect } from "@jest/globals";
 import type { ResponsePacket } from "multicast-dns";
-import { afterEach, beforeEach, describe, expect } from "vitest";
 import { findServices } from "../../src/discovery/index.ts";
 import { rigbridgeType } from "../../src/discovery/records.ts";
 import { version } from "../../src/version.ts";

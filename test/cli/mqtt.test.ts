@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { type Received, startMosquitto, subscribeAt } from "../mqtt/mosquitto.ts";
 import { retainedAt } from "../mqtt/retained.ts";

@@ -1,7 +1,8 @@
+import { afterEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, expect, onTestFinished, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import { startHttpServer } from "../../src/http/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { closeBenches, openBench } from "../service/bench.ts";
 import { json, openDouble } from "../service/notifications/doubles.ts";
 import { rigbridge } from "./command.ts";

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { Control, Identity, Reason, RigReadings } from "../../src/contract/readings.ts";
 import { drivers } from "../../src/link/drivers/index.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { rigKinds } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
 import { rigbridge, running } from "./command.ts";

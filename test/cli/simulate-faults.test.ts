@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "@jest/globals";
 import { faults } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
 import { type Running, rigbridge, running } from "./command.ts";

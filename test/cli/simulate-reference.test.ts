@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { rigbridge, running } from "./command.ts";
 
 describe("rigbridge simulate --reference", () => {

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { operations } from "../../src/contract/operations.ts";
 import { startTwin } from "../../src/simulator/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
 import { type Running, rigbridge, running } from "./command.ts";
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { connectService } from "../../src/client/index.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { type FarmListener, watchFarm } from "../../src/farm/index.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, describe, expect, test } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { startTwin } from "../../src/simulator/index.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { connectService } from "../../src/client/index.ts";
 import type { Miner } from "../../src/contract/resources.ts";
 import { watchFarm } from "../../src/farm/index.ts";

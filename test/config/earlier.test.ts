@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../src/config/index.ts";
 
 // depends on: test/config/earlier/*

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
-import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseAgentSettings } from "../../src/agent/settings.ts";
 import { configSchema, readConfig } from "../../src/config/index.ts";

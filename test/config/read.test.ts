@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { defaultConfig, type ReadConfig, readConfig } from "../../src/config/index.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
@@ -62,7 +62,7 @@ describe("a valid configuration", () => {
 });
 
 describe("each mistake is reported with its path and line", () => {
-  const rows: [string, string, string[]][] = [
+  const rows: [string, string, unknown[]][] = [
     ["an unknown key", "htp:\n  port: 1", ['1: htp: is not a known key; did you mean "http"?']],
     [
       "an unknown key deep inside",

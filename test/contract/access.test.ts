@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { type OperationAccess, operationNames, operations } from "../../src/contract/operations.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type Privilege, privileges } from "../../src/contract/resources.ts";

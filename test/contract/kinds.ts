@@ -1,5 +1,5 @@
+import { expect } from "@jest/globals";
 import { pino } from "pino";
-import { expect } from "vitest";
 import { connectService } from "../../src/client/index.ts";
 import { Config } from "../../src/config/index.ts";
 import type { Caller, MiningService } from "../../src/contract/service.ts";

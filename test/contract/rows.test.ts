@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { operations } from "../../src/contract/operations.ts";
 import type { MinerRow } from "../../src/contract/rows.ts";

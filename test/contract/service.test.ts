@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ServiceEvent } from "../../src/contract/events.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { operationNames, operations } from "../../src/contract/operations.ts";

@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import type { ResponsePacket } from "multicast-dns";
-import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   type AnnouncedService,
   type AnnounceOptions,
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const port = 17790;
 async function announce(options: Partial<AnnounceOptions> = {}) {
-  const warn = vi.fn();
+  const warn = jest.fn();
   const announcing = await announceService({
     address: { host: "0.0.0.0", port },
     version: "1.2.3",

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { announcedIn, listenForRigs } from "../../src/discovery/announced-rigs.ts";
 import { within } from "../until.ts";
 import { responder, testWithMulticast, udpPort } from "./multicast.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { hostname } from "node:os";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { announceService } from "../../src/discovery/announce.ts";
 import { byMachine } from "../../src/discovery/find.ts";
 import { findServices } from "../../src/discovery/index.ts";

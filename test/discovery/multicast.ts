@@ -1,8 +1,9 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { test } from "@jest/globals";
 import type { MulticastDNS, ResponseOutgoingPacket, ResponsePacket } from "multicast-dns";
-import { onTestFinished, test } from "vitest";
 import { openMulticast } from "../../src/discovery/mdns.ts";
+import { onTestFinished } from "../finished.ts";
 import { within } from "../until.ts";
 
 /** Whether this machine supports multicast on loopback, and a port for it. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { devicesText } from "./devices.ts";
 import { specimens } from "./specimens.ts";

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { Config } from "../../src/config/index.ts";
 import { type OperationName, operations } from "../../src/contract/operations.ts";
@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
+import { hasProgram } from "../has-program.ts";
 import { workers } from "../pollers.ts";
 
 /** The whole program except the command line: virtual rigs, store, service and server, called by a client. */
@@ -178,8 +179,7 @@ describe("a template or rule with only a name is refused, and does nothing", () 
   });
 });
 
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
-if (!hasCurl) process.stderr.write("curl is missing: its calls are left out\n");
+const hasCurl = hasProgram("curl", spawnSync("curl", ["--version"]).status === 0, "its calls");
 
 (hasCurl ? describe : describe.skip)("curl", () => {
   const curl = async (...args: string[]): Promise<string> =>

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { BulkAction, CommandList, JobStarted, MinerList } from "../../src/contract/resources.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Miner } from "../../src/contract/resources.ts";
 import { unusable } from "../../src/fleet/state.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { operationNames } from "../../src/contract/operations.ts";
 import { fuzzService } from "../torture/fuzzed-service.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { z } from "zod";
 import { RuleSettings } from "../../src/contract/rules.ts";
 import { ruleRow } from "../../src/service/automation/rule-rows.ts";

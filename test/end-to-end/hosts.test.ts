@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import type { Host, ManagedMiner, Miner } from "../../src/contract/resources.ts";
 import { installDouble, isRunning, processesIn } from "../agent/host.ts";
 import { type Running, rigbridge, running } from "../cli/command.ts";

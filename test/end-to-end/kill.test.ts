@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { folders } from "../store/folder.ts";
 import { endedWhileWriting } from "../torture/killed.ts";
 

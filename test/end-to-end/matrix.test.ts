@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { MiningService } from "../../src/contract/service.ts";

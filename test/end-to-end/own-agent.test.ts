@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Host, ManagedMiner, Miner } from "../../src/contract/resources.ts";
 import { installDouble, isRunning, processesIn } from "../agent/host.ts";
 import { type Running, running } from "../cli/command.ts";
+import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
 import { until } from "../until.ts";
 

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { editorLists } from "../../nodes/service/editor-lists.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { operationNames, operations } from "../../src/contract/operations.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { workers } from "../pollers.ts";

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { openStore } from "../../src/store/index.ts";
 import { type Ended, rigbridge, running } from "../cli/command.ts";
 import { toFirstVersion } from "../store/first-version.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { running } from "../cli/command.ts";
 import { freePort } from "../free-port.ts";
 import { folders } from "../store/folder.ts";

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { hotbox } from "../../examples/driver/hotbox.ts";
 import { openLink } from "../../src/link/link.ts";
 

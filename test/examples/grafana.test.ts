@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { Config } from "../../src/config/index.ts";
@@ -14,6 +14,7 @@ import { startService } from "../../src/service/index.ts";
 import { demoFarm, type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { freePort } from "../free-port.ts";
+import { hasProgram } from "../has-program.ts";
 import { until, within } from "../until.ts";
 
 // depends on: examples/grafana/**
@@ -67,8 +68,8 @@ describe("the dashboard", () => {
   });
 });
 
-const hasPrometheus = spawnSync("prometheus", ["--version"]).status === 0;
-if (!hasPrometheus) process.stderr.write("prometheus is missing; skipped: the dashboard's queries\n");
+const prometheus = spawnSync("prometheus", ["--version"]);
+const hasPrometheus = hasProgram("prometheus", prometheus.status === 0, "the dashboard's queries");
 
 (hasPrometheus ? describe : describe.skip)("on the demo farm, read by a real Prometheus", () => {
   let farm: Farm;

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { connectAsync, type IClientOptions } from "mqtt";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { configSchema, readConfig } from "../../src/config/index.ts";
@@ -21,6 +21,7 @@ import { startService } from "../../src/service/index.ts";
 import { type Farm, farmOf, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { freePort } from "../free-port.ts";
+import { hasProgram } from "../has-program.ts";
 import { type Subscriber, subscribeAt } from "../mqtt/mosquitto.ts";
 import { until, within } from "../until.ts";
 
@@ -91,8 +92,8 @@ test("compose.yaml mounts the broker's files where mosquitto.conf expects them, 
 });
 
 const program = ["mosquitto", "/usr/sbin/mosquitto"].find((path) => spawnSync(path, ["-h"]).error === undefined);
-if (program === undefined) process.stderr.write("mosquitto is missing; skipped: the examples with a real broker\n");
-const tried = program === undefined ? describe.skip : describe;
+const isThere = hasProgram("mosquitto", program !== undefined, "the examples with a real broker");
+const tried = isThere ? describe : describe.skip;
 
 tried("on a Mosquitto with mosquitto.conf, with the virtual rigs of rigbridge.yaml", () => {
   let place: string;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { PolledRig, Poller } from "../../src/fleet/poller.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { parseAddress } from "../../src/link/address.ts";

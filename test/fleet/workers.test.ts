@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, describe, expect, test } from "vitest";
 import type { PolledRig } from "../../src/fleet/poller.ts";
 import { WorkerPoller, type WorkerPollerOptions } from "../../src/fleet/workers/worker-poller.ts";
 import { parseAddress } from "../../src/link/address.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
 import { type ServiceProcess, startProcess } from "../torture/process.ts";

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { startFarm } from "../../src/simulator/index.ts";
 import { failing, failingProgram } from "../failing-rig.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { startHomebridge } from "./homebridge.ts";
 

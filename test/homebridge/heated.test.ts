@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { startFarm, startTwin } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";
 import { until, within } from "../until.ts";

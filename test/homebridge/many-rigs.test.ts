@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { startHomebridge } from "./homebridge.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import { startHttpServer } from "../../src/http/index.ts";
 import { startService } from "../../src/service/index.ts";

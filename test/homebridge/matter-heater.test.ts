@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { reportIntervalMs } from "../../homebridge/src/matter/due.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";

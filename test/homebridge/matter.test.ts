@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { until } from "../until.ts";
 import { farmKinds, type OpenedFarm } from "./farms.ts";
 import type { HomebridgeOptions, RunningHomebridge } from "./homebridge.ts";

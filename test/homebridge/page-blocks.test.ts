@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect } from "vitest";
+import { afterAll, afterEach, describe, expect } from "@jest/globals";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
 import { block, closePages, mistakesAt, openPage, saved } from "./page-browser.ts";

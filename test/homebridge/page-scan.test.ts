@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { RigScan, type ScanProgress } from "../../homebridge/src/page/rig-scan.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { folderIn, readStatus, type Status } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { ownHost } from "../own-host.ts";

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
 import { trySettings } from "../../homebridge/src/page/try-service.ts";
 import { Config } from "../../src/config/index.ts";
 import { type HttpServer, startHttpServer } from "../../src/http/index.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect } from "vitest";
+import { afterAll, afterEach, describe, expect } from "@jest/globals";
 import { folderIn, StatusFile } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";

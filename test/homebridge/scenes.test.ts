@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
 import { type RunningHomebridge, startHomebridge } from "./homebridge.ts";

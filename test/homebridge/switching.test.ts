@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { until } from "../until.ts";
 import { noResponse } from "./controller.ts";
 import { farmKinds, type OpenedFarm } from "./farms.ts";

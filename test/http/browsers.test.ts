@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Served, serve } from "./wire.ts";
 
 let served: Served;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import { type Answer, type Ask, type Served, serve } from "./wire.ts";
 

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Encoded } from "../../src/contract/service.ts";
+import { onTestFinished } from "../finished.ts";
 import { until, within } from "../until.ts";
 import { type Answer, open, type Served, serve } from "./wire.ts";
 

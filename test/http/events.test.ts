@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { createParser } from "eventsource-parser";
 import { pino } from "pino";
-import { afterEach, describe, expect, test } from "vitest";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { ServiceEvent } from "../../src/contract/events.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Served, serve } from "./wire.ts";
 
 /** Bytes as no well-meaning client would send them, on a connection of their own. */

@@ -3,9 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { expect, test } from "@jest/globals";
 import { generateApi } from "swagger-typescript-api";
-import { expect, onTestFinished, test } from "vitest";
 import { openApiDocument } from "../../src/http/openapi.ts";
+import { onTestFinished } from "../finished.ts";
 
 // depends on: src/contract/**
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { HttpSettings } from "../../src/config/schema.ts";
 import { keyCheck, keyDigest } from "../../src/http/keys.ts";
 import { type Ask, type Served, serve } from "./wire.ts";

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Operation, operationNames, operations } from "../../src/contract/operations.ts";
 import { problems } from "../../src/contract/problems.ts";
 import { openApiDocument } from "../../src/http/openapi.ts";

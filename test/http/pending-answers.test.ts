@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type Operation, type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import { metricsPath } from "../../src/http/paths.ts";
 import { until, within } from "../until.ts";

@@ -1,7 +1,8 @@
 import { createServer, get, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { pour } from "../../src/http/encoded.ts";
+import { onTestFinished } from "../finished.ts";
 
 const kilobytes = (letter: string, ...sizes: readonly number[]): Buffer[] =>
   sizes.map((size) => Buffer.alloc(size * 1024, letter));

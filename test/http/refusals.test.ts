@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { until, within } from "../until.ts";
 import { open, type Served, serve } from "./wire.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Operation, operations } from "../../src/contract/operations.ts";
 import { notFound, RigbridgeError } from "../../src/contract/problems.ts";
 import type { CallName } from "../../src/contract/service.ts";

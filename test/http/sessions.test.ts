@@ -1,12 +1,14 @@
 import { EventEmitter, on } from "node:events";
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { HttpSettings } from "../../src/config/schema.ts";
 import { agentPath } from "../../src/contract/agent.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { SessionLog, SessionRow } from "../../src/contract/session.ts";
 import { keyDigest } from "../../src/http/keys.ts";
 import { Sessions } from "../../src/http/sessions.ts";
+import { fakeOnly } from "../fake-timers.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { type Answer, open, type Served, serve } from "./wire.ts";
 
@@ -342,14 +344,13 @@ test.each<[string, boolean, (at: Served, cookie: string) => unknown]>([
 });
 
 test("an open stream is a use of its session", async () => {
-  vi.useFakeTimers({ toFake: ["Date"] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeOnly("Date");
   const log = rows();
   const { at, stream } = await streaming(log, 20);
   const { cookie } = await logIn(at, annasKey);
   await stream(`cookie: ${cookie}`);
   const inTwoHours = Date.now() + 7_200_000;
-  vi.setSystemTime(inTwoHours);
+  jest.setSystemTime(inTwoHours);
   await until(() => [...log.kept.values()].every(({ used }) => used === inTwoHours), "the use to be noted");
 });
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { EncodedEvent } from "../../src/contract/service.ts";
 import { keyDigest } from "../../src/http/keys.ts";
 import { httpLimits } from "../../src/http/limits.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { writeRateLimit } from "../../src/http/write-rate-limit.ts";
 import { serve } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { RigReadings } from "../../src/contract/readings.ts";
 import { drivers } from "../../src/link/drivers/index.ts";

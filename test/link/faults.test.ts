@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../src/contract/readings.ts";
 import type { Driver, Reading } from "../../src/link/driver.ts";
 import { axeos } from "../../src/link/drivers/axeos/index.ts";

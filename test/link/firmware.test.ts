@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { connect } from "../../src/link/connect.ts";
 import type { Rig } from "../../src/link/driver.ts";
@@ -122,7 +122,7 @@ describe("what a rig is", () => {
     const rig = await new Rigs().at(simulated, login);
     let ahead = 0;
     const real = performance.now.bind(performance);
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + ahead);
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => real() + ahead);
     closers.push(() => clock.mockRestore());
     await rig.read(deadline());
     const usual = await costOf(rig, simulated);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { cgminer } from "../../src/link/drivers/cgminer/index.ts";
 import { claymore } from "../../src/link/drivers/claymore/index.ts";

@@ -1,5 +1,5 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { expect, test } from "vitest";
 import { bases, faultOfReading, mutation } from "./mutations.ts";
 
 /** The whole 100,000 are `npm run torture -- faults-mutations`. fast-check prints the seed of what fails. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, createServer, Socket } from "node:net";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { isRecord } from "../../src/contract/record.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
@@ -10,6 +10,7 @@ import { parseNetwork, planSearch } from "../../src/link/networks.ts";
 import { usualPorts } from "../../src/link/ports.ts";
 import { type Announced, describeRig, type FoundRig, type Progress, scan } from "../../src/link/scan.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { http } from "./servers.ts";
 
@@ -286,7 +287,7 @@ describe("mining programs", () => {
     expect(sockets).toBeLessThanOrEqual(256);
   });
 
-  test.skipIf(web !== 80)(
+  (web !== 80 ? test.skip : test)(
     "are not looked for where every usual port is silent, unless their port is named",
     async () => {
       const host = "127.63.2.1";

@@ -1,5 +1,5 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { type BridgeOptions, startBridge } from "../../src/mqtt/bridge.ts";
 import { MqttSettings } from "../../src/mqtt/index.ts";

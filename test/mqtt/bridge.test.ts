@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { MinerGroup } from "../../src/contract/resources.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";

@@ -1,11 +1,13 @@
 import { once } from "node:events";
+import { registerHooks } from "node:module";
 import { connect as connectSocket, createServer } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { connect, connectAsync, ErrorWithReasonCode, type IClientOptions, type MqttClient } from "mqtt";
 import { type Logger, pino } from "pino";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { MqttSettings } from "../../src/config/mqtt.ts";
 import { type Broker, brokerLimits, startBroker } from "../../src/mqtt/broker.ts";
 import { problem } from "../errors.ts";
+import { onTestFinished } from "../finished.ts";
 import { until, within } from "../until.ts";
 import { type LogLine, recordingLog } from "./bridged.ts";
 
@@ -350,15 +352,15 @@ describe("the embedded broker", () => {
   });
 
   test("reports that its package is not installed", async () => {
-    vi.doMock("aedes", () => {
-      throw Object.assign(new Error("Cannot find package 'aedes'"), { code: "ERR_MODULE_NOT_FOUND" });
+    const hooks = registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier !== "aedes") return next(specifier, context);
+        throw Object.assign(new Error("Cannot find package 'aedes'"), { code: "ERR_MODULE_NOT_FOUND" });
+      },
     });
-    vi.resetModules();
-    onTestFinished(() => {
-      vi.doUnmock("aedes");
-      vi.resetModules();
-    });
-    const { startBroker: startAnew } = await import("../../src/mqtt/broker.ts");
+    onTestFinished(() => hooks.deregister());
+    const loadedAgain = new URL("../../src/mqtt/broker.ts?without-aedes", import.meta.url).href;
+    const { startBroker: startAnew }: typeof import("../../src/mqtt/broker.ts") = await import(loadedAgain);
     await expect(startAnew({ settings: here, log })).rejects.toMatchObject({
       code: "config.invalid",
       message: expect.stringContaining("npm install aedes@2.0.0-beta.1"),

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import type { Miner } from "../../src/contract/resources.ts";
 import type { MiningService } from "../../src/contract/service.ts";

@@ -1,6 +1,6 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { connectAsync } from "mqtt";
 import { type Logger, pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { brokerLimits } from "../../src/mqtt/broker.ts";
 import { type Bridge, MqttSettings, startMqtt } from "../../src/mqtt/index.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo } from "./bridged.ts";

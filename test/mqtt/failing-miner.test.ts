@@ -1,6 +1,7 @@
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { Miner } from "../../src/contract/resources.ts";
 import type { MiningService } from "../../src/contract/service.ts";
+import { onTestFinished } from "../finished.ts";
 import { closeBenches, openBench } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { bridgeTo, recordingLog } from "./bridged.ts";

@@ -1,5 +1,6 @@
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { stoppedClock } from "../clock.ts";
+import { onTestFinished } from "../finished.ts";
 import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { bridgeTo } from "./bridged.ts";
 import { startMosquitto, subscribeAt } from "./mosquitto.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { startFarm } from "../../src/simulator/index.ts";
 import { running } from "../cli/command.ts";
 import { type Received, startMosquitto, subscribeAt } from "./mosquitto.ts";

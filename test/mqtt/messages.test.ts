@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, describe, expect, test } from "vitest";
 import type { ReceivedMessage } from "../../src/contract/messages.ts";
 import { startBroker } from "../../src/mqtt/broker.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";

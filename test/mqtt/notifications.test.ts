@@ -1,5 +1,6 @@
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { MiningService } from "../../src/contract/service.ts";
+import { onTestFinished } from "../finished.ts";
 import { closeBenches, openBench } from "../service/bench.ts";
 import { until } from "../until.ts";
 import { bridgeTo } from "./bridged.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
 import type { Caller } from "../../src/contract/service.ts";
 import { BrokerMessages } from "../../src/mqtt/messages.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";

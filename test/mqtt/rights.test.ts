@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { MqttSettings } from "../../src/config/mqtt.ts";
 import { caller, kinds, type Opened } from "../contract/kinds.ts";
 import { bridgeTo, recordingLog } from "./bridged.ts";

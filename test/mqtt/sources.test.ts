@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { MqttPlugSettings } from "../../src/contract/plug-settings.ts";
 import { startPlug } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import type { Miner } from "../../src/contract/resources.ts";
 import type { MiningService } from "../../src/contract/service.ts";

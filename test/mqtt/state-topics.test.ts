@@ -1,5 +1,5 @@
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, test } from "vitest";
 import { Config } from "../../src/config/index.ts";
 import type { Miner } from "../../src/contract/resources.ts";
 import type { MiningService } from "../../src/contract/service.ts";

@@ -1,6 +1,7 @@
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { Miner } from "../../src/contract/resources.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { caller, closeBenches, openBench } from "../service/bench.ts";
 import { bridgeTo } from "./bridged.ts";
 import { startMosquitto, subscribeAt } from "./mosquitto.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { HomeAssistantSettings } from "../../src/config/mqtt.ts";
 import type { Bridge } from "../../src/mqtt/bridge.ts";
 import { kinds, type Opened } from "../contract/kinds.ts";

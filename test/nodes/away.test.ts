@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import registerGet from "../../nodes/miner-get/rigbridge-miner-get.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import { startProcess } from "../torture/process.ts";

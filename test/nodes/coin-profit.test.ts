@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { NodeMessage } from "node-red";
-import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import registerCoin from "../../nodes/coin-profit/rigbridge-coin-profit.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";

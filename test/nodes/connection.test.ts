@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "rigbridge";
-import { afterEach, describe, expect, test } from "vitest";
 import {
   type ConnectionOptions,
   FarmConnection,

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import registerGet from "../../nodes/miner-get/rigbridge-miner-get.ts";
 import registerIn from "../../nodes/miner-in/rigbridge-miner-in.ts";

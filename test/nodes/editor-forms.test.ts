@@ -1,4 +1,4 @@
-import { afterAll, describe, expect } from "vitest";
+import { afterAll, describe, expect } from "@jest/globals";
 import { z } from "zod";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";

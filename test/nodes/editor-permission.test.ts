@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { root } from "../package/packed.ts";
 import { until } from "../until.ts";
 import { type NodeRed, startNodeRed } from "./real-node-red.ts";

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { until } from "../until.ts";
 import { type ExampleName, type RunningExample, runExamples, type Shortened } from "./examples-flow.ts";

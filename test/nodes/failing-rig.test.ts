@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import registerIn from "../../nodes/miner-in/rigbridge-miner-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import registerSummary from "../../nodes/summary-in/rigbridge-summary-in.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { failing, failOver } from "../failing-rig.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { openFlow } from "./bench-flow.ts";
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import registerGet from "../../nodes/miner-get/rigbridge-miner-get.ts";
 import { instantOf, stepOf } from "../../nodes/miner-get/time.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";

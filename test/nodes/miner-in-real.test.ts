@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { until } from "../until.ts";
 import { startNodeRed, versions } from "./real-node-red.ts";
 import { openElsewhere } from "./service-kinds.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { until } from "../until.ts";
 import { type FlowNode, type NodeRed, type NodeRedOptions, startNodeRed, versions } from "./real-node-red.ts";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import type { NodeAPI, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
-import { afterEach, describe, expect, test, vi } from "vitest";
 import registerNotifications from "../../nodes/notification-in/rigbridge-notification-in.ts";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { ConnectedService } from "../../nodes/shared/farm-connection.ts";
@@ -201,7 +201,7 @@ describe("notification in", () => {
     await closers.pop()?.();
     opened.switchOff("Rig C");
     await until(async () => (await listed(opened)).length === 2, "the service to list the notification about Rig C");
-    const asked = vi.spyOn(opened.service, "listNotifications");
+    const asked = jest.spyOn(opened.service, "listNotifications");
     const second = await open(opened, { all: { interval: 3600 } });
     await until(() => second.reported("all").length > 0, "the notification about Rig C");
     expect(second.recorded("all out").messages).toMatchObject([{ event: "new", payload: { minerName: "Rig C" } }]);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { must, root } from "../package/packed.ts";
 import { type Catalogue, languages, type NodePackage, type NodeSet, readManifest, rules } from "./package-rules.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import registerAction from "../../nodes/miner-action/rigbridge-miner-action.ts";
 import { isAtLeast } from "../../nodes/service/open-service.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import registerService from "../../nodes/service/rigbridge-service.ts";
 import type { Farm } from "../../nodes/shared/farm-connection.ts";
 import { SummaryReporter, type SummaryReporterOptions, summaryMessage } from "../../nodes/summary-in/reporter.ts";

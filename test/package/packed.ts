@@ -13,7 +13,7 @@ export interface Outcome {
   readonly output: string;
 }
 
-/** Runs a program to its end, with nothing of npm's or Vitest's settings around this one. */
+/** Runs a program to its end, with nothing of npm's or Jest's settings around this one. */
 export function run(
   command: string,
   args: readonly string[],

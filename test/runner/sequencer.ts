@@ -1,12 +1,20 @@
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import type { Test } from "@jest/test-result";
-import { slowFiles } from "../slow-files.ts";
 
 type CommonJs = typeof import("@jest/test-sequencer", { with: { "resolution-mode": "require" }});
 const { default: Sequencer }: CommonJs = createRequire(import.meta.url)("@jest/test-sequencer");
 
-const isSlow = ({ path }: Test): boolean => slowFiles.has(basename(path, ".test.ts"));
+/** Files that take long although they are short: first if Jest has no record of an earlier run. */
+const slow: ReadonlySet<string> = new Set([
+  ...["start", "kill", "bulk-kill", "examples-4", "examples-5", "editor", "editor-forms", "real", "second-bridge"],
+  ...["matter", "matter-changes", "matter-heater", "lifetime", "switching", "blocked-events", "pending-answers"],
+  ...["every-page", "family-faults", "faults", "worker-ends", "quoting", "agreement", "identity", "solar", "unpack"],
+  ...["group-energy", "notification-in", "notification-in-real", "miner-in", "page", "package", "serve", "mqtt"],
+  ...["commands", "slow-commands", "reading", "bulk", "fleet", "miners", "moved-miner"],
+]);
+
+const isSlow = ({ path }: Test): boolean => slow.has(basename(path, ".test.ts"));
 
 /**
  * Jest begins with the files that failed, then those that took longest in the last run, then the largest. At the end, one

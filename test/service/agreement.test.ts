@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { Reply } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
@@ -47,26 +47,30 @@ test("a rig that is switched on and has no pool to mine at is idle, not stopped"
   const { rigs } = await ofEveryKind({
     pools: [{ url: "stratum+tcp://dead.example.com:3333", user: "acct.rig", alive: false }],
   });
-  for (const { name, driver, shown } of rigs) {
-    const { status, ...rest } = said(shown);
-    // AxeOS says nothing of whether its pools answer.
-    const code = driver === "axeos" ? "unknown" : "pools";
-    expect.soft([status, shown.readings.reason?.code], name).toEqual(["Idle", code]);
-    if (rest.switched !== null) expect.soft(rest, name).toEqual(on);
-  }
+  const found = rigs.map(({ name, shown }) => ({ name, ...said(shown), code: shown.readings.reason?.code }));
+  expect(found).toEqual(
+    rigs.map(({ name, driver, shown }) => {
+      const { status, ...rest } = said(shown);
+      // AxeOS says nothing of whether its pools answer.
+      const code = driver === "axeos" ? "unknown" : "pools";
+      return { name, ...(rest.switched === null ? rest : on), status: "Idle", code };
+    }),
+  );
 });
 
 test("a rig that a person has stopped is reported as stopped", async () => {
   const { bench, clock, rigs } = await ofEveryKind();
-  for (const { name, shown } of rigs) expect.soft(shown.readings.reason, name).toBeNull();
+  expect(rigs.map(({ name, shown }) => [name, shown.readings.reason])).toEqual(rigs.map(({ name }) => [name, null]));
   const stoppable = rigs.filter(({ shown }) => shown.canStop);
   expect(stoppable.length).toBeGreaterThan(10);
   await Promise.all(stoppable.map(({ id }) => bench.act(id, { action: "stop" })));
   clock.pass(120);
+  const found: unknown[] = [];
   for (const { name, id } of stoppable) {
     const { statusInfo, readings } = await bench.poll(id);
-    expect.soft([statusInfo.statusDisplay, readings.reason?.code], name).toEqual(["Stopped", "user"]);
+    found.push([name, statusInfo.statusDisplay, readings.reason?.code]);
   }
+  expect(found).toEqual(stoppable.map(({ name }) => [name, "Stopped", "user"]));
 });
 
 test("an Avalon is at every moment between a stop and a start what all of them say", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { settledSeconds } from "../../src/contract/efficiency.ts";
 import type { Control } from "../../src/contract/readings.ts";
 import { unknownReadings } from "../../src/contract/readings.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Input, Reply } from "../../src/contract/service.ts";
 import type { RigSpec, SimulatedRig } from "../../src/simulator/index.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { problem, refusal } from "../errors.ts";
 import { caller, openBench } from "./bench.ts";
 import { axeos, cgminer, closeAll, states, withOne, xmrig } from "./command-bench.ts";

@@ -1,7 +1,8 @@
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { Caller } from "../../src/contract/service.ts";
 import { openDoor, relayTo } from "../door.ts";
 import { problem } from "../errors.ts";
+import { onTestFinished } from "../finished.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 afterEach(closeBenches);

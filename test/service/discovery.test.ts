@@ -1,5 +1,5 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Config } from "../../src/config/schema.ts";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Reply } from "../../src/contract/service.ts";

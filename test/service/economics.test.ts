@@ -1,10 +1,11 @@
+import { expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
 import { minerOperations } from "../../src/service/miners/miners.ts";
 import { minerContext, openBase, openMiners } from "../../src/service/parts.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 import { caller, configOf } from "./bench.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Command, Notification, Summary } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { csvOf, summaryHistoryTable } from "../../src/contract/csv.ts";
 import { SummaryHistory } from "../../src/contract/resources.ts";
 import type { Caller } from "../../src/contract/service.ts";

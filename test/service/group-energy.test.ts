@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { allMiners } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { whatsminer as whatsminerDriver } from "../../src/link/drivers/whatsminer/index.ts";
 import type { CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import type { RigModel } from "../../src/simulator/index.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { StatementSync } from "node:sqlite";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { History } from "../../src/contract/resources.ts";
 import { Points, rangeOf } from "../../src/service/history/history.ts";
 import { noReserve } from "../../src/store/disk-reserve.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Control } from "../../src/contract/readings.ts";
 import type { Input } from "../../src/contract/service.ts";
 import { drivers } from "../../src/link/drivers/index.ts";

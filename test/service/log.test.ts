@@ -1,5 +1,5 @@
+import { afterEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, expect, test } from "vitest";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { PoolBody } from "../../src/contract/inputs.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { problem } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { stoppedClock } from "../clock.ts";
 import { problem } from "../errors.ts";
 import { within } from "../until.ts";

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { PoolBody } from "../../src/contract/inputs.ts";
 import { withoutActions } from "../../src/contract/may-act.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/operations.ts";

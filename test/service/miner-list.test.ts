@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { MinerListQuery } from "../../src/contract/inputs.ts";
 import { withRequestedFields } from "../../src/contract/miner-fields.ts";
 import type { MinerGroup } from "../../src/contract/resources.ts";

@@ -1,6 +1,6 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { pino } from "pino";
-import { afterEach, describe, expect, test } from "vitest";
 import { HttpSettings } from "../../src/config/schema.ts";
 import { MinerRowsQuery } from "../../src/contract/inputs.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";

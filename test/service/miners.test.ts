@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { MinerDetail, MinerList } from "../../src/contract/resources.ts";
 import type { Encoded, Input } from "../../src/contract/service.ts";
@@ -6,6 +6,7 @@ import type { RigSpec } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
+import { onTestFinished } from "../finished.ts";
 import { http, serve } from "../link/servers.ts";
 import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";

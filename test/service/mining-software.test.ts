@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { miningPrograms } from "../../src/catalogue/mining-software.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { specimens } from "../docs/specimens.ts";

@@ -1,6 +1,6 @@
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
 import { pino } from "pino";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Messages, ReceivedMessage } from "../../src/contract/messages.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { startHttpServer } from "../../src/http/index.ts";
@@ -9,6 +9,8 @@ import { localTimeIn } from "../../src/service/money/local-time.ts";
 import { openStore } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { problem, refusal } from "../errors.ts";
+import { fakeOnly } from "../fake-timers.ts";
+import { onTestFinished } from "../finished.ts";
 import { folders } from "../store/folder.ts";
 import { until } from "../until.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
@@ -138,13 +140,12 @@ describe("what a miner earned and cost", () => {
   });
 
   test("is stored up to the last read once a minute, so that a kill costs a minute at most", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    onTestFinished(() => void vi.useRealTimers());
+    fakeOnly("setInterval", "clearInterval");
     const { bench, clock, hours } = await openFarm({ config: { electricity: { price: 0.3 } } });
     await hours(1);
     clock.pass(50);
     await bench.turn();
-    vi.advanceTimersByTime(60_000);
+    jest.advanceTimersByTime(60_000);
     await until(() => stored(bench)?.hours === 1 + 50 / 3600, "the last read to be stored");
   });
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { MinerDetail } from "../../src/contract/resources.ts";
 import { closeBenches, openBench } from "./bench.ts";
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { PlugSettings } from "../../src/contract/plug-settings.ts";
 import type { Caller } from "../../src/contract/service.ts";
 import { startPlug, type VirtualPlug } from "../../src/simulator/index.ts";

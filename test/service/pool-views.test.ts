@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { PoolViewSettings } from "../../src/config/money.ts";
 import { hashrateOf, poolViewSources } from "../../src/service/market/pool-view-sources.ts";
 import { viewOf } from "../../src/service/market/pool-views.ts";

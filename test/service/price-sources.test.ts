@@ -1,12 +1,13 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { pino } from "pino";
-import { describe, expect, onTestFinished, test } from "vitest";
 import { PriceSourceSettings } from "../../src/config/money.ts";
 import { runPrices } from "../../src/service/market/price-feeds.ts";
 import { priceSources } from "../../src/service/market/price-sources.ts";
 import { PriceCurve } from "../../src/service/money/tariff.ts";
 import type { KeptValues } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { onTestFinished } from "../finished.ts";
 import { type Answer, openDouble } from "./source-double.ts";
 
 const noon = Date.parse("2026-11-22T12:00:00Z");

@@ -1,8 +1,9 @@
+import { afterEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, expect, onTestFinished, test } from "vitest";
 import { startHttpServer } from "../../src/http/index.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { onTestFinished } from "../finished.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
 import { closeLoopBenches, openLoopBench } from "./loop-bench.ts";
 
@@ -86,8 +87,8 @@ test("a report's profit is of the hours with both figures, as rows, totals, tabl
   expect(farm).toMatchObject({ hours: 20, profitHours: 10, profit: expect.closeTo(profit, 9), incomplete: true });
   // All revenue less the known cost would be more.
   expect((farm?.revenue ?? 0) - (farm?.cost ?? 0)).toBeGreaterThan(profit + 1e-6);
-  for (const of of ["coin", "algorithm"] as const)
-    expect((await bench.service.getMoney({ of }, caller)).list).toMatchObject([
+  for (const sum of ["coin", "algorithm"] as const)
+    expect((await bench.service.getMoney({ of: sum }, caller)).list).toMatchObject([
       { hours: 20, profitHours: 10, profit: expect.closeTo(profit, 9) },
     ]);
   const groups = (await bench.service.getMoney({ of: "group", by: "month" }, caller)).list;

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Input } from "../../src/contract/service.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { drivers } from "../../src/link/drivers/index.ts";

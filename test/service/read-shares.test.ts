@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { Caller } from "../../src/contract/service.ts";
 import { refusal } from "../errors.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";

@@ -1,11 +1,12 @@
+import { expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
 import { keyBits, keysIn } from "../../src/fleet/changed-keys.ts";
 import { briefOf } from "../../src/fleet/state.ts";
 import type { ReadingChange } from "../../src/service/miners/reading-watch.ts";
 import { openBase, openMiners } from "../../src/service/parts.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { configOf } from "./bench.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { MinerDetail } from "../../src/contract/resources.ts";
 import { type FaultName, faults, type RigSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { MinerEvent } from "../../src/contract/events.ts";
 import { stoppedClock } from "../clock.ts";
 import { startAltered } from "../mqtt/altered.ts";

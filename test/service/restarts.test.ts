@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { changePool } from "../../src/service/commands/steps.ts";
 import type { RigSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { type Specimen, specimens } from "../docs/specimens.ts";
@@ -26,13 +26,13 @@ describe("a restart", () => {
         rig.model.startedAt -= 3_600_000;
         const { startedAt } = rig.model;
         const reply = await bench.act(id, { action: "set", property: key, value: "true" });
-        expect(reply, name).toMatchObject({ success: true, state: "sent", taken: true });
+        expect({ name, ...reply }).toMatchObject({ name, success: true, state: "sent", taken: true });
         const row = async () => (await bench.commands(id)).find((command) => command.id === reply.commandId);
-        expect(await row(), name).toMatchObject({ state: "sent", message: reply.message });
+        expect({ name, ...(await row()) }).toMatchObject({ name, state: "sent", message: reply.message });
         await until(async () => (await row())?.state !== "sent", `the ${name} to show`);
-        expect(await row(), name).toMatchObject({ state: "done", message: reply.message });
-        expect(rig.model.startedAt, name).toBeGreaterThan(startedAt);
-        expect(await bench.get(id), name).toMatchObject({ isOffline: false });
+        expect({ name, ...(await row()) }).toMatchObject({ name, state: "done", message: reply.message });
+        expect([name, rig.model.startedAt > startedAt]).toEqual([name, true]);
+        expect([name, await bench.get(id)]).toMatchObject([name, { isOffline: false }]);
       }
     };
     const all: (() => Promise<void>)[] = [];

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller } from "../../src/contract/service.ts";
 import type { RigSpec } from "../../src/simulator/index.ts";

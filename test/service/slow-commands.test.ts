@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { SimulatedRig } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";
 import { workers } from "../pollers.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { RigModel } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { onTestFinished } from "vitest";
+import { onTestFinished } from "../finished.ts";
 
 /** What a double answers: a value as JSON, a text as it is, or what a function writes; absent paths are 404. */
 export type Answer = object | string | ((response: ServerResponse, request: IncomingMessage) => void);

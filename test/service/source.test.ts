@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { SourceSettings } from "../../src/config/loops.ts";
 import { numberIn } from "../../src/link/quantity.ts";
 import { readSource, roomTemperature, surplus } from "../../src/service/power/source.ts";

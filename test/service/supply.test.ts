@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { HttpPlugSettings } from "../../src/contract/plug-settings.ts";
 import { type PlugKind, startPlug, type VirtualPlug } from "../../src/simulator/index.ts";
 import { problem, refusal } from "../errors.ts";

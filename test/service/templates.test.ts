@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Caller } from "../../src/contract/service.ts";
 import type { RunStep } from "../../src/contract/steps.ts";
 import { noTemplateProgram } from "../../src/contract/templates.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { UserName } from "../../src/contract/inputs.ts";
 import type { OperationName } from "../../src/contract/operations.ts";
 import type { MinerList } from "../../src/contract/resources.ts";

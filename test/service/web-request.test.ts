@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { checkedTarget, sendWebRequest } from "../../src/service/web-request.ts";
 import { problem } from "../errors.ts";
+import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 
 /** Two servers at one port of two addresses, which note what they receive. */

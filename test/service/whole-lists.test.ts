@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { problem } from "../errors.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
 

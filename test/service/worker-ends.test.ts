@@ -1,9 +1,10 @@
+import { expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
 import { WorkerPoller } from "../../src/fleet/workers/worker-poller.ts";
 import { openBase, openMiners } from "../../src/service/parts.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { configOf } from "./bench.ts";

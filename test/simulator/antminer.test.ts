@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { digestTransport } from "../../src/link/transports/digest.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "../../src/link/transports/http.ts";

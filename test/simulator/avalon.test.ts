@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type AvalonSpec, type Farm, farmOf, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { ask, command, records, status } from "./ask.ts";

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type AxeosSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { within } from "../until.ts";

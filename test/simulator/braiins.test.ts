@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { ask, command, objectOf, records, status } from "./ask.ts";

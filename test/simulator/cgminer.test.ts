@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { within } from "../until.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
 import { demoFarm, type Farm, farmOf, farmToken, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Farm, type FaultName, faults, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { ownHost } from "../own-host.ts";

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { type Farm, type SimulatedRig, startFarm, type VnishSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { command, objectOf, records, status } from "./ask.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { decrypted, encrypted, frameSeal, type RpcSeal, rpcSeal } from "../../src/link/drivers/whatsminer/crypto.ts";
 import { framed, frameTransport } from "../../src/link/transports/frames.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../src/simulator/index.ts";

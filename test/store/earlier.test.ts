@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { openStore } from "../../src/store/store.ts";
 import { newNotification } from "../notification-rows.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll } from "@jest/globals";
 
 /** Gives new folders that are removed when the tests of the file are done. */
 export const folders = (): (() => string) => {

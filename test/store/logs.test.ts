@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, jest, test } from "@jest/globals";
 import type { Store, StoredNotification } from "../../src/store/index.ts";
 import { notificationLimit } from "../../src/store/notifications.ts";
 import { openStore } from "../../src/store/store.ts";
+import { onTestFinished } from "../finished.ts";
 import { newNotification } from "../notification-rows.ts";
 import { folders } from "./folder.ts";
 
@@ -29,7 +30,7 @@ describe("notifications", () => {
   test("can be selected in any number, with a constant number of statements", async () => {
     const store = await openStore({ file: ":memory:", now });
     const { id } = add(store, "one");
-    const prepared = vi.spyOn(DatabaseSync.prototype, "prepare");
+    const prepared = jest.spyOn(DatabaseSync.prototype, "prepare");
     onTestFinished(() => prepared.mockRestore());
     for (const count of [1, 2, 3, 500, 40_000]) {
       const ids = Array.from({ length: count }, (_, index) => id + index);

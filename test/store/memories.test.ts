@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { openStore } from "../../src/store/store.ts";
 import { until } from "../until.ts";
 import { folders } from "./folder.ts";

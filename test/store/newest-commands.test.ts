@@ -1,5 +1,5 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { expect, test } from "vitest";
 import { openStore } from "../../src/store/store.ts";
 
 const start = 1_750_000_000_000;

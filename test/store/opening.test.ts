@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { openStore } from "../../src/store/store.ts";
 import { within } from "../until.ts";

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { folders } from "./folder.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { noCommand, openStore, type RunResult, type Store } from "../../src/store/store.ts";
 import { toFirstVersion, withoutCounts } from "./first-version.ts";
 import { folders } from "./folder.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { openStore, type Sample, type Store } from "../../src/store/store.ts";
 import { folders } from "./folder.ts";
 

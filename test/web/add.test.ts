@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { startFarm } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";

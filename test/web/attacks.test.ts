@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
 import { closeBrowser, newPage, testInBrowser as test } from "../chromium.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
 
@@ -64,7 +64,7 @@ afterAll(async () => {
 const statusOf = (page: Page, path: string, method = "GET"): Promise<number> =>
   page.evaluate(async ([to, by]) => (await fetch(to, { method: by })).status, [path, method] as const);
 
-test.for(["localhost", "127.0.0.1"])("a page of another origin on %s does and reads nothing", async (host) => {
+test.each(["localhost", "127.0.0.1"])("a page of another origin on %s does and reads nothing", async (host) => {
   const { page, close } = await dashboard.visit("rigs", { key });
   await page.getByText("Attic").first().waitFor();
   const evil = await newPage(800, 600);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { expect } from "@jest/globals";
 import { pino } from "pino";
 import type { Locator, Page } from "playwright-core";
-import { expect } from "vitest";
 import { z } from "zod";
 import { Config } from "../../src/config/index.ts";
 import { minersIn } from "../../src/contract/miners-in.ts";

@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import { type PageEntry, pages } from "../../src/web/pages/index.ts";
 import type { Dashboard } from "./dashboard.ts";
 
@@ -24,7 +23,7 @@ export async function everyPage(service: Dashboard["service"]): Promise<PageAddr
   return Promise.all(
     pages.map(async ({ path, needs, menu }) => {
       const id = path.includes(":") ? await examples[path]?.(service) : "";
-      expect(id, `an example of the page ${path} in test/web/every-page.ts`).toBeDefined();
+      if (id === undefined) throw new Error(`an example of the page ${path} is missing in test/web/every-page.ts`);
       return { path, needs, ...(menu && { menu }), at: path.replace(":id", String(id)) };
     }),
   );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
@@ -103,7 +103,7 @@ describe("the overview", () => {
     await close();
   });
 
-  testInBrowser.for(["375", "320"])("fits a phone of %s px, with a name that is long and markup", async (width) => {
+  testInBrowser.each(["375", "320"])("fits a phone of %s px, with a name that is long and markup", async (width) => {
     const { page, close } = await dashboard.visit("", { key: keys.owner, width: Number(width), height: 700 });
     await page.getByText("rigs mining", { exact: false }).waitFor();
     expect(await overflow(page)).toBe(0);

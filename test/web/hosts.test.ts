@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Input } from "../../src/contract/service.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 import { AgentDouble, gpu } from "../service/hosts/agent-double.ts";
 import { apiAt, noFields, programToken, xmrigRig } from "../service/hosts/hosts-bench.ts";

@@ -1,8 +1,9 @@
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import { startTwin } from "../../src/simulator/index.ts";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { running } from "../cli/command.ts";
+import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
 import { reverseProxy } from "../http/reverse-proxy.ts";
 import { until } from "../until.ts";
@@ -56,7 +57,7 @@ async function tabTo(page: Page, role: "link" | "button" | "row", name: RegExp):
       const isInView = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
       return isInView && outlineStyle !== "none" && outlineWidth !== "0px" ? null : at.outerHTML.slice(0, 200);
     });
-    expect(unseen, "has the focus, which nobody can see").toBeNull();
+    expect({ focusedButUnseen: unseen }).toEqual({ focusedButUnseen: null });
     const all = await wanted.evaluateAll((found) => found.some((each) => each === document.activeElement));
     if (all) return;
   }
@@ -164,7 +165,7 @@ test("on paper there are no menu and buttons, and black on white, from the dark 
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     for (const gone of [page.getByRole("navigation", { name: "Pages" }), page.getByRole("banner")])
       expect(await gone.isVisible()).toBe(false);
-    expect(await page.locator("main :not(th) > button.button:visible").count(), path).toBe(0);
+    expect([path, await page.locator("main :not(th) > button.button:visible").count()]).toEqual([path, 0]);
     // The period of the report.
     expect(await page.locator("main a.button:visible").allInnerTexts()).toEqual(path === "money" ? ["30 days"] : []);
     const colours = await page.evaluate(() =>
@@ -175,8 +176,8 @@ test("on paper there are no menu and buttons, and black on white, from the dark 
     );
     expect(colours.length).toBeGreaterThan(5);
     for (const [ink = [], ground = []] of colours) {
-      expect(Math.max(...ink.slice(0, 3)), path).toBeLessThan(185);
-      if (ground[3] !== 0) expect(Math.min(...ground.slice(0, 3)), path).toBeGreaterThan(200);
+      expect([path, Math.max(...ink.slice(0, 3)) < 185, ink]).toEqual([path, true, ink]);
+      if (ground[3] !== 0) expect([path, Math.min(...ground.slice(0, 3)) > 200, ground]).toEqual([path, true, ground]);
     }
     await page.emulateMedia({ media: "screen", colorScheme: "dark" });
   }
@@ -279,15 +280,15 @@ test("of another product, what it can do works, and what it cannot do is not the
   for (const { at, needs, path } of await everyPage(dashboard.service)) {
     const entry = menu.locator(`a[href="/${path}"]`);
     if (!operations.includes(needs)) {
-      expect(await entry.count(), path).toBe(0);
+      expect([path, await entry.count()]).toEqual([path, 0]);
       continue;
     }
     await page.goto(`http://127.0.0.1:${port}/${path === "rigs/:id" ? `rigs/${mining?.id}` : at}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await page.locator(".loading, .starting").first().waitFor({ state: "detached" });
-    expect(await page.getByRole("alert").filter({ hasText: /\S/ }).allInnerTexts(), path).toEqual([]);
-    expect(await axe(page), path).toEqual([]);
-    expect(await overflow(page), path).toBe(0);
+    expect([path, await page.getByRole("alert").filter({ hasText: /\S/ }).allInnerTexts()]).toEqual([path, []]);
+    expect([path, await axe(page)]).toEqual([path, []]);
+    expect([path, await overflow(page)]).toEqual([path, 0]);
   }
   await page.goto(`http://127.0.0.1:${port}/rigs/${mining?.id}`);
   await stopBy(page.getByRole("button", { name: /^Stop/ }).first());

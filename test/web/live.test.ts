@@ -1,5 +1,5 @@
+import { afterAll, afterEach, beforeAll, describe, expect } from "@jest/globals";
 import type { Page, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { MoneySums } from "../../src/store/index.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { axe, type Dashboard, startDashboard } from "./dashboard.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
 
@@ -16,14 +16,14 @@ afterAll(async () => {
   await closeBrowser();
 });
 
-test.for([
+test.each([
   ["en-US", "More", "Settings"],
   ["de-DE", "Mehr", "Einstellungen"],
   ["sv-SE", "Mer", "Inställningar"],
   ["fa-IR", "بیشتر", "تنظیمات"],
 ] as const)(
   "the bar of a phone has four pages and the others behind a button, by keys too: %s",
-  async ([locale, more, settings]) => {
+  async (locale, more, settings) => {
     const { page, close } = await dashboard.visit("", { width: 320, height: 640, locale });
     const menu = page.locator("nav.menu");
     const button = menu.getByRole("button", { name: more });

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
@@ -101,7 +101,7 @@ test("what a rig sends as markup is text in every section", async () => {
     await at.goto(`${dashboard.url}/rigs/${words}?tab=${tab}`);
     await at.getByRole("heading", { level: 1 }).waitFor();
     await at.locator(".loading").first().waitFor({ state: "detached" });
-    expect(await at.locator("main :is(img, b, script, iframe, marquee)").count(), tab).toBe(0);
+    expect([tab, await at.locator("main :is(img, b, script, iframe, marquee)").count()]).toEqual([tab, 0]);
   }
   await at.goto(`${dashboard.url}/rigs/${words}?tab=pools`);
   await at.getByText("<", { exact: false }).first().waitFor();
@@ -132,7 +132,7 @@ describe("a user with some groups", () => {
     await at.getByRole("checkbox", { name: "Select Lux" }).check();
     await at.getByRole("button", { name: "More actions" }).click();
     for (const name of ["Add tag", "Move to group", "Delete"])
-      expect(await at.getByRole("button", { name, exact: true }).count(), name).toBe(0);
+      expect([name, await at.getByRole("button", { name, exact: true }).count()]).toEqual([name, 0]);
     await at.keyboard.press("Escape");
     await at.getByRole("link", { name: "Lux", exact: true }).click();
     await at.getByRole("link", { name: "Hall" }).waitFor({ state: "detached" });

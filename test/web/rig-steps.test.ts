@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, stopBy, type VisitOptions } from "./dashboard.ts";

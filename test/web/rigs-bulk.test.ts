@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
 import { minersIn } from "../../src/contract/miners-in.ts";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
@@ -184,7 +184,7 @@ describe("acting on many rigs", () => {
     await shows(page.getByRole("article", { name: "Apply template: 3 rigs" }), /Ended · 3 done/);
     await dashboard.readAll();
     for (const name of ["Rig 1", "Rig 2", "Rig 3"])
-      expect((await rigOf(name)).controls.find(({ key }) => key === "fan")?.value, name).toBe(55);
+      expect([name, (await rigOf(name)).controls.find(({ key }) => key === "fan")?.value]).toEqual([name, 55]);
     await close();
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, shows, startDashboard, type VisitOptions } from "./dashboard.ts";

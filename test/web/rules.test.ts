@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, type Visit } from "./dashboard.ts";
@@ -230,7 +230,7 @@ describe("rules in the dashboard", () => {
     const viewer = await visit("rules", { key: viewerKey });
     await viewer.page.getByText("Show the rig").first().waitFor();
     for (const name of [/New rule/, /Run/, /Enable/, /Use this/])
-      expect(await viewer.page.getByRole("button", { name }).count(), String(name)).toBe(0);
+      expect([name, await viewer.page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     expect(await viewer.page.getByRole("link", { name: "New rule" }).count()).toBe(0);
     await viewer.close();
   });
@@ -245,8 +245,8 @@ describe("rules in the dashboard", () => {
       await page.goto(new URL(path, `${dashboard.url}/`).href);
       await page.getByRole("heading", { level: 1 }).first().waitFor();
       await until(async () => (await page.locator(".loading").count()) === 0, `${path} to load`);
-      expect(await axe(page), path).toEqual([]);
-      expect(await overflow(page), path).toBeLessThanOrEqual(0);
+      expect([path, await axe(page)]).toEqual([path, []]);
+      expect([path, (await overflow(page)) <= 0]).toEqual([path, true]);
     }
     await close();
     const persian = await visit("rules/new", { locale: "fa", width: 375 });

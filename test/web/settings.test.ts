@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { installDouble, processesIn } from "../agent/host.ts";
 import { closeBrowser, testInBrowser } from "../chromium.ts";
 import { running } from "../cli/command.ts";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
 

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect } from "vitest";
 import { messages as en } from "../../src/web/messages/en/index.ts";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
@@ -118,7 +118,7 @@ describe("no page says that there is nothing", () => {
     return found;
   }
 
-  test.for(Object.entries(silences))("%s", async ([, { holds, fails }]) => {
+  test.each(Object.entries(silences))("%s", async (_, { holds, fails }) => {
     expect(await saidOn(addresses, holds, fails, sentencesOfNone())).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, beforeEach, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { closeBrowser, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished } from "../../finished.ts";
 
 export interface NvidiaScenario {
   /** Answers of each card by field, in the spelling of nvidia-smi. */

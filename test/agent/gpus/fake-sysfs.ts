@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished } from "../../finished.ts";
 
 /** A folder in place of "/", with the kernel's files of graphics cards. */
 export class FakeSysfs {

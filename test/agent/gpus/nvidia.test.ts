@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { GpuReader } from "../../../src/agent/gpus/gpu-reader.ts";
 import { until } from "../../until.ts";
 import { card, FakeNvidiaSmi, type NvidiaScenario } from "./fake-nvidia-smi.ts";

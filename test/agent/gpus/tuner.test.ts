@@ -4,10 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import { GpuReader } from "../../../src/agent/gpus/gpu-reader.ts";
 import { GpuTuner } from "../../../src/agent/gpus/gpu-tuner.ts";
 import type { GpuSettings } from "../../../src/contract/agent.ts";
+import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { card, FakeNvidiaSmi, type NvidiaScenario } from "./fake-nvidia-smi.ts";
 import { FakeSysfs, radeon } from "./fake-sysfs.ts";
@@ -83,7 +84,7 @@ test("a restart of the program with other settings still restores what was there
   ]);
 });
 
-test.runIf(process.platform === "linux")(
+(process.platform === "linux" ? test : test.skip)(
   "an AMD card is set by the kernel's files and gets back what it had",
   async () => {
     const sysfs = new FakeSysfs();

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import { avalon } from "../../../src/link/drivers/avalon/index.ts";

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { AvalonWeb, cookieOf } from "../../../src/link/drivers/avalon/web.ts";
 import { httpTransport } from "../../../src/link/transports/http.ts";
 import { deadline } from "../rigs.ts";

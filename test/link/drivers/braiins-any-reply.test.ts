@@ -1,5 +1,5 @@
+import { test } from "@jest/globals";
 import fc from "fast-check";
-import { test } from "vitest";
 import { braiins } from "../../../src/link/drivers/braiins/index.ts";
 import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Credentials, Link } from "../../../src/link/link.ts";

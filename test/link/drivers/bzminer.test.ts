@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { bzminer } from "../../../src/link/drivers/bzminer/index.ts";
 import { deadline, listed, values } from "../rigs.ts";

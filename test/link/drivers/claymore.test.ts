@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { claymore } from "../../../src/link/drivers/claymore/index.ts";

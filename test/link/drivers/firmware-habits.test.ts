@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { antminer } from "../../../src/link/drivers/antminer/index.ts";

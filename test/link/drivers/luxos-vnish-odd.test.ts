@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { test } from "@jest/globals";
 import type { Driver } from "../../../src/link/driver.ts";
 import { luxos } from "../../../src/link/drivers/luxos/index.ts";
 import { vnish } from "../../../src/link/drivers/vnish/index.ts";

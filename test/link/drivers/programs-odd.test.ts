@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { test } from "@jest/globals";
 import type { Driver } from "../../../src/link/driver.ts";
 import { lolminer } from "../../../src/link/drivers/lolminer/index.ts";
 import { miniz } from "../../../src/link/drivers/miniz/index.ts";

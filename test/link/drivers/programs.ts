@@ -1,15 +1,10 @@
-import { afterEach } from "vitest";
 import type { Driver, Reading, Rig } from "../../../src/link/driver.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { type Farm, type ProgramSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { onTestFinished } from "../../finished.ts";
 import { deadline, rigAt } from "../rigs.ts";
 import { http, serve } from "../servers.ts";
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
 
 /** A virtual program that has run for an hour, and its driver at its address. */
 export async function startProgram(
@@ -19,7 +14,7 @@ export async function startProgram(
 ): Promise<{ rig: Rig; simulated: SimulatedRig; clock: ReturnType<typeof stoppedClock> }> {
   const clock = stoppedClock();
   const farm: Farm = await startFarm({ rigs: [{ warm: true, ...spec }], clock: clock.now });
-  open.push(farm);
+  onTestFinished(() => farm.close());
   const [simulated] = farm.rigs;
   if (simulated === undefined) throw new Error("no rig");
   return { rig: rigAt(driver, simulated.address, credentials, clock.now), simulated, clock };
@@ -39,7 +34,7 @@ export async function answering(
     const body = typeof page === "string" ? page : JSON.stringify(page);
     socket.end(page === undefined ? http(404, "Not Found") : http(200, body));
   });
-  open.push(server);
+  onTestFinished(() => server.close());
   return { rig: rigAt(driver, `127.0.0.1:${server.port}`, credentials), asked };
 }
 

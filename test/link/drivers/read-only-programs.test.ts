@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Driver } from "../../../src/link/driver.ts";
 import { gminer } from "../../../src/link/drivers/gminer/index.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { miningSoftware } from "../../../src/catalogue/mining-software.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import { identify } from "../../../src/link/identify.ts";

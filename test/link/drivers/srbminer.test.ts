@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { srbminer } from "../../../src/link/drivers/srbminer/index.ts";
 import { deadline, values } from "../rigs.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { trex } from "../../../src/link/drivers/trex/index.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";

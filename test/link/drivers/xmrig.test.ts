@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";

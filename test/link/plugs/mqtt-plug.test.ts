@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { MqttPlugSettings } from "../../../src/contract/plug-settings.ts";
 import { openPlug } from "../../../src/link/plugs/open-plug.ts";
 import type { Plug, PlugContext } from "../../../src/link/plugs/plug.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { authorizationOf, challengeOf, digestTransport } from "../../../src/link/transports/digest.ts";
 import { type HttpTransport, httpTransport } from "../../../src/link/transports/http.ts";

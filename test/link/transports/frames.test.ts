@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
 import { framed, frameTransport } from "../../../src/link/transports/frames.ts";
 import { within } from "../../until.ts";
 import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
 

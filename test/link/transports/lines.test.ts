@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { type LineTransport, lineTransport } from "../../../src/link/transports/lines.ts";
 import { closedPort, serve, type TinyServer } from "../servers.ts";
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
 import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import type { Control } from "../../../src/contract/readings.ts";
 import type { Group } from "../../../src/contract/resources.ts";

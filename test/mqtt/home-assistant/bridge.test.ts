@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import { type Bridge, startBridge } from "../../../src/mqtt/bridge.ts";
 import { specimens } from "../../docs/specimens.ts";

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Control, unknownReadings } from "../../../src/contract/readings.ts";
 import type { Component, DeviceConfig } from "../../../src/mqtt/home-assistant/component.ts";
 import { type DeviceContext, deviceConfig } from "../../../src/mqtt/home-assistant/device.ts";

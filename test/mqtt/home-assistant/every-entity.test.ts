@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Bridge } from "../../../src/mqtt/bridge.ts";
 import { minerState } from "../../../src/mqtt/miner-state.ts";
 import type { SimulatedRig } from "../../../src/simulator/index.ts";

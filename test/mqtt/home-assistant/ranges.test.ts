@@ -1,7 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "@jest/globals";
 import type { Miner } from "../../../src/contract/resources.ts";
 import { stoppedClock } from "../../clock.ts";
 import { type Specimen, specimens } from "../../docs/specimens.ts";
+import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { bridgeTo } from "../bridged.ts";
 import { checkState } from "../home-assistant-checker.ts";

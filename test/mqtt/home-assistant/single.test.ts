@@ -1,5 +1,5 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MqttSettings } from "../../../src/config/mqtt.ts";
 import { RigFaults } from "../../../src/farm/index.ts";
 import type { Announcer } from "../../../src/mqtt/announcer.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { until } from "../../until.ts";
 import { caller, closeBenches, openBench } from "../bench.ts";
 import { openDouble } from "../notifications/doubles.ts";

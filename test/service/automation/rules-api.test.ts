@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { minersIn } from "../../../src/contract/miners-in.ts";
 import { startFarm } from "../../../src/simulator/index.ts";
 import { problem as refusal } from "../../errors.ts";
+import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches, openBench } from "../bench.ts";
 import { RecordedRuns, twoClocks } from "./rule-bench.ts";

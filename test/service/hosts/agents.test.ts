@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { hostname } from "node:os";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { afterEach, describe, expect, test } from "vitest";
 import { agentMessageBytes, agentPath, frameOf } from "../../../src/contract/agent.ts";
 import { problem } from "../../errors.ts";
 import { until } from "../../until.ts";

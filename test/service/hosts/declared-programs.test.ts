@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { ForeignAction } from "../../../src/contract/agent.ts";
 import type { RigSpec } from "../../../src/simulator/index.ts";
 import { problem, refusal } from "../../errors.ts";

@@ -1,10 +1,10 @@
 import { type Logger, pino } from "pino";
-import { onTestFinished } from "vitest";
 import { Config } from "../../../src/config/index.ts";
 import type { Input, Reply } from "../../../src/contract/service.ts";
 import { type HttpServer, startHttpServer } from "../../../src/http/index.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { RigSpec } from "../../../src/simulator/index.ts";
+import { onTestFinished } from "../../finished.ts";
 import { freePort } from "../../free-port.ts";
 import { type Bench, type BenchOptions, caller, openBench } from "../bench.ts";
 import { AgentDouble, type DoubleOptions } from "./agent-double.ts";

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Program, ProgramState } from "../../../src/contract/agent.ts";
 import type { ManagedMiner } from "../../../src/contract/resources.ts";
 import { problem, refusal } from "../../errors.ts";

@@ -1,8 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import type { Input } from "../../../src/contract/service.ts";
 import { problem, refusal } from "../../errors.ts";
+import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { caller, closeBenches } from "../bench.ts";
 import type { AgentDouble } from "./agent-double.ts";

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { until } from "../../until.ts";
 import { closeBenches } from "../bench.ts";
 import { openHosts, xmrigRig } from "./hosts-bench.ts";

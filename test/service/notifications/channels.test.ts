@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, jest, test } from "@jest/globals";
 import { giveUpMs } from "../../../src/service/notifications/outbox.ts";
 import { isSigned, json, openDouble, openMailServer, services } from "./doubles.ts";
 import { offline, openOutboxBench, start } from "./outbox-bench.ts";
@@ -250,7 +250,7 @@ describe("a message that is not taken", () => {
   });
 
   test("within ten seconds is tried again", async () => {
-    vi.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
+    jest.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
     const { url } = await openDouble(() => undefined);
     const bench = await openOutboxBench([{ ...phone, url }]);
     bench.notices.raise(offline(1));
@@ -259,7 +259,7 @@ describe("a message that is not taken", () => {
       state: "waiting",
       error: expect.stringMatching(/does not answer in time$/),
     });
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   test("by Pushover with a 4xx is never sent again", async () => {

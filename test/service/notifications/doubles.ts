@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
-import { onTestFinished } from "vitest";
 import { z } from "zod";
+import { onTestFinished } from "../../finished.ts";
 
 /** What a channel's server was asked. */
 export interface Heard {

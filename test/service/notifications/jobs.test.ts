@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { JobNotices } from "../../../src/service/automation/job-notices.ts";
 import { until } from "../../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "../bench.ts";

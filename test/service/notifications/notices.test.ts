@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import type { ServiceEvent } from "../../../src/contract/events.ts";
 import type { Notification } from "../../../src/contract/resources.ts";
 import { openStore } from "../../../src/store/index.ts";

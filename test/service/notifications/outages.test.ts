@@ -1,7 +1,8 @@
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "@jest/globals";
 import { noticeKeys } from "../../../src/service/miners/miner-notices.ts";
 import type { Entry } from "../../../src/service/miners/miner-registry.ts";
 import { Outages } from "../../../src/service/miners/outages.ts";
+import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";
 import { entryOf } from "../automation/rule-bench.ts";
 import { caller, closeBenches, openBench } from "../bench.ts";

@@ -1,5 +1,5 @@
-import { onTestFinished } from "vitest";
 import { openStore } from "../../../src/store/index.ts";
+import { onTestFinished } from "../../finished.ts";
 import { openOutboxRun, start } from "./outbox-run.ts";
 
 export { offline, start } from "./outbox-run.ts";

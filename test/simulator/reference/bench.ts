@@ -1,6 +1,6 @@
-import { onTestFinished } from "vitest";
 import type { z } from "zod";
 import { startTwin, type Twin, type TwinOptions } from "../../../src/simulator/index.ts";
+import { onTestFinished } from "../../finished.ts";
 import { type Miner, MinerDetail, MinerList, minersIn, Summary } from "./shapes.ts";
 
 export const first = 1_000_000_001;

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { startTwin } from "../../../src/simulator/index.ts";
 import { within } from "../../until.ts";
 import { bench, first } from "./bench.ts";

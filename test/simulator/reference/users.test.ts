@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
 import { bench, first } from "./bench.ts";
 import { Host, ManagedMiner, Notifications, Pool } from "./shapes.ts";
