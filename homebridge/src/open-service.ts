@@ -26,7 +26,9 @@ export async function openElsewhere(
   signal: AbortSignal,
 ): Promise<OpenService> {
   const service = connectService({
-    ...{ url, key, log },
+    url,
+    key,
+    log,
     ...(locale === undefined ? {} : { locale }),
     ...(poll === undefined ? {} : { poll }),
   });

@@ -137,7 +137,8 @@ async function run(
       const now = isAwaited ? await untilMining(wait) : after;
       send({
         ...(miners.length > 1 ? RED.util.cloneMessage(msg) : msg),
-        ...{ payload: reply, topic: topicOf(miner) },
+        payload: reply,
+        topic: topicOf(miner),
         // A copy, which the flow may change.
         miner: structuredClone(now),
       });

@@ -154,7 +154,11 @@ const watchers: Readonly<Record<MinerInConfig["when"], MakeWatcher>> = {
     const { interval, repeat, output } = config;
     const together = output === "together";
     return new IntervalReporter({
-      ...{ intervalMs: interval * 1000, repeat, together, clock, message },
+      intervalMs: interval * 1000,
+      repeat,
+      together,
+      clock,
+      message,
       send: (messages) => {
         if (together) node.send(listOf(messages));
         else for (const each of messages) node.send(each);

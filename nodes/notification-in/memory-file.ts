@@ -18,8 +18,12 @@ const StoredNotification = z.preprocess(
   (value) =>
     isRecord(value) && value.severity === undefined
       ? {
-          ...{ uid: null, severity: value.isWarning === true ? "warning" : "info", count: 1 },
-          ...{ lastUtc: value.timeUtc, closedUtc: value.timeUtc, ...value },
+          uid: null,
+          severity: value.isWarning === true ? "warning" : "info",
+          count: 1,
+          lastUtc: value.timeUtc,
+          closedUtc: value.timeUtc,
+          ...value,
         }
       : value,
   Notification,

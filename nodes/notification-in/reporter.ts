@@ -32,7 +32,10 @@ export class NotificationReporter {
     this.#matchesText = textFilter(work.config.textKind, work.config.text);
     const { config, node, translate, status, clock } = work;
     this.#sender = new MessageSender({
-      ...{ limit: config.limit, clock, translate, status },
+      limit: config.limit,
+      clock,
+      translate,
+      status,
       send: (msg) => node.send(msg),
       warn: (text) => node.warn(text),
     });

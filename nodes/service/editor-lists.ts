@@ -6,7 +6,12 @@ import { groupPath } from "../shared/miner-choice.ts";
 export const editorLists = {
   miners: async ({ farm }: ConnectedService) =>
     [...farm.miners.values()].map(({ id, uid, name, hostDescription, hardware, groupId, statusInfo }) => ({
-      ...{ id, uid, name, address: hostDescription, model: hardware, status: statusInfo.statusDisplay },
+      id,
+      uid,
+      name,
+      address: hostDescription,
+      model: hardware,
+      status: statusInfo.statusDisplay,
       group: groupNameIn(farm.groups, groupId),
       /** The field's value that selects only this miner. */
       value:

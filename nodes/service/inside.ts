@@ -64,7 +64,8 @@ function insideConfig(settings: InsideSettings, secrets: Secrets, file: string):
       poll: { interval },
       groups: groups.map((name) => ({ name })),
       miners: rigs.map((rig) => ({
-        ...{ address: rig.address, ...loginOf(rig, secrets) },
+        address: rig.address,
+        ...loginOf(rig, secrets),
         ...(rig.name === "" ? {} : { name: rig.name }),
         ...(rig.group === "" ? {} : { group: rig.group }),
       })),

@@ -24,7 +24,9 @@ export async function openService({ settings, secrets, file, log }: OpenOptions)
   const { url, user, locale, poll } = settings;
   const { key } = secrets;
   const service = connectService({
-    ...{ url, log, poll },
+    url,
+    log,
+    poll,
     ...(key === "" ? {} : { key }),
     ...(locale === "" ? {} : { locale }),
   });

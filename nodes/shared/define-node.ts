@@ -94,7 +94,13 @@ function run<C extends { readonly service: string }>(
   };
   const queues: MessageQueue[] = [];
   const running = kind.start({
-    ...{ RED, node, config, connection, status, translate, signal },
+    RED,
+    node,
+    config,
+    connection,
+    status,
+    translate,
+    signal,
     clock: clockFor(attempt),
     faults: new RigFaults({ error: ({ err }, text) => node.error(`${text}: ${wordsOf(err)}`) }),
     value: (field, msg) => fieldValue(RED, node, field, msg),

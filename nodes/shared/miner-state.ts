@@ -30,7 +30,11 @@ export function minerState(miner: Miner, groups: readonly Group[]): MinerState {
   const { id, uid, name, hardware, hostDescription, groupId, isOffline, readings } = miner;
   const group = groups.find((each) => each.id === groupId);
   return {
-    ...{ id, uid, name, model: hardware, address: hostDescription },
+    id,
+    uid,
+    name,
+    model: hardware,
+    address: hostDescription,
     group: group === undefined ? null : groupPath(groups, group),
     online: !isOffline,
     stale: readings.stale,

@@ -32,7 +32,10 @@ export default function register(RED: NodeAPI): void {
 function start({ config, node, status, translate, clock }: Work<SummaryInConfig>): Running {
   const { onChange, pace, every } = config;
   const reporter = new SummaryReporter({
-    ...{ onChange, minIntervalMs: pace * 1000, repeatMs: every === 0 ? null : every * 1000, clock },
+    onChange,
+    minIntervalMs: pace * 1000,
+    repeatMs: every === 0 ? null : every * 1000,
+    clock,
     send: (message) => {
       node.send(message);
       const { miners_mining: n, miners: total } = message.payload;

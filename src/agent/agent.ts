@@ -232,7 +232,12 @@ export class Agent {
   #add(saved: SavedProgram): Supervisor {
     const { folder, log, gpuTuner, now = Date.now } = this.#options;
     const parts: SupervisorParts = {
-      ...{ platform: this.#platform, limits: this.#limits, folder, log, gpus: gpuTuner, now },
+      platform: this.#platform,
+      limits: this.#limits,
+      folder,
+      log,
+      gpus: gpuTuner,
+      now,
       prepare: (...args) => this.#launcher.prepare(...args),
       save: () => this.#save(),
       saveOrLog: () => this.#saveOrLog(),

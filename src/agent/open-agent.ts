@@ -35,7 +35,8 @@ export function openAgent({ allow, rebootCommand, foreignPrograms, mirror, ...op
   const { folders = [join(folder, "programs")], ...allowed } = allow;
   return new Agent({
     ...options,
-    ...{ platform, gpuReader },
+    platform,
+    gpuReader,
     gpuTuner: new GpuTuner({ ...common, reader: gpuReader, journal: join(folder, "gpu-settings.json") }),
     downloads: new ProgramDownloads(new Downloads({ folder, mirror }), downloadTargetFor(`${type()} (${machine()})`)),
     permissions: { folders: [...folders], ...allowed },

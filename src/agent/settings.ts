@@ -90,7 +90,10 @@ export async function readAgentSettings(
   checkService({ service: new URL(service), insecure });
   const { folders, ...allowed } = written.allow;
   return {
-    ...{ service: new URL(service), token, folder, insecure },
+    service: new URL(service),
+    token,
+    folder,
+    insecure,
     ca: ca === undefined ? null : await certificate(ca),
     allow: { ...allowed, folders: folders?.map((each) => resolve(beside, each)) },
     rebootCommand: written.rebootCommand,
@@ -131,7 +134,9 @@ export function parseAgentSettings(text: string, name: string, env: Environment)
   const parsed = AgentSettings.safeParse(filled.value, { error: sentence });
   const unknownKey = (at: Finding["path"], key: string): Finding => {
     const sections = {
-      ...{ allow: AllowSettings, software: SoftwareSettings, foreignPrograms: ForeignProgramSettings },
+      allow: AllowSettings,
+      software: SoftwareSettings,
+      foreignPrograms: ForeignProgramSettings,
     };
     const section = Object.entries(sections).find(([name]) => name === at[0])?.[1] ?? AgentSettings;
     const keys = Object.keys(section.shape);

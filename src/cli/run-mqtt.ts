@@ -42,7 +42,13 @@ export async function runMqtt(options: MqttOptions): Promise<void> {
       return () => void shutdown.restart(log, () => run(next));
     };
     const bridge = await startMqtt({
-      ...{ service, settings, log, version, folder: data, page: new URL(url).origin, restart },
+      service,
+      settings,
+      log,
+      version,
+      folder: data,
+      page: new URL(url).origin,
+      restart,
     });
     shutdown.add("MQTT bridge", () => bridge.close());
     log.info(`Rigbridge ${version} bridges ${new URL(url).origin} to ${settings.url ?? "the embedded broker"}`);

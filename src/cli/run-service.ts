@@ -62,7 +62,9 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   const run = async ({ file, config, warnings }: Start): Promise<void> => {
     for (const warning of warnings) log.warn(warning);
     const place: Place = {
-      ...{ file, usualFile, ownHosts: otherNetwork.interfaces ?? reachableHosts },
+      file,
+      usualFile,
+      ownHosts: otherNetwork.interfaces ?? reachableHosts,
       restart: async () => {
         const next = await read();
         return () => void shutdown.restart(log, () => run(next));
@@ -124,7 +126,11 @@ async function start(
   const mqtt = config.mqtt === undefined ? {} : { messages };
   let ownPort: number | null = null;
   const service = await startService({
-    ...{ config, store, log, ...mqtt, withoutRules },
+    config,
+    store,
+    log,
+    ...mqtt,
+    withoutRules,
     ownPort: () => ownPort,
     demo: demo.miners,
     demoLeft: () => {
@@ -139,7 +145,11 @@ async function start(
   }
   let bridge: Bridge | undefined;
   const http = await startHttpServer({
-    ...{ service, settings: config.http, log, version, sessions: store.sessions },
+    service,
+    settings: config.http,
+    log,
+    version,
+    sessions: store.sessions,
     mqtt: () => bridge?.status,
   });
   ownPort = http.address.port;
@@ -172,7 +182,10 @@ async function bridgeFor(
   const { startMqtt } = await import("../mqtt/index.ts");
   const { url } = config.store;
   return startMqtt({
-    ...{ service, settings, version, ...shared },
+    service,
+    settings,
+    version,
+    ...shared,
     folder: url === ":memory:" ? null : dirname(url),
     currency: config.display.currency,
   });

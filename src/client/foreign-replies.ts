@@ -185,9 +185,20 @@ const readHost = (fields: Fields): Host => ({
 
 /** Readings of a GPU that only Rigbridge servers report. */
 const unknownGpu = {
-  ...{ vendor: null, lost: false, activity: null, clock: null, memoryClock: null, voltage: null, powertune: null },
-  ...{ fanRpm: null, fanPercent: null, temperature: null, memoryTemperature: null },
-  ...{ power: null, powerLimit: null, memory: null },
+  vendor: null,
+  lost: false,
+  activity: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  powertune: null,
+  fanRpm: null,
+  fanPercent: null,
+  temperature: null,
+  memoryTemperature: null,
+  power: null,
+  powerLimit: null,
+  memory: null,
 };
 
 const readManagedMiner = (fields: Fields): ManagedMiner => ({
@@ -205,7 +216,12 @@ const readManagedMiner = (fields: Fields): ManagedMiner => ({
   note: null,
   uid: null,
   groupId: 0,
-  ...{ running: null, status: null, addedPools: [], gpuSettings: [], idle: null, switching: null },
+  running: null,
+  status: null,
+  addedPools: [],
+  gpuSettings: [],
+  idle: null,
+  switching: null,
 });
 
 const readNotification =

@@ -92,7 +92,12 @@ export function connectService(options: ConnectOptions): MiningService {
     };
   };
   const watchContext = (caller: Caller, reach: Reach | undefined): WatchContext => ({
-    ...{ session, pollSeconds, reach, log, changes, calls },
+    session,
+    pollSeconds,
+    reach,
+    log,
+    changes,
+    calls,
     lastLists: () => lastLists.of(caller),
   });
   const untilClosed = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);

@@ -106,7 +106,11 @@ export class ServerSession {
     return this.#forgetOnFailure(async () => {
       const send = () =>
         this.wire.exchange({
-          ...{ method: "GET", path, query, headers: server.headers, timeoutMs },
+          method: "GET",
+          path,
+          query,
+          headers: server.headers,
+          timeoutMs,
           maxBytes: longestReply,
         });
       const answer = await retried(send, { wire: this.wire, timeoutMs }, refusedForNow);

@@ -68,7 +68,8 @@ export function rowForm(
   const { fields } = completeFields(input);
   return {
     query: {
-      ...{ ...typesQuery(input), view: input.view },
+      ...typesQuery(input),
+      view: input.view,
       ...(fields === undefined ? {} : { fields: fields.join(",") }),
       ...(input.shown === undefined ? {} : { shown: input.shown.join(",") }),
     },

@@ -195,7 +195,13 @@ function localDate(date: Date, zone: string): Date | null {
 }
 
 const nanosOf: Readonly<Record<string, number>> = {
-  ...{ h: 3.6e12, m: 6e10, s: 1e9, ms: 1e6, us: 1e3, µs: 1e3, ns: 1 },
+  h: 3.6e12,
+  m: 6e10,
+  s: 1e9,
+  ms: 1e6,
+  us: 1e3,
+  µs: 1e3,
+  ns: 1,
 };
 
 /** A duration such as "1h30m", "-1.5s" or "300ms". */

@@ -186,7 +186,8 @@ export function compileExpression(text: string): Expression {
     test: ({ miner, reading, rule }) => {
       const budget = new Budget();
       const done = (truth: boolean | null, stopped: string | null): Tested => ({
-        ...{ truth, stopped },
+        truth,
+        stopped,
         work: mostWork - Math.max(0, budget.work),
       });
       try {

@@ -146,7 +146,11 @@ export function declaredProgram(settings: SoftwareSettings): DeclaredProgram {
       api: settings.api ?? null,
       devices: [],
       command: {
-        ...{ start: [], pool: poolWords, spare: null, dual: null, supervised: [] },
+        start: [],
+        pool: poolWords,
+        spare: null,
+        dual: null,
+        supervised: [],
         api: api.length === 0 ? [] : [always(...api)],
         schemes: { plain: "stratum+tcp://", tls: "stratum+ssl://" },
       },

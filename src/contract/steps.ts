@@ -54,8 +54,14 @@ const ActionStep = z
   .strictObject({
     action: z.enum(actions).describe("an action of POST /api/miners/{id}; its parameters stand beside it"),
     orReboot: z.boolean().optional().describe("for restart: reboot a rig that cannot restart its mining software"),
-    ...{ pool_id: ofPools, pool_type: ofPools, property: ofSet, value: ofSet, watts: parameter("set_power_limit") },
-    ...{ mode: parameter("set_mode"), on: parameter("locate"), surplus: parameter("set_surplus") },
+    pool_id: ofPools,
+    pool_type: ofPools,
+    property: ofSet,
+    value: ofSet,
+    watts: parameter("set_power_limit"),
+    mode: parameter("set_mode"),
+    on: parameter("locate"),
+    surplus: parameter("set_surplus"),
     temperature: parameter("set_target_temperature and set_room_temperature"),
   })
   .superRefine(({ action, orReboot, ...parameters }, context) => {

@@ -32,7 +32,8 @@ export const SwitchingBody = z.strictObject({
   choices: z
     .array(
       z.strictObject({
-        ...{ algorithm, poolId },
+        algorithm,
+        poolId,
         isPoolGroup: z.boolean().default(false),
         softwareType: softwareType.default(""),
       }),

@@ -292,7 +292,9 @@ export class FleetRig {
       this.#state = { ...this.#state, driver: driverNamed(program.driver)?.id ?? null };
     return openRig(
       {
-        ...{ declared: this.declared, context: this.#context, plug: this.#plug },
+        declared: this.declared,
+        context: this.#context,
+        plug: this.#plug,
         state: () => this.#state,
         connect: (within) => this.#connect(within),
       },

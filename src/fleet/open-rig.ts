@@ -41,7 +41,11 @@ function openManaged({ declared, context, state }: OpenRigOptions): Rig | undefi
   const { software } = program;
   const driver = driverNamed(program.driver) ?? null;
   return new ManagedRig({
-    ...{ program: programs(id), software, driver, now, knownControls: state().controls },
+    program: programs(id),
+    software,
+    driver,
+    now,
+    knownControls: state().controls,
     isSilent: () => isSilent(state()),
   });
 }

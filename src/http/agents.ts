@@ -94,7 +94,9 @@ export function addAgentRoute(app: FastifyInstance, { service, log }: Options): 
       Reflect.apply(reply.raw.detachSocket, reply.raw, [upgrade.socket]);
       sockets.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
         const connection = new AgentSocket(socket, {
-          ...{ log, mayTake: (bytes) => mayTake(agent, bytes), onClose: () => open.delete(connection) },
+          log,
+          mayTake: (bytes) => mayTake(agent, bytes),
+          onClose: () => open.delete(connection),
           carrier: upgrade.socket,
         });
         open.add(connection);

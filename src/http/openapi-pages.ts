@@ -22,7 +22,10 @@ const page = (operationId: string, summary: string, type: string, schema: Json, 
 });
 
 const sessionEntry = (operationId: string, { summary }: Operation, rest: Json): Json => ({
-  ...{ operationId, tags: ["service"], summary: marked(summary), description: sessionDescription },
+  operationId,
+  tags: ["service"],
+  summary: marked(summary),
+  description: sessionDescription,
   "x-rigbridge-addition": true,
   ...rest,
 });

@@ -137,7 +137,10 @@ const isInner = (schema: z.core.$ZodType): boolean => schema === Inner;
 /** An object with exactly one of its keys. */
 function oneOfItsKeys(schema: z.core.JSONSchema.BaseSchema): void {
   schema.oneOf = Object.entries(schema.properties ?? {}).map(([key, each]) => ({
-    ...{ type: "object", properties: { [key]: each }, required: [key], additionalProperties: false },
+    type: "object",
+    properties: { [key]: each },
+    required: [key],
+    additionalProperties: false,
   }));
   for (const key of ["type", "properties", "additionalProperties"] as const) delete schema[key];
 }
@@ -178,7 +181,8 @@ const replies = named({
   ...rows,
   ChannelState,
   // What is returned has its defaults, so that their schemas differ from those of bodies.
-  ...{ HttpPlug, MqttPlug: MqttPlugSettings },
+  HttpPlug,
+  MqttPlug: MqttPlugSettings,
   Session: session.Session,
   ...events,
 });
@@ -195,8 +199,15 @@ const bodies = named({
     MaintenanceSettings,
     SessionBody: session.SessionBody,
   },
-  ...{ Step, Condition, Scope: rules.Scope, Weekly, StatusWord, DeviceState, ReasonCode: readings.ReasonCode },
-  ...{ HttpPlugSettings, MqttPlugSettings },
+  Step,
+  Condition,
+  Scope: rules.Scope,
+  Weekly,
+  StatusWord,
+  DeviceState,
+  ReasonCode: readings.ReasonCode,
+  HttpPlugSettings,
+  MqttPlugSettings,
   ...suffixed(stepKinds, "Step"),
   ...suffixed(conditionKinds, "Condition"),
 });

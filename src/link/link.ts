@@ -67,43 +67,69 @@ export interface LinkAddress extends RigAddress {
  * Transports to a rig at this address; a port in the address applies to each of them. Each is made when its driver uses
  * it first, which most do with one of them. Opens no connection.
  */
-export function openLink(
-  { host, port, tls, dial }: LinkAddress,
+export const openLink = (
+  address: LinkAddress,
   credentials: Credentials,
   monotonicNow = () => performance.now(),
   knownControls: readonly Control[] = [],
   firmware = new RigFirmware({ now: monotonicNow }),
   now: () => number = Date.now,
-  { fans: knownFans = 0, wasRead = false, pace = new Pace(usualReadMs) }: EarlierReads = {},
-): Link {
-  let http: HttpTransport | undefined;
-  let rpc: RpcTransport | undefined;
-  let frames: FrameTransport | undefined;
-  let lines: LineTransport | undefined;
-  return {
-    get http() {
-      http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial, pace);
-      return http;
-    },
-    get rpc() {
-      rpc ??= rpcTransport(host, port ?? 4028, dial, pace);
-      return rpc;
-    },
-    get frames() {
-      frames ??= frameTransport(host, port ?? 4433, pace);
-      return frames;
-    },
-    get lines() {
-      lines ??= lineTransport(host, port ?? 3333, dial, pace);
-      return lines;
-    },
-    credentials,
-    knownControls,
-    knownFans,
-    wasRead,
-    pace,
-    firmware,
-    monotonicNow,
-    now,
-  };
+  earlier: EarlierReads = {},
+): Link => new OpenLink(address, { credentials, monotonicNow, knownControls, firmware, now }, earlier);
+
+/** A class, because V8 takes ten times the memory for an object literal with getters, and every rig has a link. */
+class OpenLink implements Link {
+  readonly credentials: Credentials;
+  readonly knownControls: readonly Control[];
+  readonly knownFans: number;
+  readonly wasRead: boolean;
+  readonly pace: Pace;
+  readonly firmware: RigFirmware;
+  readonly monotonicNow: () => number;
+  readonly now: () => number;
+  readonly #address: LinkAddress;
+  #http: HttpTransport | undefined;
+  #rpc: RpcTransport | undefined;
+  #frames: FrameTransport | undefined;
+  #lines: LineTransport | undefined;
+
+  constructor(
+    address: LinkAddress,
+    given: Pick<Link, "credentials" | "monotonicNow" | "knownControls" | "firmware" | "now">,
+    { fans = 0, wasRead = false, pace = new Pace(usualReadMs) }: EarlierReads,
+  ) {
+    this.#address = address;
+    this.credentials = given.credentials;
+    this.knownControls = given.knownControls;
+    this.knownFans = fans;
+    this.wasRead = wasRead;
+    this.pace = pace;
+    this.firmware = given.firmware;
+    this.monotonicNow = given.monotonicNow;
+    this.now = given.now;
+  }
+
+  get http(): HttpTransport {
+    const { host, port, tls, dial } = this.#address;
+    this.#http ??= httpTransport(host, port ?? (tls ? 443 : 80), tls, dial, this.pace);
+    return this.#http;
+  }
+
+  get rpc(): RpcTransport {
+    const { host, port, dial } = this.#address;
+    this.#rpc ??= rpcTransport(host, port ?? 4028, dial, this.pace);
+    return this.#rpc;
+  }
+
+  get frames(): FrameTransport {
+    const { host, port } = this.#address;
+    this.#frames ??= frameTransport(host, port ?? 4433, this.pace);
+    return this.#frames;
+  }
+
+  get lines(): LineTransport {
+    const { host, port, dial } = this.#address;
+    this.#lines ??= lineTransport(host, port ?? 3333, dial, this.pace);
+    return this.#lines;
+  }
 }

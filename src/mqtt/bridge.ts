@@ -135,7 +135,13 @@ class RunningBridge implements Bridge {
       settings.homeAssistant === false
         ? null
         : homeAssistant({
-            ...{ connection, topics, settings, version, currency, page, faults },
+            connection,
+            topics,
+            settings,
+            version,
+            currency,
+            page,
+            faults,
             canRestart: options.restart !== undefined,
             pools: () => pools.names,
             rules: () => this.#rules,
@@ -144,14 +150,20 @@ class RunningBridge implements Bridge {
             swept: () => staleTopics.sweep(),
           });
     this.#publishing = new Publishing({
-      ...{ connection, topics, units, faults, now },
+      connection,
+      topics,
+      units,
+      faults,
+      now,
       announcer: this.#announcer,
       qos: settings.qos,
       interval: settings.interval,
       notified: () => this.#publishCountsSoon(),
     });
     const responder = new Responder({
-      ...{ connection, log, now },
+      connection,
+      log,
+      now,
       base: settings.base,
       responseTopics: settings.responseTopics,
     });
@@ -162,7 +174,11 @@ class RunningBridge implements Bridge {
     const staleTopics = new StaleTopics(connection, topics, this.#publishing);
     const { claimDelays: delays } = options;
     this.#claim = new Claim({
-      ...{ connection, topics, run, log, place: placeOf(settings.url) },
+      connection,
+      topics,
+      run,
+      log,
+      place: placeOf(settings.url),
       ...(delays === undefined ? {} : { delays }),
       isOnline: () => this.#state === "online",
       publishAgain: () => {
@@ -176,7 +192,11 @@ class RunningBridge implements Bridge {
       changed: (conflict) => service.setWarning?.(conflictTitle, conflict),
     });
     const bridgeCommands = new BridgeCommands({
-      ...{ inbox, topics, base: settings.base, log, restart: options.restart },
+      inbox,
+      topics,
+      base: settings.base,
+      log,
+      restart: options.restart,
       changed: () => this.#publishInfo(),
     });
     const request = (message: Message): void => {
@@ -284,7 +304,10 @@ class RunningBridge implements Bridge {
       ...this.#run,
       mqtt: this.connection.version === 5 ? "5" : "3.1.1",
       log_level: log.level,
-      ...{ base, qos, interval, homeAssistant },
+      base,
+      qos,
+      interval,
+      homeAssistant,
       operations: requests ? [...this.#features].sort() : [],
     });
     this.connection.publish({ topic: this.#topics.info, payload, qos: 1, retain: true });

@@ -31,7 +31,9 @@ export async function startMqtt(options: MqttOptions): Promise<Bridge> {
       await broker.close();
     };
     return {
-      ...{ connection: bridge.connection, ended: bridge.ended, close },
+      connection: bridge.connection,
+      ended: bridge.ended,
+      close,
       get status() {
         return bridge.status;
       },

@@ -45,7 +45,17 @@ export function openCommands(options: ServiceOptions, base: Base, miners: Miners
   const holds = new PowerHolds({ store, power, now });
   const runOnRig = rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds));
   const loops = new Loops({
-    ...{ registry, store, power, holds, now, log, notices, runOnRig, heating, follow, repeat },
+    registry,
+    store,
+    power,
+    holds,
+    now,
+    log,
+    notices,
+    runOnRig,
+    heating,
+    follow,
+    repeat,
     messages: messages ?? null,
   });
   const runOnLoop = loopAction(loops, executor);
@@ -60,8 +70,17 @@ export function openCommands(options: ServiceOptions, base: Base, miners: Miners
     webTargets,
   };
   const runner = new StepRunner({
-    ...{ store, registry, executor, accessBook, book, stepsOf, loops, runOnLoop, holds },
-    ...{ limits, format },
+    store,
+    registry,
+    executor,
+    accessBook,
+    book,
+    stepsOf,
+    loops,
+    runOnLoop,
+    holds,
+    limits,
+    format,
     lastOutputOf: (minerId) => base.managed.lastOutputOf(minerId),
     effects: effectsOf(options, base, economics, new WebHooks(webTargets, log)),
   });
@@ -126,8 +145,16 @@ export function openAutomation(
 ) {
   const { config, store, log, now, accessBook, format, records, notices, hooks, channels, events } = base;
   const automation = new Automation({
-    ...{ registry, store, accessBook, now, format, log },
-    ...{ runs, notices, jobNotices, targets },
+    registry,
+    store,
+    accessBook,
+    now,
+    format,
+    log,
+    runs,
+    notices,
+    jobNotices,
+    targets,
     channelsOf: (makerId) => channels.reachedBy(accessOfMaker({ makerId }, accessBook)),
     values: {
       price: economics.priceAt,

@@ -132,7 +132,8 @@ const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
   const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
     path: [...above, group].map(({ name }) => name),
-    ...{ name: group.name, ...roomOf(group) },
+    name: group.name,
+    ...roomOf(group),
   }));
   const values = new Map(flat.map(({ path, ...group }) => [keyOf(path), { ...group, parentId: 0 }]));
   let rows = await store.groups.declare(values);

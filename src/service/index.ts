@@ -96,7 +96,12 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const { repeat = byTimer } = options;
   const stopSwitching = (options.switchingTurns ?? byTimer)(() => miners.switcher.turn(), switchingTurnMs);
   const farm = new FarmRecorder({
-    ...{ registry, store, log, now: base.now, currency: base.rates.currency, history: options.config.history },
+    registry,
+    store,
+    log,
+    now: base.now,
+    currency: base.rates.currency,
+    history: options.config.history,
     demoStore: records.demoStore,
   });
   const stopRecording = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);

@@ -71,7 +71,12 @@ export function openLedgers(options: LedgerOptions) {
   const open = ({ moneyDays: days }: Store): Ledger =>
     new Ledger({
       ...(days === store.moneyDays ? { takeRest } : {}),
-      ...{ days, localTime, now, log, currency: rates.currency, keepDays: config.history.hourly },
+      days,
+      localTime,
+      now,
+      log,
+      currency: rates.currency,
+      keepDays: config.history.hourly,
       tariffOf: (minerId) => tariffs.ofMiner(minerId),
       btc: () => rates.btc?.value,
     });

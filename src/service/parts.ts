@@ -57,7 +57,10 @@ const groupNames =
 export function openOutbox({ repeat = byTimer }: ServiceOptions, base: Base, { registry, webTargets }: Miners) {
   const { config, store, format, now, log, notices, channels } = base;
   const outbox = new Outbox({
-    ...{ rows: store.outbox, format, now, log },
+    rows: store.outbox,
+    format,
+    now,
+    log,
     timeZone: config.display.timeZone,
     targets: webTargets,
     groupsOf: groupNames(store, (minerId) => registry.noticeMiner(minerId)?.groupId),
@@ -158,7 +161,14 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
   const { demoStore, recorderOf } = base.records;
   const closing = new AbortController();
   const market: Market = new Market(config, {
-    ...{ coins, rates, tariffs, book, now, log, kept: store.keptValues, closing: closing.signal },
+    coins,
+    rates,
+    tariffs,
+    book,
+    now,
+    log,
+    kept: store.keptValues,
+    closing: closing.signal,
     messages: messages ?? null,
     activePools: () => activePools(registry),
     isDemo: () => registry.isDemoOnly,
@@ -167,7 +177,14 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
   });
   const localTime = localTimeIn(config.display.timeZone);
   const ledgers = openLedgers({
-    ...{ config, store, demoStore, now, log, rates, tariffs, localTime },
+    config,
+    store,
+    demoStore,
+    now,
+    log,
+    rates,
+    tariffs,
+    localTime,
     takeRest: (signal) => registry.countMoney(signal),
   });
   const power = new PowerTargets({
@@ -194,7 +211,11 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
     ledgerOf: ledgers.of,
     alarmsOf: (id) => base.alarms.of(id),
     presentation: {
-      ...{ format, coins, pools: book, prices, startedAt: now() },
+      format,
+      coins,
+      pools: book,
+      prices,
+      startedAt: now(),
       costOf: (id) => rounded(ledgers.of(id).costOf(id)),
       poolViewOf: (pool) => market.poolViews.of(pool),
     },
@@ -207,18 +228,27 @@ export function openMiners({ monotonicNow, messages, ownPort }: ServiceOptions, 
   });
   managed.useRegistry(registry);
   const switcher = new Switcher({
-    ...{ store, managed, coins, prices, now, log, benchmarks: base.benchmarks },
+    store,
+    managed,
+    coins,
+    prices,
+    now,
+    log,
+    benchmarks: base.benchmarks,
     monotonicNow: monotonicNow ?? (() => performance.now()),
     stateOf: (id) => registry.find(id)?.rig.state,
   });
   const economics = economicsOf({
-    ...{ tariffs, prices },
+    tariffs,
+    prices,
     profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
   const webTargets = openWebTargets({
     devices: new KnownDevices({
-      ...{ registry, managed, broker: brokerPlace(config.mqtt) },
+      registry,
+      managed,
+      broker: brokerPlace(config.mqtt),
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
     }),
     isOwnAddress: isAddressOf(config.http, ownPort),

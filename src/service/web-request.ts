@@ -111,7 +111,10 @@ function exchange(
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     const request = (isSecure ? httpsRequest : httpRequest)(url, {
-      ...{ method, signal, lookup: always(addresses), agent: false },
+      method,
+      signal,
+      lookup: always(addresses),
+      agent: false,
       headers: { "user-agent": "Rigbridge", accept: "*/*", ...headers, ...length, connection: "close" },
     });
     request.on("error", reject);

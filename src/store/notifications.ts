@@ -212,7 +212,16 @@ const fromRow = (row: Selectable<Tables["notification"]>): StoredNotification =>
 });
 
 const toRow = ({ id, key, time, last, count, closed, uid, title, source, message, ...each }: StoredNotification) => ({
-  ...{ id, key, time, last, count, closed, uid, title, source, message },
+  id,
+  key,
+  time,
+  last,
+  count,
+  closed,
+  uid,
+  title,
+  source,
+  message,
   miner_id: each.minerId,
   miner_name: each.minerName,
   severity: each.severity,

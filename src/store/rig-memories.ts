@@ -53,8 +53,15 @@ const batchMs = 100;
 
 const noRecords: RigMemory["records"] = { bestShare: null, foundBlocks: null };
 const blank: Omit<RigMemory, "minerId" | "layout"> = {
-  ...{ uid: null, driver: null, identity: null, controls: [], startedAt: null, energy: null, software: null },
-  ...{ reason: null, records: noRecords },
+  uid: null,
+  driver: null,
+  identity: null,
+  controls: [],
+  startedAt: null,
+  energy: null,
+  software: null,
+  reason: null,
+  records: noRecords,
 };
 const noLayout: Layout = { boards: [], fans: 0 };
 

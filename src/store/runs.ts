@@ -184,7 +184,10 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
       const time = now();
       const row = {
         ...others,
-        ...{ time, state, occurrence, waits },
+        time,
+        state,
+        occurrence,
+        waits,
         ended: state === "done" ? time : null,
         user_id: userId,
         parameters: JSON.stringify(parameters),
@@ -236,7 +239,11 @@ export const openRuns = async (sqlite: SqliteConnection, mark: RunMark, now: () 
         .orderBy("position")
         .execute();
       return rows.map(({ miner_id: minerId, state, message, step, past, command_id: commandId }) => ({
-        ...{ minerId, state, message, step, commandId },
+        minerId,
+        state,
+        message,
+        step,
+        commandId,
         past: Past.parse(JSON.parse(past)),
       }));
     },

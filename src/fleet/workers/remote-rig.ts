@@ -237,7 +237,20 @@ function plain(state: RigState): Omit<RigState, "reading" | "brief"> {
   const { uid, driver, identity, software, controls, layout, startedAt, energy, reason, records } = state;
   const { at, missed, trouble, restarting, hashingSince } = state;
   return {
-    ...{ uid, driver, identity, software, controls, layout, startedAt, energy, reason, records },
-    ...{ at, missed, trouble, restarting, hashingSince },
+    uid,
+    driver,
+    identity,
+    software,
+    controls,
+    layout,
+    startedAt,
+    energy,
+    reason,
+    records,
+    at,
+    missed,
+    trouble,
+    restarting,
+    hashingSince,
   };
 }

@@ -21,7 +21,16 @@ export interface Shape
 export function shapeOf(state: RigState): Shape {
   const { uid, driver, identity, software, controls, layout, reason, records, trouble, restarting, reading } = state;
   return {
-    ...{ uid, driver, identity, software, controls, layout, reason, records, trouble, restarting },
+    uid,
+    driver,
+    identity,
+    software,
+    controls,
+    layout,
+    reason,
+    records,
+    trouble,
+    restarting,
     ...(reading === null ? {} : rareOf(reading)),
     algorithm: reading?.readings.algorithm ?? null,
     powerSource: reading?.readings.powerSource ?? null,

@@ -28,9 +28,23 @@ export function withHostGpus(reading: Reading, gpus: readonly HostGpu[]): Readin
 export const unreadDevice = (device: DeviceReading): DeviceReading => ({
   ...device,
   status: "enabled",
-  ...{ hashrate: null, hashrateAverage: null, accepted: null, rejected: null, hardwareErrors: null, workUtility: null },
-  ...{ temperature: null, memoryTemperature: null, fanRpm: null, fanPercent: null, power: null },
-  ...{ clock: null, memoryClock: null, voltage: null, activity: null, powertune: null, intensity: null },
+  hashrate: null,
+  hashrateAverage: null,
+  accepted: null,
+  rejected: null,
+  hardwareErrors: null,
+  workUtility: null,
+  temperature: null,
+  memoryTemperature: null,
+  fanRpm: null,
+  fanPercent: null,
+  power: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  activity: null,
+  powertune: null,
+  intensity: null,
 });
 
 /** The model of a device: the host knows the name of a card, some programs only its number. */

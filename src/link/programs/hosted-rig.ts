@@ -129,7 +129,13 @@ export class HostedRig implements Rig {
     return {
       identity,
       readings: { ...unknownReadings(), hashrate: isStopped ? 0 : null, mining: isStopped ? false : null },
-      ...{ pools: [], devices: [], controls, poolActions: [], software, logInterval: null, workUtility: null },
+      pools: [],
+      devices: [],
+      controls,
+      poolActions: [],
+      software,
+      logInterval: null,
+      workUtility: null,
       halt,
     };
   }

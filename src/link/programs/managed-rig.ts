@@ -178,7 +178,11 @@ export class ManagedRig implements Rig {
   /** The pools that it was started with, unless it reports its own; it begins with the first. */
   #pools(runs: boolean): PoolReading[] {
     return this.#program.pools.map(({ url, worker }, index) => ({
-      ...{ index, url, worker, priority: index, active: runs && index === 0 },
+      index,
+      url,
+      worker,
+      priority: index,
+      active: runs && index === 0,
       ...({ status: "enabled", devFee: false, quota: null, accepted: null, rejected: null, stale: null } as const),
     }));
   }

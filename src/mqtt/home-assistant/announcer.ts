@@ -114,7 +114,9 @@ class HomeAssistant implements Announcer {
     this.#delays = options.delays ?? defaultDelays;
     this.#schedule = options.schedule ?? byTimer;
     this.#discovery = new Discovery({
-      ...{ connection: options.connection, settings: this.#settings, schedule: this.#schedule },
+      connection: options.connection,
+      settings: this.#settings,
+      schedule: this.#schedule,
       migrateMs: this.#delays.migrateMs,
     });
     this.#endReading = this.#readRetained();
@@ -197,7 +199,9 @@ class HomeAssistant implements Announcer {
     const groups = new Map([...this.#groups].map(([id, { group }]) => [id, group]));
     const { miners, unnamed } = this.#farm ?? { miners: [], unnamed: 0 };
     return {
-      ...{ settings: this.#settings, groups, count: miners.length + unnamed },
+      settings: this.#settings,
+      groups,
+      count: miners.length + unnamed,
       isAnnounced: (uid) => this.#discovery.has(minerId(this.#base, uid)),
     };
   }
@@ -205,7 +209,11 @@ class HomeAssistant implements Announcer {
   get #context(): DeviceContext {
     const { topics, version, currency, pools, page } = this.#options;
     return {
-      ...{ base: this.#base, topics, version, currency: currency ?? null, pools: pools === undefined ? [] : pools() },
+      base: this.#base,
+      topics,
+      version,
+      currency: currency ?? null,
+      pools: pools === undefined ? [] : pools(),
       detail: this.#settings.detail === "all",
       farmName: this.#settings.farmName,
       rules: this.#options.rules?.() ?? [],
@@ -232,7 +240,10 @@ class HomeAssistant implements Announcer {
   #readRetained(): () => void {
     const { connection, topics } = this.#options;
     return readRetained({
-      ...{ connection, filters: this.#discovery.filters, quietMs: this.#delays.quietMs, schedule: this.#schedule },
+      connection,
+      filters: this.#discovery.filters,
+      quietMs: this.#delays.quietMs,
+      schedule: this.#schedule,
       receive: (message) => this.#discovery.adopt(message, topics.state),
       done: () => {
         this.#hasReadRetained = true;

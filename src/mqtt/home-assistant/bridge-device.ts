@@ -33,7 +33,10 @@ export function bridgeConfig({ canCommand, canRestart }: BridgeAbilities, contex
         ...(canCommand
           ? {
               log_level: select("log_level", bridge.logLevel, {
-                ...{ name: "Log level", icon: "mdi:text-box-search", options: logLevels, ...config },
+                name: "Log level",
+                icon: "mdi:text-box-search",
+                options: logLevels,
+                ...config,
               }),
             }
           : {}),

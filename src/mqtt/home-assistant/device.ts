@@ -59,7 +59,12 @@ export function deviceConfig(
   const { name, hardware, softwareType, macAddress, identity } = miner;
   const firmware = identity?.firmware ?? softwareType;
   const subject = {
-    ...{ miner, topics, currency, detail, pools, previous },
+    miner,
+    topics,
+    currency,
+    detail,
+    pools,
+    previous,
     state: minerState(miner, display),
     hashrateUnit: display?.name ?? null,
   };

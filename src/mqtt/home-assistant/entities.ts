@@ -292,7 +292,8 @@ const counted = { state_class: "total_increasing", ...diagnostic } as const;
 export const entities = {
   status: ({ field }) => ({
     [field]: sensor(field, {
-      ...{ device_class: "enum", icon: "mdi:list-status" },
+      device_class: "enum",
+      icon: "mdi:list-status",
       options: minerStatuses.map((status) => status.toLowerCase()),
     }),
   }),
@@ -347,7 +348,8 @@ export const entities = {
       ? {}
       : {
           [field]: sensor("heat_demand_percent" satisfies DerivedField, {
-            ...{ unit_of_measurement: "%", icon: "mdi:radiator" },
+            unit_of_measurement: "%",
+            icon: "mdi:radiator",
             ...measurement,
             ...diagnostic,
           }),

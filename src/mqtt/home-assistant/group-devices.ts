@@ -57,7 +57,9 @@ export function farmConfig(
     {
       id: farmId(base),
       info: {
-        ...{ name: farmName, model: "Rigbridge", sw_version: version },
+        name: farmName,
+        model: "Rigbridge",
+        sw_version: version,
         ...(page === undefined ? {} : { configuration_url: page }),
       },
       state: topics.summary,
@@ -67,12 +69,16 @@ export function farmConfig(
         ...sums(groupState(farmName, miners, display, null), display, previous, context),
         ...ruleButtons(context.rules, topics.farm),
         notifications: sensor("unacknowledged", {
-          ...{ name: "Open notifications", icon: "mdi:bell-badge", state_topic: topics.notifications },
+          name: "Open notifications",
+          icon: "mdi:bell-badge",
+          state_topic: topics.notifications,
           ...measurement,
           ...diagnostic,
         }),
         alarms: sensor("alarms", {
-          ...{ name: "Alarms", icon: "mdi:alarm-light", state_topic: topics.notifications },
+          name: "Alarms",
+          icon: "mdi:alarm-light",
+          state_topic: topics.notifications,
           ...measurement,
           ...diagnostic,
         }),

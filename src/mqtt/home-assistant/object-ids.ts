@@ -51,6 +51,14 @@ export function slugOf(name: string): string | null {
 
 /** Letters that Unicode does not decompose. */
 const latin: Readonly<Record<string, string>> = {
-  ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d" },
-  ...{ ð: "d", þ: "th", ł: "l", ħ: "h", ı: "i" },
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ł: "l",
+  ħ: "h",
+  ı: "i",
 };

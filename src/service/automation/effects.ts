@@ -72,7 +72,9 @@ export async function takeEffect(
       key: rule === null ? null : ruleNoticeKey(rule.id, minerId ?? 0, channel),
       isEnd: rule?.isEnd ?? false,
       reportsAbsence: rule?.reportsAbsence ?? false,
-      ...{ minerId, severity, title: title === undefined ? null : text(title) },
+      minerId,
+      severity,
+      title: title === undefined ? null : text(title),
       channels: sentTo,
       text: text(step.text),
     });

@@ -49,7 +49,11 @@ export class JobNotices {
     const more = troubles.length > named ? [`and ${troubles.length - named} more`] : [];
     const by = cause.kind === "schedule" || id === null ? "" : ` (action ${id} by ${actor})`;
     this.#notices.raise({
-      ...{ key, minerId: null, source: "Jobs", severity: "warning", title: `${what} failed` },
+      key,
+      minerId: null,
+      source: "Jobs",
+      severity: "warning",
+      title: `${what} failed`,
       message: `${sums.join(", ")}${by}: ${[...names, ...more].join("; ")}`,
     });
   }

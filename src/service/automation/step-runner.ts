@@ -252,7 +252,9 @@ export class StepRunner {
     const name = kind === "rule" || kind === "manual" ? store.rules.get(id)?.name : undefined;
     const { access, maker } = this.#rights(cause, caller);
     const texts = textsOf({
-      ...{ entryOf: (minerId) => registry.find(minerId), lastOutputOf, format },
+      entryOf: (minerId) => registry.find(minerId),
+      lastOutputOf,
+      format,
       groupName: (groupId) => store.groups.get(groupId)?.name ?? null,
     });
     const members = () => [...registry.entriesFor(both(access, maker))].map(({ facts }) => facts.id);
@@ -289,7 +291,9 @@ async function switched({ plug }: Entry["rig"], on: boolean, signal: AbortSignal
 }
 
 const commandCause = ({ id, cause: { kind, key, id: ownerId, safety } }: StepRun) => ({
-  ...{ kind, key, run: id },
+  kind,
+  key,
+  run: id,
   // A bulk action of no template or rule has 0.
   ...(ownerId === 0 ? {} : { id: ownerId }),
   ...(safety === true ? { safety } : {}),

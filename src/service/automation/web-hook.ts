@@ -51,7 +51,9 @@ async function answerTo(
 ): Promise<string> {
   const type = /^\s*[[{]/.test(body ?? "") ? "application/json" : "text/plain; charset=utf-8";
   const { status } = await sendWebRequest(target, {
-    ...{ method, signal, isAnswerRead: false },
+    method,
+    signal,
+    isAnswerRead: false,
     headers: { ...(body === null ? {} : { "content-type": type }), ...lowerCase(headers) },
     body: body ?? undefined,
   });

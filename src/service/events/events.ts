@@ -219,7 +219,8 @@ export class Events {
     return new Subscriber(
       { ring: this.#ring, limits: this.#limits, view, since },
       {
-        ...{ caller, types },
+        caller,
+        types,
         after: typeof after === "string" ? this.#eventOf(after) : after,
         hasRows: typeof after === "string",
         rows: "view" in rows ? watchedRows(rows) : null,

@@ -102,7 +102,8 @@ function together(own: readonly FarmStep[], demo: readonly FarmStep[], step: num
 }
 
 const sumOf = (one: FarmStep, other: FarmStep): FarmStep => ({
-  ...{ time: Math.min(one.time, other.time), ends: Math.max(one.ends, other.ends) },
+  time: Math.min(one.time, other.time),
+  ends: Math.max(one.ends, other.ends),
   missing: Math.max(one.missing, other.missing),
   // It is unknown only where they mine something unknown.
   hashrate: one.hashrate === null || other.hashrate === null ? null : one.hashrate + other.hashrate,

@@ -49,7 +49,12 @@ export class Benchmarks {
 
   readonly listBenchmarks = async () =>
     this.#rows.all().map(({ id, model, software, algorithm, hashrate, power, at }) => ({
-      ...{ id, model, software, algorithm, hashrate, power },
+      id,
+      model,
+      software,
+      algorithm,
+      hashrate,
+      power,
       at: new Date(at).toISOString(),
     }));
 

@@ -251,9 +251,24 @@ export class HostAgents {
 }
 
 const withoutFigures = ({ id, name, vendor, vendorId, pciBusId, memory }: HostGpu): HostGpu => ({
-  ...{ id, name, vendor, vendorId, pciBusId, memory, lost: false },
-  ...{ activity: null, clock: null, memoryClock: null, voltage: null, powertune: null, fanRpm: null, fanPercent: null },
-  ...{ temperature: null, memoryTemperature: null, power: null, powerLimit: null },
+  id,
+  name,
+  vendor,
+  vendorId,
+  pciBusId,
+  memory,
+  lost: false,
+  activity: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  powertune: null,
+  fanRpm: null,
+  fanPercent: null,
+  temperature: null,
+  memoryTemperature: null,
+  power: null,
+  powerLimit: null,
 });
 
 export const neverConnected = (hostname: string): RigbridgeError =>

@@ -35,7 +35,11 @@ export function hostOperations(context: HostContext): HostOperations {
   const { store, accessBook, agents, managed } = context;
   const { hosts, managedMiners } = store;
   const present = ({ id, description, hostname, uid, groupId }: Stored<StoredHost>): Host => ({
-    ...{ id, description, hostname, uid, groupId },
+    id,
+    description,
+    hostname,
+    uid,
+    groupId,
     agent: agents.present(id),
   });
   const minersOn = (id: number) => enabled(managedMiners).filter(({ hostId }) => hostId === id);

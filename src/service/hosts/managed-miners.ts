@@ -62,7 +62,11 @@ export class ManagedMiners implements AgentListener {
     const { id, owner, key, disabled, description } = miner;
     return {
       ...blankMiner,
-      ...{ id, owner, key, disabled, address: host.hostname },
+      id,
+      owner,
+      key,
+      disabled,
+      address: host.hostname,
       name: description || this.nameOf(miner, host),
       uid: minerUid(host.uid ?? `host-${host.id}`, id),
       groupId: miner.groupId ?? host.groupId,
@@ -114,7 +118,10 @@ export class ManagedMiners implements AgentListener {
     // If its agent does not allow GPU settings, those of the file are left out: otherwise no program would start.
     const settings = session?.permissions?.gpuSettings === true ? gpuSettings : [];
     return programOf(miner, {
-      ...{ store, coins, software: this.softwareOf(miner), name: miner.description || this.nameOf(miner) },
+      store,
+      coins,
+      software: this.softwareOf(miner),
+      name: miner.description || this.nameOf(miner),
       system: session?.host?.system ?? "",
       modelSettings: { settings, gpus: session?.host?.gpus ?? [] },
     });

@@ -157,7 +157,9 @@ export class ManagedProgram implements HostProgram {
 
 const notRun = {
   status: "stopped" as ProgramStatus,
-  ...{ startedAt: null, apiPort: null, apiToken: null },
+  startedAt: null,
+  apiPort: null,
+  apiToken: null,
 };
 
 /** The agent may have carried out the request. */

@@ -90,8 +90,12 @@ export function programOf(
   const isSecond = (pool: StoredPool): boolean =>
     second !== null && pool.coinAlgorithm !== "" && !takes(pool, first, coins) && takes(pool, second, coins);
   return {
-    ...{ id: miner.id, name, software: software.id, files },
-    ...{ algorithm: first, dualAlgorithm: second },
+    id: miner.id,
+    name,
+    software: software.id,
+    files,
+    algorithm: first,
+    dualAlgorithm: second,
     pools: pools
       .filter((pool) => !isSecond(pool))
       .slice(0, mostPools)

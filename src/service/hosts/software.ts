@@ -33,7 +33,9 @@ export function softwareOf(id: string, own: readonly OwnSoftware[]): Software | 
   }
   return {
     isDeclared,
-    ...{ id, name: known.name, api: known.api },
+    id,
+    name: known.name,
+    api: known.api,
     algorithms: Object.keys(known.algorithms),
     dualsOf: (algorithm) => Object.keys(known.dual[algorithm] ?? {}),
   };

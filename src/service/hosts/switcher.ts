@@ -96,7 +96,10 @@ export class Switcher {
       measuring: known?.measuring != null,
       options: options.map(({ hashrate, power, revenue, knownCost: cost }, index) => ({
         algorithm: switching.choices[index]?.algorithm ?? "",
-        ...{ hashrate, power, revenue, cost },
+        hashrate,
+        power,
+        revenue,
+        cost,
         profit: revenue === null || cost === null ? null : revenue - cost,
       })),
     };
@@ -122,7 +125,9 @@ export class Switcher {
     // A choice that could not be measured is not worth staying with.
     const isMeasured = turn.options[turn.present]?.hashrate != null;
     const { key, why } = decide({
-      ...{ mode: switching.mode, options: turn.options, hysteresis: switching.hysteresis / 100 },
+      mode: switching.mode,
+      options: turn.options,
+      hysteresis: switching.hysteresis / 100,
       present: isMeasured ? String(turn.present) : null,
       since: miner.switchedAt ?? 0,
       now: this.#options.now(),
@@ -218,8 +223,12 @@ export class Switcher {
     const found = this.#known.get(minerId);
     if (found !== undefined) return found;
     const known: Known = {
-      ...{ meter: new BenchmarkMeter(), unmeasurable: new Map() },
-      ...{ readAt: null, models: null, measuring: null, why: null },
+      meter: new BenchmarkMeter(),
+      unmeasurable: new Map(),
+      readAt: null,
+      models: null,
+      measuring: null,
+      why: null,
     };
     this.#known.set(minerId, known);
     return known;

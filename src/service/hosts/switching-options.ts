@@ -28,7 +28,9 @@ export function pricedOptions(choices: readonly ChoiceFacts[], electricity: numb
     const { hashrate, power } = expected ?? { hashrate: null, power: null };
     const knownCost = electricity === undefined ? 0 : costOf(power, electricity);
     return {
-      ...{ key, hashrate, power },
+      key,
+      hashrate,
+      power,
       revenue: hashrate === null || worth === null ? null : (hashrate / 1e6) * worth,
       cost: someDraw ? knownCost : 0,
       knownCost,

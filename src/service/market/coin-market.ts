@@ -86,8 +86,13 @@ export class CoinMarket {
     }
     return {
       coins: [...known.coins].map(([shortName, { algorithm, work, price }]) => ({
-        ...{ shortName, algorithm, ...(work ?? noWork), priceBtc: price?.btc ?? null, priceUsd: price?.usd ?? null },
-        ...{ workAt: work?.at ?? null, priceAt: price?.at ?? null },
+        shortName,
+        algorithm,
+        ...(work ?? noWork),
+        priceBtc: price?.btc ?? null,
+        priceUsd: price?.usd ?? null,
+        workAt: work?.at ?? null,
+        priceAt: price?.at ?? null,
       })),
       btc: Object.fromEntries([...known.btc].map(([currency, { value }]) => [currency, value])),
       btcAt: Object.fromEntries([...known.btc].map(([currency, { at: time }]) => [currency, time])),
@@ -163,7 +168,11 @@ export class CoinMarket {
     if (coin === undefined || (facts.algorithm !== "" && !this.#coins.isSameAlgorithm(coin.algorithm, facts.algorithm)))
       return;
     const row = known.coins.get(facts.shortName) ?? {
-      ...{ algorithm: facts.algorithm, work: null, price: null, heldWork: null, heldPrice: null },
+      algorithm: facts.algorithm,
+      work: null,
+      price: null,
+      heldWork: null,
+      heldPrice: null,
     };
     known.coins.set(facts.shortName, row);
     const factor = this.#coins.algorithm(coin.algorithm)?.hashesPerDifficulty ?? null;

@@ -22,8 +22,12 @@ export const entsoe: PriceSource = {
   requests: ({ area = "", token = "" }, url, now) => {
     const start = Math.floor(now / dayMs - 1) * dayMs;
     const query = new URLSearchParams({
-      ...{ securityToken: token, documentType: "A44", in_Domain: area, out_Domain: area },
-      ...{ periodStart: stamp(start), periodEnd: stamp(start + 4 * dayMs) },
+      securityToken: token,
+      documentType: "A44",
+      in_Domain: area,
+      out_Domain: area,
+      periodStart: stamp(start),
+      periodEnd: stamp(start + 4 * dayMs),
     });
     return [{ url: `${url}/api?${query}` }];
   },

@@ -65,11 +65,15 @@ export class Market {
       now,
     );
     this.#coinSources = facts.map(({ settings, url, source }) => ({
-      ...{ settings, source },
+      settings,
+      source,
       feed: new Feed(
         {
-          ...{ shape: coinSources[settings.type], settings: { ...settings, currency: rates.currency }, url },
-          ...{ everyMs: settings.every * 1000, schema: MarketFacts },
+          shape: coinSources[settings.type],
+          settings: { ...settings, currency: rates.currency },
+          url,
+          everyMs: settings.every * 1000,
+          schema: MarketFacts,
           identity: ["coins", settings.type, JSON.stringify(settings.coins), rates.currency],
           take: (value: MarketFacts, at: number) => this.coinMarket.take(source, value, at),
         },

@@ -104,7 +104,12 @@ const publicPool: PoolSource = {
 };
 
 const units: Readonly<Record<PoolViewSettings["unit"], number>> = {
-  ...{ "H/s": 1, "kH/s": 1e3, "MH/s": 1e6, "GH/s": 1e9, "TH/s": 1e12, "PH/s": 1e15 },
+  "H/s": 1,
+  "kH/s": 1e3,
+  "MH/s": 1e6,
+  "GH/s": 1e9,
+  "TH/s": 1e12,
+  "PH/s": 1e15,
 };
 
 /** Any other pool, by the paths of the configuration. */

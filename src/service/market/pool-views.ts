@@ -71,7 +71,11 @@ export class PoolViews {
     if (view === null) return null;
     const { hashrate, rejected, balance, lastShare } = view;
     return {
-      ...{ hashrate, rejected, balance, source: account.feed.host, at: new Date(account.feed.at).toISOString() },
+      hashrate,
+      rejected,
+      balance,
+      source: account.feed.host,
+      at: new Date(account.feed.at).toISOString(),
       lastShareUtc: lastShare === null ? null : new Date(lastShare).toISOString(),
     };
   }
@@ -94,7 +98,11 @@ export class PoolViews {
     let known: PoolFacts = [];
     const feed = new Feed(
       {
-        ...{ shape: poolViewSources[settings.type], settings, url, everyMs: settings.every * 1000, schema: PoolFacts },
+        shape: poolViewSources[settings.type],
+        settings,
+        url,
+        everyMs: settings.every * 1000,
+        schema: PoolFacts,
         identity: ["pool", settings.type],
         take: (facts: PoolFacts) => {
           known = facts;

@@ -32,7 +32,11 @@ function byAddress({ settings, curve }: PriceFeed, context: PriceFeedContext): R
   const url = addressOf(shape, settings.url);
   const feed = new Feed(
     {
-      ...{ shape, settings, url, everyMs: settings.every * 1000, schema: PriceFacts },
+      shape,
+      settings,
+      url,
+      everyMs: settings.every * 1000,
+      schema: PriceFacts,
       identity: [
         "prices",
         settings.type,

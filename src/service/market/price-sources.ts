@@ -84,7 +84,10 @@ const nordpool: PriceSource = {
     // Midnight of the rig may be on the day before or after.
     [0, 24].map((hours) => ({
       url: `${url}/api/DayAheadPrices?${new URLSearchParams({
-        ...{ date: centralEurope(now + hours * hourMs).date, market: "DayAhead", deliveryArea: area, currency },
+        date: centralEurope(now + hours * hourMs).date,
+        market: "DayAhead",
+        deliveryArea: area,
+        currency,
       })}`,
     })),
   read: (answers, { area = "" }, remark) => {

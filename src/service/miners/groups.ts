@@ -11,7 +11,9 @@ import type { GroupSection } from "./miner-json-cache.ts";
 type GroupOperations = Pick<MiningService, "listGroups" | "addGroup" | "changeGroup" | "deleteGroup">;
 
 const presentGroup = ({ id, name, parentId, room = false, owner }: Stored<StoredGroup>): Group => ({
-  ...{ id, name, parentId },
+  id,
+  name,
+  parentId,
   ...(room ? { room } : {}),
   ...(owner === "file" ? { owner } : {}),
 });

@@ -187,7 +187,10 @@ export class MinerRegistry {
     this.#readings = new ReadingWatch(options.log, (watched) => this.fleet.watchKeys(watched));
     const { store, notices, now } = options;
     this.outages = new Outages({
-      ...{ entries: () => this.#entries.values(), store, notices, now },
+      entries: () => this.#entries.values(),
+      store,
+      notices,
+      now,
       reportAbsence: ({ rig }) => this.#raiseAbsence(rig),
     });
     this.jsonCache = new MinerJsonCache(
@@ -712,7 +715,11 @@ export class MinerRegistry {
     if (figures === undefined) return;
     const { groupId, dual } = figures;
     ledger.take(id, {
-      ...{ at, energy, groupId, ...revenueOf(dual?.[0] ?? figures), second: dual && revenueOf(dual[1]) },
+      at,
+      energy,
+      groupId,
+      ...revenueOf(dual?.[0] ?? figures),
+      second: dual && revenueOf(dual[1]),
       readEveryMs: declared.interval,
     });
   }
@@ -813,7 +820,10 @@ function readsPerSecond({ store, poll }: MinerRegistryOptions): number {
 
 /** What the ledger takes of one of the works of a miner. */
 const revenueOf = ({ earnings: { revenuePerDay, revenueBtc }, coinKey, algorithmKey }: MinerWork) => ({
-  ...{ revenuePerDay, revenueBtcPerDay: revenueBtc, coin: coinKey, algorithm: algorithmKey },
+  revenuePerDay,
+  revenueBtcPerDay: revenueBtc,
+  coin: coinKey,
+  algorithm: algorithmKey,
 });
 
 /** For the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
@@ -827,8 +837,7 @@ const declaredOf = (
   const { program } = miner;
   const address =
     program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
-  return {
-    ...(program === undefined ? {} : { program }),
+  const declared = {
     id: miner.id,
     address,
     credentials: {
@@ -846,6 +855,7 @@ const declaredOf = (
     offlineExpected: miner.offlineExpected,
     disabled: miner.disabled || (program === undefined && isNoRig(address)),
   };
+  return program === undefined ? declared : { ...declared, program };
 };
 
 function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
@@ -875,6 +885,12 @@ export const blankMiner: Omit<StoredMiner, "address"> = {
 };
 
 const demoRow = ({ address, ...demo }: DemoMiner, index: number): Stored<StoredMiner> => ({
-  ...{ ...blankMiner, ...demo, id: firstDemoId + index, tags: ["demo"] },
-  ...{ owner: "file", key: null, disabled: false, address: formatAddress(parseAddress(address)) },
+  ...blankMiner,
+  ...demo,
+  id: firstDemoId + index,
+  tags: ["demo"],
+  owner: "file",
+  key: null,
+  disabled: false,
+  address: formatAddress(parseAddress(address)),
 });

@@ -16,7 +16,10 @@ export function presentSettings(row: Stored<StoredMiner>): MinerSettings {
   const { owner, address, driver, interval, offlineExpected, username, password, token, supply } = row;
   return {
     declaredBy: owner === "file" ? "file" : "api",
-    ...{ address, driver, interval, offlineExpected },
+    address,
+    driver,
+    interval,
+    offlineExpected,
     hasLogin: username !== null || password !== null || token !== null,
     supply: supply === null ? null : withoutPassword(supply),
   };

@@ -83,7 +83,10 @@ export class Outages {
       if (gone.length < fewest || gone.length < answering.length) continue;
       this.#open.set(place, { since: now(), returnedAt: now(), lookedAt: now() });
       notices.raise({
-        ...{ key: prefix + place, minerId: null, source: "System", severity: "warning" },
+        key: prefix + place,
+        minerId: null,
+        source: "System",
+        severity: "warning",
         title: `${this.#nameOf(place)} offline`,
         message: `${counted(gone.length, gone.length + answering.length)} do not answer. Check the network and the power there`,
         groups: [...new Set(gone.flatMap((rig) => this.#groupsOf(rig).map((id) => this.#groupName(id))))],

@@ -43,7 +43,12 @@ export interface NoticeCounts {
 }
 
 export const noNotices: NoticeCounts = {
-  ...{ total: 0, demos: 0, lacks: { revenue: 0, power: 0, price: 0 }, earns: false, logins: 0, login: null },
+  total: 0,
+  demos: 0,
+  lacks: { revenue: 0, power: 0, price: 0 },
+  earns: false,
+  logins: 0,
+  login: null,
 };
 
 /** Makes the metadata of replies. */

@@ -55,7 +55,12 @@ export function earningsOf({ hashrate, power, coin, second = null }: Earning, pr
   const profitPerDay = difference(revenuePerDay, costPerDay);
   const costBtc = costPerDay === 0 ? 0 : costPerDay === null || btc === undefined ? null : costPerDay / btc;
   return {
-    ...{ revenuePerDay, costPerDay, profitPerDay, currency, revenueBtc, profitBtc: difference(revenueBtc, costBtc) },
+    revenuePerDay,
+    costPerDay,
+    profitPerDay,
+    currency,
+    revenueBtc,
+    profitBtc: difference(revenueBtc, costBtc),
     electricityPrice: electricity ?? null,
     breakEvenPrice: breakEven(revenuePerDay, kilowattHours),
   };

@@ -165,7 +165,11 @@ export class Ledger {
     this.#sum(keyOf(read), {
       seconds: isGap ? 0 : seconds,
       energy: drawn,
-      ...{ cost, costBtc, revenue, revenueBtc, profit },
+      cost,
+      costBtc,
+      revenue,
+      revenueBtc,
+      profit,
       profitBtc: less(revenueBtc ?? (other?.revenueBtc == null ? null : 0), costBtc),
       compared: profit === null ? 0 : seconds,
       uncosted: cost === null ? seconds : 0,
@@ -173,7 +177,8 @@ export class Ledger {
     });
     if (second !== null && other !== null)
       this.#sum(keyOf(second), {
-        ...{ ...nothingCounted, ...other },
+        ...nothingCounted,
+        ...other,
         profit: cost === null ? null : other.revenue,
         profitBtc: costBtc === null ? null : other.revenueBtc,
       });
@@ -211,7 +216,13 @@ export class Ledger {
 }
 
 const nothingCounted = {
-  ...{ seconds: 0, energy: null, cost: 0, costBtc: 0, compared: 0, uncosted: 0, unearned: 0 },
+  seconds: 0,
+  energy: null,
+  cost: 0,
+  costBtc: 0,
+  compared: 0,
+  uncosted: 0,
+  unearned: 0,
 } as const;
 
 const less = (revenue: number | null, cost: number | null): number | null =>

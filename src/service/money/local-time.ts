@@ -20,7 +20,12 @@ const keptAnswers = 16;
 export function localTimeIn(timeZone: string | undefined): LocalClock {
   const format = new Intl.DateTimeFormat("en-US-u-hc-h23-nu-latn", {
     ...(timeZone === undefined ? {} : { timeZone }),
-    ...{ year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", weekday: "short" },
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    weekday: "short",
   });
   const answers = new Map<number, LocalTime>();
   return (time) => {

@@ -62,7 +62,9 @@ export const moneyOperations = (context: MoneyContext): Pick<MiningService, "get
       await nextTurn();
     }
     return {
-      ...{ by, of, currency },
+      by,
+      of,
+      currency,
       list: lines.all().map(({ period, subject, sums }) => ({
         ...present(period, sums),
         ...named(of, subject, context),
@@ -125,7 +127,9 @@ function pricesIn(tariff: Tariff, from: number, to: number) {
     time = end;
   }
   return found.map(({ start, end, value }) => ({
-    ...{ start: new Date(start).toISOString(), end: new Date(end).toISOString(), value },
+    start: new Date(start).toISOString(),
+    end: new Date(end).toISOString(),
+    value,
   }));
 }
 
@@ -144,8 +148,17 @@ const dateBefore = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) - days * dayMs).toISOString().slice(0, 10);
 
 const nothing: MoneySums = {
-  ...{ seconds: 0, energy: null, cost: null, costBtc: null, revenue: null, revenueBtc: null, profit: null },
-  ...{ profitBtc: null, compared: 0, uncosted: 0, unearned: 0 },
+  seconds: 0,
+  energy: null,
+  cost: null,
+  costBtc: null,
+  revenue: null,
+  revenueBtc: null,
+  profit: null,
+  profitBtc: null,
+  compared: 0,
+  uncosted: 0,
+  unearned: 0,
 };
 
 interface Line {
@@ -194,8 +207,15 @@ function withOuter(groupId: number, parents: ReadonlyMap<number, number>): numbe
 function present(period: string, sums: MoneySums): MoneyReport["totalList"][number] {
   const { seconds, energy, cost, revenue, profit, revenueBtc, profitBtc, compared, uncosted, unearned } = sums;
   return {
-    ...{ period, hours: seconds / 3600, energy, cost, revenue, profit, profitHours: compared / 3600 },
-    ...{ revenueBtc, profitBtc },
+    period,
+    hours: seconds / 3600,
+    energy,
+    cost,
+    revenue,
+    profit,
+    profitHours: compared / 3600,
+    revenueBtc,
+    profitBtc,
     incomplete: uncosted > 0 || unearned > 0,
   };
 }

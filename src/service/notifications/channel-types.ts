@@ -42,7 +42,11 @@ type HttpSettings = Exclude<ChannelSettings, { type: "mail" | "http" }>;
 const isBusy = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 const retry = { isTried: isBusy, firstMs: 5_000, longestMs: 600_000 } as const;
 const usual = {
-  ...{ method: "POST", headers: {}, escape: escapes.plain, retry, repeatable: false },
+  method: "POST",
+  headers: {},
+  escape: escapes.plain,
+  retry,
+  repeatable: false,
   limits: { title: 200, message: 2000 },
 } as const;
 const json = { "content-type": "application/json" };
@@ -74,8 +78,11 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
     url: "{{url}}/",
     headers: { ...json, authorization: "Bearer {{token}}" },
     body: {
-      ...{ topic: "{{topic}}", title: "{{title}}", message: "{{message}}" },
-      ...{ priority: "{{priority}}", tags: "{{tags}}" },
+      topic: "{{topic}}",
+      title: "{{title}}",
+      message: "{{message}}",
+      priority: "{{priority}}",
+      tags: "{{tags}}",
     },
     levels: {
       info: { priority: 3, tags: ["information_source"] },
@@ -90,7 +97,9 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
     url: "{{url}}/bot{{token}}/sendMessage",
     headers: json,
     body: {
-      ...{ chat_id: "{{chat}}", text: "<b>{{title}}</b>\n{{message}}", parse_mode: "HTML" },
+      chat_id: "{{chat}}",
+      text: "<b>{{title}}</b>\n{{message}}",
+      parse_mode: "HTML",
       disable_notification: "{{silent}}",
     },
     escape: escapes.html,
@@ -109,8 +118,13 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
     url: "{{url}}/1/messages.json",
     headers: json,
     body: {
-      ...{ token: "{{token}}", user: "{{user}}", title: "{{title}}", message: "{{message}}" },
-      ...{ priority: "{{priority}}", retry: "{{repeat}}", expire: "{{expire}}" },
+      token: "{{token}}",
+      user: "{{user}}",
+      title: "{{title}}",
+      message: "{{message}}",
+      priority: "{{priority}}",
+      retry: "{{repeat}}",
+      expire: "{{expire}}",
     },
     levels: {
       info: { priority: -1 },
@@ -191,9 +205,16 @@ const types: { readonly [T in HttpSettings["type"]]: HttpChannel } = {
     url: "{{url}}",
     headers: json,
     body: {
-      ...{ id: "{{id}}", event: "{{event}}", severity: "{{severity}}", time: "{{time}}" },
-      ...{ title: "{{title}}", message: "{{message}}", count: "{{count}}" },
-      ...{ miner: "{{miner}}", group: "{{group}}", miners: "{{miners}}" },
+      id: "{{id}}",
+      event: "{{event}}",
+      severity: "{{severity}}",
+      time: "{{time}}",
+      title: "{{title}}",
+      message: "{{message}}",
+      count: "{{count}}",
+      miner: "{{miner}}",
+      group: "{{group}}",
+      miners: "{{miners}}",
     },
     limits: { title: 200, message: 10_000 },
     success: {},
@@ -212,7 +233,11 @@ export function httpChannel(settings: ChannelSettings): HttpChannel | null {
     Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "application/json";
   const { contains } = success;
   return {
-    ...{ method, url, body, repeatable: rule.repeatable, limits: usual.limits },
+    method,
+    url,
+    body,
+    repeatable: rule.repeatable,
+    limits: usual.limits,
     headers: { "content-type": type, ...headers },
     escape: escapeOf(type),
     success: {

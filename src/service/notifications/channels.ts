@@ -153,7 +153,10 @@ function stateOf({ row, settings, problem }: ListedChannel, rows: readonly Outbo
   const lastSent = ended.find(({ state }) => state === "sent")?.ended ?? null;
   const last = rows.findLast(({ state, error }) => state === "waiting" && error !== null) ?? ended[0];
   return {
-    ...{ id: row.id, key: row.name, owner: row.owner, problem },
+    id: row.id,
+    key: row.name,
+    owner: row.owner,
+    problem,
     type: settings?.type ?? "",
     host: settings === null ? "" : hostOf(settings),
     from: settings?.from ?? "warning",
@@ -183,8 +186,10 @@ function sharedChannels(book: ChannelBook, groups: readonly Stored<StoredGroup>[
       const state = stateOf(channel, []);
       return {
         ...state,
-        ...{ groups: visible(state.groups), sharedWith: visible(state.sharedWith) },
-        ...{ host: "", settings: {} },
+        groups: visible(state.groups),
+        sharedWith: visible(state.sharedWith),
+        host: "",
+        settings: {},
       };
     });
 }

@@ -139,7 +139,11 @@ export class Outbox implements NoticeListener {
         level: "info",
         title: "Test of Rigbridge",
         message: `This channel, ${key}, works.`,
-        ...{ count: 1, miner: "", group: "", miners: [], time },
+        count: 1,
+        miner: "",
+        group: "",
+        miners: [],
+        time,
       })
     );
   }

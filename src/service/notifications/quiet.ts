@@ -19,5 +19,7 @@ export function isQuiet(
 const wallTime = (now: number, timeZone: string | undefined): string =>
   new Intl.DateTimeFormat("en-GB", {
     ...(timeZone === undefined ? {} : { timeZone }),
-    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
   }).format(now);

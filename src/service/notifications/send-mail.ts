@@ -11,7 +11,11 @@ export async function sendMail(settings: MailSettings, message: OutgoingMessage)
   const { host, port, security, username, password, sender, to } = settings;
   const at = `${host}:${port}`;
   const transport = createTransport({
-    ...{ host, port, secure: security === "tls", requireTLS: security === "starttls", ignoreTLS: security === "none" },
+    host,
+    port,
+    secure: security === "tls",
+    requireTLS: security === "starttls",
+    ignoreTLS: security === "none",
     ...(username === undefined ? {} : { auth: { user: username, pass: password ?? "" } }),
     connectionTimeout: webRequestLimits.answerMs,
     greetingTimeout: webRequestLimits.answerMs,

@@ -211,8 +211,13 @@ export class PowerTargets implements PowerControl, PowerSteps {
       if (isOver(ladder.present ?? 0, most)) return free;
     }
     return permissionFor({
-      ...{ watts, ladder, mining, controls: reading.controls },
-      ...{ rules: this.#rulesOf(minerId), memory: this.#memory.of(minerId), now: this.#options.now() },
+      watts,
+      ladder,
+      mining,
+      controls: reading.controls,
+      rules: this.#rulesOf(minerId),
+      memory: this.#memory.of(minerId),
+      now: this.#options.now(),
     });
   }
 

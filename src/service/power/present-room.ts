@@ -41,7 +41,13 @@ export function presentRoom(room: Room, context: RoomContext): ShownRoom {
   const on = isOn(room, entries, mining, loops);
   const control = heating === null ? powerControl(rigs, max?.watts ?? null) : targetControl(heating);
   return {
-    ...{ key, name, kind: kindOf(room), groupId, miners: [...minerIds], max, on },
+    key,
+    name,
+    kind: kindOf(room),
+    groupId,
+    miners: [...minerIds],
+    max,
+    on,
     control: loop instanceof Follow ? limitControl(control, on === false ? 0 : loop.limit) : control,
     changing: minerIds.some((id) => holds.isOpen(id)),
     temperature: heating?.room ?? null,
@@ -91,7 +97,12 @@ function isOn(
 }
 
 const targetControl = ({ target }: { readonly target: number }): ShownRoom["control"] => ({
-  ...{ unit: "°C", value: target, min: 5, max: 35, step: 0.5, options: null },
+  unit: "°C",
+  value: target,
+  min: 5,
+  max: 35,
+  step: 0.5,
+  options: null,
 });
 
 function powerControl(rigs: readonly Follower[], most: number | null): ShownRoom["control"] {
@@ -156,7 +167,12 @@ function today(minerIds: readonly number[], { sumsOf, localTime, currency, now }
   const sums = sumsOf(minerIds, date);
   const { energy = null, cost = null, revenue = null, profit = null } = sums ?? {};
   return {
-    ...{ date, energy, cost, revenue, profit, currency },
+    date,
+    energy,
+    cost,
+    revenue,
+    profit,
+    currency,
     incomplete: sums !== null && (sums.uncosted > 0 || sums.unearned > 0),
   };
 }

@@ -82,7 +82,10 @@ export class RoomBook implements PowerMaxima {
     const groupOfLoop = new Map([...loopOfGroup].map(([id, loop]) => [loop, id]));
     const marked = new Set(groups.flatMap(({ id, room }) => (room === true ? [id] : [])));
     const loops = [...members].map(([loop, entries]) => ({
-      ...{ key: this.#keyOf(loop), name: loop.settings.name, loop, groupId: groupOfLoop.get(loop) ?? null },
+      key: this.#keyOf(loop),
+      name: loop.settings.name,
+      loop,
+      groupId: groupOfLoop.get(loop) ?? null,
       minerIds: entries.map(({ facts }) => facts.id),
     }));
     const keyOfLoop = new Map(loops.map(({ loop, key }) => [loop, key]));
@@ -111,7 +114,11 @@ export class RoomBook implements PowerMaxima {
     const ofGroups = groups
       .filter(({ id }) => marked.has(id) && !loopOfGroup.has(id))
       .map(({ id, name }) => ({
-        ...{ key: groupKey(id), name, loop: null, groupId: id, minerIds: held.get(groupKey(id)) ?? [] },
+        key: groupKey(id),
+        name,
+        loop: null,
+        groupId: id,
+        minerIds: held.get(groupKey(id)) ?? [],
       }));
     this.#roomOf = roomOf;
     this.#held = held;

@@ -28,7 +28,11 @@ export async function setPower(room: Room, watts: number, caller: Caller, contex
   const left = loops.rooms.leftAmong(new Set(found.map(({ id }) => id)));
   const rigs = found.map((rig) => ({
     ...rig,
-    ...{ free: true, mayRise: true, room: left(rig.id), permits: () => true, wears: () => false },
+    free: true,
+    mayRise: true,
+    room: left(rig.id),
+    permits: () => true,
+    wears: () => false,
   }));
   const demands = share(rigs, { now: watts, steady: watts });
   const failures: Failure[] = [];

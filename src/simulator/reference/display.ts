@@ -38,8 +38,13 @@ export function displayFor({ locale, currency, timeZone }: DisplayOptions): Twin
   const symbol = symbols[currency] ?? `${currency} `;
   const clock = new Intl.DateTimeFormat("en-GB", {
     ...(timeZone === undefined ? {} : { timeZone }),
-    ...{ year: "numeric", month: "2-digit", day: "2-digit" },
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
   });
   return {
     decimal,

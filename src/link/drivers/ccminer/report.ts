@@ -104,7 +104,11 @@ export function poolOf(pool: TolerantReader, index: number, active: boolean): Po
   if (written === null) return [];
   const { url, worker } = poolPartsOf(written);
   return programPool({
-    ...{ url, worker: pool.text("USER", 255) ?? worker, index, priority: index, active },
+    url,
+    worker: pool.text("USER", 255) ?? worker,
+    index,
+    priority: index,
+    active,
     accepted: pool.integer("ACC"),
     rejected: pool.integer("REJ"),
     stale: pool.integer("STALE"),

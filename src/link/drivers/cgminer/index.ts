@@ -61,7 +61,8 @@ class CgminerRig implements Rig {
   readonly #now: () => number;
   readonly #firmware: RigFirmware;
   readonly #access: Access;
-  readonly #cards: Cards;
+  /** null before it is known to have cards. */
+  #cards: Cards | null = null;
   /** Whether joined commands (`a+b`) work; null before the first try. */
   #joins: boolean | null = null;
   /** Whether questions may be joined to the reports; null before the first try. */
@@ -81,7 +82,6 @@ class CgminerRig implements Rig {
     this.#now = monotonicNow;
     this.#firmware = firmware;
     this.#access = new Access(firmware, monotonicNow);
-    this.#cards = new Cards(rpc, monotonicNow);
   }
 
   get pools(): PoolControls {
@@ -132,7 +132,7 @@ class CgminerRig implements Rig {
     if (uptime !== null && this.#uptime !== null && uptime < this.#uptime) {
       this.#kind = undefined;
       this.#algorithm = undefined;
-      this.#cards.forget();
+      this.#cards?.forget();
       this.#firmware.doubt(this.#now() - 1000 * uptime);
     }
     this.#uptime = uptime ?? this.#uptime;
@@ -269,6 +269,7 @@ class CgminerRig implements Rig {
   /** Rigs without cards are asked nothing more. */
   async #readCards({ numbered, devices }: Snapshot, signal: AbortSignal): Promise<CardReport> {
     if (!numbered.some(({ command }) => command === "gpu")) return { devices, dual: null, dualPools: [] };
+    this.#cards ??= new Cards(this.#rpc, this.#now);
     return this.#cards.read(numbered, this.#kind?.software === "TeamRedMiner", signal);
   }
 

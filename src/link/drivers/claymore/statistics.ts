@@ -77,7 +77,8 @@ export function reportOf(statistics: Statistics, notes: Notes): ClaymoreReport {
   const times = plainRates(version) ? 1 : 1e3;
   const reader = new TolerantReader(
     {
-      ...{ minutes, ...named(totals, ["rate", "accepted", "rejected"]) },
+      minutes,
+      ...named(totals, ["rate", "accepted", "rejected"]),
       ...named(counts, ["invalid", "switches", "dualInvalid"]),
       ...named(dualTotals, ["dualRate", "dualAccepted", "dualRejected"]),
       watts: statistics[17],
@@ -140,8 +141,12 @@ function cards(statistics: Statistics, reader: TolerantReader, times: number, no
     const place = isShort ? (off[index] === true ? -1 : pair++) : index;
     const card = new TolerantReader(
       {
-        ...{ temperature: sensors[2 * place], fan: sensors[2 * place + 1], bus: buses[index] },
-        ...{ accepted: accepted[index], rejected: rejected[index], invalid: invalid[index] },
+        temperature: sensors[2 * place],
+        fan: sensors[2 * place + 1],
+        bus: buses[index],
+        accepted: accepted[index],
+        rejected: rejected[index],
+        invalid: invalid[index],
       },
       notes,
       `GPU ${index}`,

@@ -138,7 +138,10 @@ export function poolsOf(connections: TolerantReader, accepted: number | null, re
     if (uri === null) return [];
     const active = place === first;
     return programPool({
-      ...{ ...poolPartsOf(uri), active, index: entry.integer("index") ?? place, priority: place },
+      ...poolPartsOf(uri),
+      active,
+      index: entry.integer("index") ?? place,
+      priority: place,
       ...(active ? { accepted, rejected } : {}),
     });
   });

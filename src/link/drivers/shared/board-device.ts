@@ -1,7 +1,10 @@
 import type { Board } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
 
-export const unknownDevice = {
+/** What is not known is null. */
+const device: DeviceReading = {
+  kind: "asic",
+  name: "",
   status: "enabled",
   hashrate: null,
   hashrateAverage: null,
@@ -21,7 +24,13 @@ export const unknownDevice = {
   power: null,
   memoryTemperature: null,
   bus: null,
-} as const satisfies Partial<DeviceReading>;
+};
+
+/**
+ * Each driver gives kind and name. They have their place here all the same: V8 copies it in one piece, and properties that
+ * come later would take memory of their own.
+ */
+export const unknownDevice: Omit<DeviceReading, "kind" | "name"> = device;
 
 /** A board as a device, with what else is known of it. */
 export const boardDevice = (board: Board, known: Partial<DeviceReading> = {}): DeviceReading => ({

@@ -102,13 +102,18 @@ export class DryRuns {
       const affected = guard?.countAt(time) ?? 0;
       most = Math.max(most, affected);
       firings.push({
-        ...{ minerId, time: iso(time), clearedAt: clearedAt === null ? null : iso(clearedAt), limited },
+        minerId,
+        time: iso(time),
+        clearedAt: clearedAt === null ? null : iso(clearedAt),
+        limited,
         guarded: guard !== null && affected > guard.allowed,
       });
     }
     const held = firings.filter(({ guarded }) => guarded).length;
     return {
-      ...{ ...reply, firings, where: where?.counts ?? null },
+      ...reply,
+      firings,
+      where: where?.counts ?? null,
       guard: guard && { allowed: guard.allowed, most, held },
     };
   }

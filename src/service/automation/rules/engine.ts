@@ -74,7 +74,9 @@ export class RuleEngine {
     this.#options = options;
     this.#unwritten = new UnwrittenStates(store, traces, touch);
     this.#members = new RuleMembers({
-      ...{ registry, store, accessBook },
+      registry,
+      store,
+      accessBook,
       monotonicNow: () => this.now.monotonic,
       left: (rule, minerId) => {
         if (rule.cells.has(minerId)) this.#forget(rule, minerId);

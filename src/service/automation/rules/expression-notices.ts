@@ -73,8 +73,13 @@ export class ExpressionNotices {
   #raise(rule: LiveRule, message: string): void {
     const { key, name = key } = rule.settings;
     this.#notices.raise({
-      ...{ key: keyOf(rule), minerId: null, title: name, source: "Rules" },
-      ...{ message, severity: "warning", channels: this.#channelsOf(rule.makerId) },
+      key: keyOf(rule),
+      minerId: null,
+      title: name,
+      source: "Rules",
+      message,
+      severity: "warning",
+      channels: this.#channelsOf(rule.makerId),
     });
   }
 }

@@ -292,7 +292,9 @@ export class Firing implements FiringActs {
         cause: { kind: "rule", key, id: rule.id, ...(rule.settings.safety === true ? { safety: true } : {}) },
         occurrence: ruleOccurrence(rule.id, minerId, cell.count, why),
         caller: { actor: `rule:${key}`, ...(rule.makerId === null ? {} : { userId: rule.makerId }) },
-        ...{ minerIds, steps, texts: this.#options.texts(rule) },
+        minerIds,
+        steps,
+        texts: this.#options.texts(rule),
       })
       .then(async (record) => {
         if (record === "seen")

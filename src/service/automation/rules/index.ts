@@ -79,13 +79,20 @@ export class Automation {
     const naming = { entryOf, groupName, lastOutputOf, format };
     const rates = new RateBook();
     const medians = new MedianBook({
-      ...{ now, monotonicNow },
+      now,
+      monotonicNow,
       each: (minerId, from, to, take) => options.each(minerId, from, to, take),
       isFrozen: (minerId) =>
         this.engine.rules.some((rule) => rule.mask === -1 && (rule.cells.get(minerId)?.phase ?? "idle") !== "idle"),
     });
     this.#around = new RuleSurroundings({
-      ...{ values, medians, rates, messages, now, monotonicNow, zone },
+      values,
+      medians,
+      rates,
+      messages,
+      now,
+      monotonicNow,
+      zone,
       pools: store.pools,
       topicChanged: (topic) =>
         this.#safely(() => this.engine.reconsider((each) => "topic" in each && each.topic === topic)),
@@ -95,15 +102,25 @@ export class Automation {
     this.traces = new Traces(store, now, touch);
     this.maintenance = new MaintenanceWindows(store, now);
     this.engine = new RuleEngine({
-      ...{ registry, store, accessBook, medians, rates, now, monotonicNow, log },
-      ...{ targets: options.targets, off: options.off },
+      registry,
+      store,
+      accessBook,
+      medians,
+      rates,
+      now,
+      monotonicNow,
+      log,
+      targets: options.targets,
+      off: options.off,
       around: this.#around,
       traces: this.traces,
       touch: ({ id }) => touch("rule", id),
     });
     const texts = textsOf(naming);
     this.firing = new Firing({
-      ...{ runs, notices, channelsOf: options.channelsOf },
+      runs,
+      notices,
+      channelsOf: options.channelsOf,
       engine: this.engine,
       maintenance: this.maintenance,
       traces: this.traces,
@@ -111,7 +128,15 @@ export class Automation {
     });
     this.engine.firing = this.firing;
     this.schedules = new Schedules({
-      ...{ registry, store, accessBook, runs, values, now, monotonicNow, zone, log },
+      registry,
+      store,
+      accessBook,
+      runs,
+      values,
+      now,
+      monotonicNow,
+      zone,
+      log,
       off: options.off,
       traces: this.traces,
       maintenance: this.maintenance,

@@ -38,9 +38,16 @@ export function liveSchedule(row: Stored<StoredSchedule>, zone: string | undefin
         ? null
         : cronWindows(cron, timeZone, lasts === undefined ? null : lasts * 1000);
   return {
-    ...{ id: row.id, settings, makerId: row.makerId, windows },
+    id: row.id,
+    settings,
+    makerId: row.makerId,
+    windows,
     times: JSON.stringify([weekly, cron, timeZone, lasts, price]),
-    ...{ handled: null, active: null, owed: new Map(), changesAt: 0, problem: null },
+    handled: null,
+    active: null,
+    owed: new Map(),
+    changesAt: 0,
+    problem: null,
   };
 }
 
@@ -68,8 +75,17 @@ export function takeOver(schedule: LiveSchedule, before: ScheduleState, now: num
 export function rowsOf(schedule: LiveSchedule): StoredRuleState[] {
   const { id, handled, active, times, owed } = schedule;
   const row = (minerId: number, phase: string, elapsed: number): StoredRuleState => ({
-    ...{ kind: "schedule", ownerId: id, minerId, phase, since: handled ?? 0, elapsed },
-    ...{ count: 0, fired: [], held: null, attempts: 0, times },
+    kind: "schedule",
+    ownerId: id,
+    minerId,
+    phase,
+    since: handled ?? 0,
+    elapsed,
+    count: 0,
+    fired: [],
+    held: null,
+    attempts: 0,
+    times,
   });
   return [
     row(0, active === null ? "idle" : "firing", active?.end == null ? -1 : active.end - active.start),

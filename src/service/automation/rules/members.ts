@@ -122,8 +122,12 @@ export class RuleMembers {
     const rules = facts.demo ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
     for (const rule of slot?.rules ?? []) if (!rules.includes(rule)) this.#options.left(rule, facts.id);
     this.#slots.set(facts.id, {
-      ...{ id: facts.id, entry, rules, version: this.#version },
-      ...{ state: rig.state, disabled: rig.declared.disabled },
+      id: facts.id,
+      entry,
+      rules,
+      version: this.#version,
+      state: rig.state,
+      disabled: rig.declared.disabled,
     });
   }
 

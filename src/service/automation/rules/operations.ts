@@ -96,7 +96,9 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
         .filter((row) => isVisible(row, caller))
         .map(({ id }) => presentRule(id, caller)),
       readyMade: readyMadeRules.map(({ key, name, description, values, rule }) => ({
-        ...{ key, name, description },
+        key,
+        name,
+        description,
         definition: { ...rule, with: values },
       })),
     }),

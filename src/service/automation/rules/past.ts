@@ -131,8 +131,15 @@ export function stateAt({ time, hashrate, power, temperature }: Sample, known: R
     hashingSince: null,
     reason: null,
     reading: {
-      ...{ identity: known.identity ?? nobody, readings, pools: [], devices: [], controls: [], poolActions: [] },
-      ...{ software: null, logInterval: null, workUtility: null },
+      identity: known.identity ?? nobody,
+      readings,
+      pools: [],
+      devices: [],
+      controls: [],
+      poolActions: [],
+      software: null,
+      logInterval: null,
+      workUtility: null,
     },
   };
 }

@@ -64,8 +64,13 @@ export class RuleChanges {
     return [
       ...engine.rules.map(
         (rule): Thing => ({
-          ...{ kind: "rule", id: rule.id, key: rule.settings.key, makerId: rule.makerId },
-          ...{ of: rule, mark: rule.problem ?? "", state: () => stateOf(rule) },
+          kind: "rule",
+          id: rule.id,
+          key: rule.settings.key,
+          makerId: rule.makerId,
+          of: rule,
+          mark: rule.problem ?? "",
+          state: () => stateOf(rule),
         }),
       ),
       ...schedules.all.map(({ id, settings, makerId, problem, active }): Thing => {
@@ -76,8 +81,13 @@ export class RuleChanges {
         const { row, settings } = window;
         const state = maintenance.isActive(window) ? "active" : "idle";
         return {
-          ...{ kind: "maintenance", id: row.id, key: settings.name, makerId: row.makerId },
-          ...{ of: row, mark: state, state: () => state },
+          kind: "maintenance",
+          id: row.id,
+          key: settings.name,
+          makerId: row.makerId,
+          of: row,
+          mark: state,
+          state: () => state,
         };
       }),
     ];

@@ -285,7 +285,9 @@ export class Schedules {
         cause: { kind: "schedule", key: settings.key, id },
         occurrence: `schedule:${id}:${occurrence}`,
         caller: { actor: `schedule:${settings.key}`, ...makerOf(schedule) },
-        ...{ minerIds, steps, texts: texts(schedule) },
+        minerIds,
+        steps,
+        texts: texts(schedule),
       })
       .then(async (record) => {
         if (record === "seen")

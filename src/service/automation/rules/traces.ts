@@ -130,7 +130,9 @@ const interrupted = "the service stopped before its end was known; the commands 
 
 const ownedRun = ({ id, time, minerId, kind, ownerId }: Omit<Kept, "trace">, trace: Trace) => ({
   ...trace,
-  ...{ id, kind, ownerId },
+  id,
+  kind,
+  ownerId,
   time: new Date(time).toISOString(),
   minerId: minerId === 0 ? null : minerId,
 });

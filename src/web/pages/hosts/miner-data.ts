@@ -49,7 +49,8 @@ export async function readCatalogue(signal: AbortSignal): Promise<Catalogue> {
   return {
     hosts: sorted(
       hosts.map(({ id, description, hostname, agent }) => ({
-        ...{ id, name: description === "" ? hostname : description },
+        id,
+        name: description === "" ? hostname : description,
         limits:
           agent?.permissions && agent.software ? { permissions: agent.permissions, software: agent.software } : null,
       })),
@@ -71,10 +72,26 @@ export async function readCatalogue(signal: AbortSignal): Promise<Catalogue> {
 
 /** What a new one starts with. */
 export const blankMiner: ManagedMiner = {
-  ...{ id: 0, description: "", hostId: 0, isPoolGroup: false, poolId: 0, commandLineParams: "" },
-  ...{ softwareAutoDownload: true, softwareType: "", softwarePath: "", algorithm: "", dualAlgorithm: "" },
-  ...{ note: null, uid: null, groupId: 0, running: null, status: null, addedPools: [] },
-  ...{ gpuSettings: [], idle: null, switching: null },
+  id: 0,
+  description: "",
+  hostId: 0,
+  isPoolGroup: false,
+  poolId: 0,
+  commandLineParams: "",
+  softwareAutoDownload: true,
+  softwareType: "",
+  softwarePath: "",
+  algorithm: "",
+  dualAlgorithm: "",
+  note: null,
+  uid: null,
+  groupId: 0,
+  running: null,
+  status: null,
+  addedPools: [],
+  gpuSettings: [],
+  idle: null,
+  switching: null,
 };
 
 /** The settings beside its program, as the form made of the schema takes them: what is not set is absent. */

@@ -26,7 +26,13 @@ const sum = (one: Sums, other: Sums): Sums => ({
 });
 
 const nothing: Sums = {
-  ...{ hours: 0, energy: null, cost: null, revenue: null, profit: null, profitHours: 0, incomplete: false },
+  hours: 0,
+  energy: null,
+  cost: null,
+  revenue: null,
+  profit: null,
+  profitHours: 0,
+  incomplete: false,
 };
 
 /** The whole time together; of what is known. */

@@ -92,7 +92,12 @@ function bodyOf(
   miners: readonly number[],
 ): BulkBody {
   return {
-    ...{ action, parameters, miners: [...miners], parallel: 16, delay: 0, dryRun: false },
+    action,
+    parameters,
+    miners: [...miners],
+    parallel: 16,
+    delay: 0,
+    dryRun: false,
     ...(orReboot === true ? { orReboot } : {}),
   };
 }
@@ -103,7 +108,16 @@ type ServiceJob = BulkJob & { readonly results: readonly JobResult[] | null };
 function jobOf(job: ServiceJob, problem: string | null, pace?: Pace): Job {
   const { id, action, parameters, state, total, done, failed, unknown, results } = job;
   return {
-    ...{ key: String(id), action, parameters, state, total, done, failed, unknown, results, problem },
+    key: String(id),
+    action,
+    parameters,
+    state,
+    total,
+    done,
+    failed,
+    unknown,
+    results,
+    problem,
     cancel: () => call("cancelBulkAction", { id }),
     // The service has accepted this action before.
     again: (ids) => startJob(action as BulkBody["action"], parameters, ids, pace),
@@ -177,8 +191,15 @@ export function startOwnJob(
     timer = undefined;
     const isEnded = results.every(({ state }) => !isOpen(state));
     const job: Job = {
-      ...{ key, action, parameters, total: results.length, results: [...results], problem: null, unknown: 0 },
-      ...{ done: count("done"), failed: count("failed") },
+      key,
+      action,
+      parameters,
+      total: results.length,
+      results: [...results],
+      problem: null,
+      unknown: 0,
+      done: count("done"),
+      failed: count("failed"),
       state: isEnded ? (isCancelled ? "cancelled" : "done") : "running",
       cancel: async () => {
         isCancelled = true;

@@ -31,7 +31,14 @@ export function settingsOf(models: readonly (readonly Control[])[]): Setting[] {
 }
 
 const settingOf = ({ key, kind, unit, min, max, step, options, lasting, restartsMining }: Control): Setting => ({
-  ...{ key, kind, unit, min, max, step, lasting, restartsMining },
+  key,
+  kind,
+  unit,
+  min,
+  max,
+  step,
+  lasting,
+  restartsMining,
   options: (options ?? []).map((option) => (typeof option === "string" ? option : String(option.watts))),
   models: 1,
 });

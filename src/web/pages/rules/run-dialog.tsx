@@ -61,7 +61,9 @@ export function RunDialog({
         action: "rule",
         parameters: { rule_id: rule.id },
         miners: [...chosen],
-        ...{ parallel: 16, delay: 0, dryRun: false },
+        parallel: 16,
+        delay: 0,
+        dryRun: false,
       });
       setJobId(started.id);
     } catch (error) {

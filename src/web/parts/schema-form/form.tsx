@@ -33,7 +33,11 @@ export function SchemaForm({
 }: SchemaFormProps) {
   const state = useMemo<FormState>(
     () => ({
-      ...{ root: schema, words, mistakes, readOnly, isNew },
+      root: schema,
+      words,
+      mistakes,
+      readOnly,
+      isNew,
       set: (path, next) => onValue(changedAt(value, path, next)),
     }),
     [schema, value, onValue, words, mistakes, readOnly, isNew],
