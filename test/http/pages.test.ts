@@ -23,7 +23,7 @@ document.body.textContent = [opened.status, read.by, acted.status, gone.status, 
 `;
 const page = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>a dashboard</title>
-<script type="module" src="./assets/app-1a2b.js"></script></head><body></body></html>`;
+<link rel="icon" href="./icon.svg"><script type="module" src="./assets/app-1a2b.js"></script></head><body></body></html>`;
 
 let folder: string;
 let at: Served;

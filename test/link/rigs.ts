@@ -2,7 +2,7 @@ import { expect } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { connect } from "../../src/link/connect.ts";
 import type { Driver, PoolReading, Reading, Rig } from "../../src/link/driver.ts";
-import { type Credentials, openLink } from "../../src/link/link.ts";
+import { type Credentials, type Link, openLink } from "../../src/link/link.ts";
 import { SessionEnded } from "../../src/link/session-ended.ts";
 
 export const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
@@ -14,6 +14,10 @@ export const rigAt = (
   credentials: Credentials = {},
   monotonicNow?: () => number,
 ): Rig => connect(driver, openLink(parseAddress(address), credentials, monotonicNow));
+
+/** The link, with these in place of its own. */
+export const linkWith = (link: Link, others: Partial<Link>): Link =>
+  new Proxy(link, { get: (own, key) => Reflect.get(Object.hasOwn(others, key) ? others : own, key) });
 
 /** Its controls by key, with their present values. */
 export const values = (reading: Reading): Record<string, unknown> =>

@@ -8,7 +8,7 @@ import { openLink } from "../../../src/link/link.ts";
 import type { HttpCall, HttpReply, HttpTransport } from "../../../src/link/transports/http.ts";
 import { jsonOf, refusal } from "../../../src/link/transports/http.ts";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
-import { deadline, poolAt } from "../rigs.ts";
+import { deadline, linkWith, poolAt } from "../rigs.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
 
 let server: TinyServer | undefined;
@@ -80,7 +80,7 @@ async function start(answer: Answer): Promise<Rig> {
 
 async function webAt(port: number, credentials = { username: "root", password: "hidden" }): Promise<Rig> {
   const link = openLink(parseAddress(`127.0.0.1:${port}`), credentials);
-  rig = connect(antminer, { ...link, rpc: rpcTransport("127.0.0.1", await closedPort()) });
+  rig = connect(antminer, linkWith(link, { rpc: rpcTransport("127.0.0.1", await closedPort()) }));
   return rig;
 }
 
@@ -326,7 +326,7 @@ function tableLink(answers: (name: string) => unknown): Rig {
   const link = openLink({ host: "127.0.0.1", port: 9, tls: false }, { username: "root", password: "x" });
   const rpcAnswer = (name: string) => ({ value: answers(name), notes: [] });
   const rpc = { ...link.rpc, send: async (name: string) => rpcAnswer(name), close: () => {} };
-  return antminer.connect({ ...link, http: table, rpc });
+  return antminer.connect(linkWith(link, { http: table, rpc }));
 }
 
 test("whatever its pages hold, a read ends with a reading or a documented error", async () => {

@@ -6,7 +6,7 @@ import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
 import { type AntminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
-import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
+import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { closedPort } from "../servers.ts";
 
 const login = { username: "root", password: "root" };
@@ -25,7 +25,7 @@ async function startWebAlone(
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   const { simulated } = await start({ ...spec, speaks: "web" });
   const link = openLink(parseAddress(simulated.address), credentials);
-  rig = antminer.connect({ ...link, rpc: rpcTransport("127.0.0.1", await closedPort()) });
+  rig = antminer.connect(linkWith(link, { rpc: rpcTransport("127.0.0.1", await closedPort()) }));
   return { rig, simulated };
 }
 

@@ -8,7 +8,7 @@ import { type Link, openLink } from "../../../src/link/link.ts";
 import { replyOf } from "../../../src/link/transports/rpc.ts";
 import { type Farm, startFarm } from "../../../src/simulator/index.ts";
 import { ask } from "../../simulator/ask.ts";
-import { deadline } from "../rigs.ts";
+import { deadline, linkWith } from "../rigs.ts";
 
 const generations = ["a-series", "nano3", "nano3s", "mini3", "q"] as const;
 const questions = [
@@ -43,11 +43,10 @@ const linkTo = (generation: string, change: (command: string, reply: string) => 
     const reply = change(command, healthy.get(`${generation} ${command}`) ?? "");
     return replyOf("rig", Buffer.from(reply, "latin1"));
   };
-  return {
-    ...link,
+  return linkWith(link, {
     rpc: { at: "rig", send: answer, ask: (request) => answer(String(request.command)), close: () => {} },
     http: { ...link.http, call: () => Promise.reject(new RigbridgeError("rig.unreachable", "no page")) },
-  };
+  });
 };
 
 const odd = ["", "[", "]", "{", "}", '"', ",", ":", "\0", "nan", "1e999", "-1", "9".repeat(30), "x".repeat(3_000)];

@@ -8,7 +8,7 @@ import { type Credentials, type Link, openLink } from "../../../src/link/link.ts
 import type { HttpReply } from "../../../src/link/transports/http.ts";
 import type { DeviceReply } from "../../../src/link/transports/rpc.ts";
 import { type RigSpec, startFarm } from "../../../src/simulator/index.ts";
-import { deadline } from "../rigs.ts";
+import { deadline, linkWith } from "../rigs.ts";
 
 const odd = fc.constantFrom<unknown>(
   ...[null, true, "", "nan", "1e999", "m-m", "-1", "\u202e\u0000x", "DevFee", "x".repeat(3_000), "a,b"],
@@ -70,11 +70,7 @@ function spoiledLink(healthy: Link, known: Map<string, unknown>, how: Spoiling):
     const sent = async () => (await healthy.http.getJson(path, signal)).value;
     return { value: await answer(`GET ${path}`, sent), notes: [] };
   };
-  return {
-    ...healthy,
-    rpc: { ...healthy.rpc, send, ask },
-    http: { ...healthy.http, call, getJson },
-  };
+  return linkWith(healthy, { rpc: { ...healthy.rpc, send, ask }, http: { ...healthy.http, call, getJson } });
 }
 
 function fits({ readings, controls, identity, pools }: Reading): void {

@@ -5,12 +5,12 @@ import type { Rig } from "../../../src/link/driver.ts";
 import { isSince } from "../../../src/link/drivers/vnish/controls.ts";
 import { vnish } from "../../../src/link/drivers/vnish/index.ts";
 import { identify } from "../../../src/link/identify.ts";
-import type { Credentials } from "../../../src/link/link.ts";
+import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
 import { type Farm, type SimulatedRig, startFarm, type VnishSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
 import { objectOf } from "../../simulator/ask.ts";
-import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
+import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";
 
 let farm: Farm | undefined;
@@ -144,10 +144,8 @@ describe("a rig whose web does not answer", () => {
     const { port } = simulated;
     const noWeb = await serve((socket) => socket.destroy());
     server = noWeb;
-    const link = await import("../../../src/link/link.ts").then(({ openLink }) => ({
-      ...openLink({ host: "127.0.0.1", port, tls: false }, owner),
-      http: openLink({ host: "127.0.0.1", port: noWeb.port, tls: false }, owner).http,
-    }));
+    const { http } = openLink({ host: "127.0.0.1", port: noWeb.port, tls: false }, owner);
+    const link = linkWith(openLink({ host: "127.0.0.1", port, tls: false }, owner), { http });
     const reading = await vnish.connect(link).read(deadline());
     const { model } = simulated;
     expect(reading.identity).toMatchObject({ make: "VNish", model: "Antminer S19", firmware: "1.2.6" });
