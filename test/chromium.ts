@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { test } from "@jest/globals";
+// Not @jest/globals, which is there only in a run of Jest: the bench opens pages, too.
+import { test } from "jest-circus";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { hasProgram } from "./has-program.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { expect } from "@jest/globals";
+import { jestExpect as expect } from "@jest/expect";
 import { pino } from "pino";
 import type { Locator, Page } from "playwright-core";
 import { z } from "zod";
