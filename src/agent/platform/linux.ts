@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import {
   type MarkedProcess,
@@ -14,7 +15,7 @@ export const linux: Platform = {
   identify,
   marked,
   exiting: async (group) => {
-    const stats = group > 1 ? await Promise.all((await pids()).map(statOf)) : [];
+    const stats = group > 1 ? (await pids()).map(statOf) : [];
     return stats.some((stat) => stat?.group === group && stat.isExiting && !stat.hasEnded);
   },
   processNames: async () => {
@@ -54,8 +55,9 @@ interface Stat {
   readonly start: string;
 }
 
-async function statOf(pid: number): Promise<Stat | null> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+/** Read at once: a process that hangs delays its other files, but not this one, and a wait would cost more than the read. */
+function statOf(pid: number): Stat | null {
+  const text = statTextOf(pid);
   if (text === null) return null;
   const nameEnd = text.lastIndexOf(")");
   const fields = text.slice(nameEnd + 2).split(" ");
@@ -71,6 +73,15 @@ async function statOf(pid: number): Promise<Stat | null> {
   };
 }
 
+/** null: it is gone. */
+function statTextOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return null;
+  }
+}
+
 /** PF_EXITING of Linux's sched.h. */
 const exitingFlag = 4;
 
@@ -83,7 +94,7 @@ async function bootId(): Promise<string> {
 }
 
 async function identify(pid: number): Promise<ProcessIdentity | null> {
-  const stat = await statOf(pid);
+  const stat = statOf(pid);
   if (stat === null || stat.hasEnded) return null;
   const command = await readlink(`/proc/${pid}/exe`).catch(() => null);
   // An update may replace the file while the program runs.
@@ -96,8 +107,8 @@ async function marked(mark: string): Promise<readonly MarkedProcess[]> {
       // Those of other users cannot be read, and are not ours.
       const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
       if (!environment.split("\0").includes(mark)) return [];
-      const [stat, identity] = await Promise.all([statOf(pid), identify(pid)]);
-      return identity === null ? [] : [{ ...identity, leads: stat?.group === pid }];
+      const identity = await identify(pid);
+      return identity === null ? [] : [{ ...identity, leads: statOf(pid)?.group === pid }];
     }),
   );
   return found.flat();
@@ -109,14 +120,15 @@ async function pids(): Promise<number[]> {
 
 /** Of a process: its own name, and that of its executable. */
 async function namesOf(pid: number): Promise<string[]> {
-  const [stat, line] = await Promise.all([statOf(pid), readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")]);
+  const stat = statOf(pid);
   if (stat === null || stat.hasEnded) return [];
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   const [started = ""] = line.split("\0");
   return [stat.name.trim(), started].filter((name) => name !== "").map(processName);
 }
 
 async function ticksOf(groups: ReadonlySet<number>): Promise<number> {
-  const stats = await Promise.all((await pids()).map(statOf));
+  const stats = (await pids()).map(statOf);
   return stats.reduce((sum, stat) => sum + (stat !== null && groups.has(stat.group) ? stat.ticks : 0), 0);
 }
 
@@ -130,7 +142,7 @@ async function listeningGroups(port: number): Promise<readonly number[] | null> 
     (await pids()).map(async (pid) => {
       const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
       const links = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => "")));
-      return links.some((link) => inodes.has(link)) ? ((await statOf(pid))?.group ?? null) : null;
+      return links.some((link) => inodes.has(link)) ? (statOf(pid)?.group ?? null) : null;
     }),
   );
   return [...new Set(groups.flatMap((group) => (group === null ? [] : [group])))];
