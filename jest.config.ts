@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Config } from "jest";
 import type { RunnerOptions } from "./test/runner/runner.ts";
+import { limits } from "./test/until.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -27,11 +28,10 @@ const shared = {
   ],
   modulePathIgnorePatterns: ["<rootDir>/(nodes/|homebridge/)?dist/", "/node_modules/", "<rootDir>/\\.rigbridge/"],
   dependencyExtractor: "<rootDir>/test/runner/dependencies.ts",
+  testTimeout: limits.testMs,
 } as const;
 
 const integration = {
-  // Only against hanging: what a test waits for has a limit of its own (test/until.ts).
-  testTimeout: 300_000,
   runner: runner({ processes: processes(4), env }),
 };
 
@@ -77,7 +77,6 @@ const config: Config = {
       displayName: "unit",
       testMatch: [`<rootDir>/test/${unitTests}`],
       setupFiles: ["<rootDir>/test/unit-guard.ts"],
-      testTimeout: 10_000,
       runner: runner({ processes: processes(1), env }),
     },
     {

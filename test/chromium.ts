@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { test } from "jest-circus";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { hasProgram } from "./has-program.ts";
+import { limits } from "./until.ts";
 
 /** The headless shell is the same browser with less overhead. */
 export const chromiumPrograms = [
@@ -18,9 +19,6 @@ const isThere = hasProgram("chromium", program !== undefined, "tests in a browse
 /** A test that needs a browser; skipped, after a note on stderr, where there is none. */
 export const testInBrowser = isThere ? test : test.skip;
 
-/** Generous, for machines that are several times slower. */
-const timeoutMs = 120_000;
-
 let browser: Browser | null = null;
 
 /** A page of the one browser that these tests share, which starts with the first. */
@@ -31,7 +29,7 @@ export async function newPage(width: number, height: number, options: BrowserCon
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   });
   const page = await browser.newPage({ ...options, viewport: { width, height } });
-  page.setDefaultTimeout(timeoutMs);
+  page.setDefaultTimeout(limits.waitMs);
   return page;
 }
 

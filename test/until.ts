@@ -1,7 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Far more than anything takes, even on a machine that is several times slower. */
-const defaultTimeoutMs = 60_000;
+/**
+ * Only against hanging, and the same for all helpers: far more than anything takes, even on a machine that is many times
+ * slower. A test about a time limit of the product names that limit instead.
+ */
+export const limits = {
+  /** For one thing to happen. */
+  waitMs: 300_000,
+  /** For a test or hook, which may wait for several. */
+  testMs: 900_000,
+};
+
 const shortestPauseMs = 2;
 const longestPauseMs = 250;
 
@@ -13,12 +22,12 @@ export interface UntilOptions {
 
 /**
  * Waits for a condition. `awaited` completes the sentence "Timed out waiting for ...", as
- * in "the bridge to reconnect". Rejects when the condition still does not hold after a minute.
+ * in "the bridge to reconnect". Rejects when the condition still does not hold after five minutes.
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   awaited: string,
-  { timeoutMs = defaultTimeoutMs, details }: UntilOptions = {},
+  { timeoutMs = limits.waitMs, details }: UntilOptions = {},
 ): Promise<void> {
   const start = Date.now();
   while (!(await condition())) {
@@ -33,7 +42,7 @@ export async function until(
 export async function within<T>(
   promise: Promise<T>,
   awaited: string,
-  { timeoutMs = defaultTimeoutMs, details }: UntilOptions = {},
+  { timeoutMs = limits.waitMs, details }: UntilOptions = {},
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   // Created now, so that its stack shows the waiting test.

@@ -53,13 +53,16 @@ const startService = async (port = 0): Promise<ServiceProcess> => {
   return service;
 };
 
+/** Less than the three polls, and the 45 s of silence, after which a stream is given up in any case. */
+const soon = { timeoutMs: 40_000 };
+
 describe("a service that is watched", () => {
   test("and hangs is lost, and back when it goes on; each is logged once", async () => {
     const { pid, port } = await startService();
     const { reported, logged } = watched(`http://127.0.0.1:${port}`);
     await until(() => reported.includes("read"), "the lists");
     process.kill(pid, "SIGSTOP");
-    await until(() => reported.includes("lost"), "the service to be lost", { timeoutMs: 20_000 });
+    await until(() => reported.includes("lost"), "the service to be lost", soon);
     process.kill(pid, "SIGCONT");
     await until(() => reported.includes("back"), "the service to be back");
     expect(reported.filter((what) => what !== "read")).toEqual(["lost", "back"]);
@@ -77,7 +80,7 @@ describe("a service that is watched", () => {
     });
     ends.push(() => proxy.close());
     const { reported } = watched(proxy.url);
-    await until(() => reported.includes("lost"), "the service to be lost", { timeoutMs: 20_000 });
+    await until(() => reported.includes("lost"), "the service to be lost", soon);
     process.kill(pid, "SIGCONT");
     await until(() => reported.includes("back"), "the service to be back");
     expect(reported.filter((what) => what !== "read")).toEqual(["lost", "back"]);
@@ -88,7 +91,7 @@ describe("a service that is watched", () => {
     const { reported, logged } = watched(`http://127.0.0.1:${first.port}`);
     await until(() => reported.includes("read"), "the lists");
     process.kill(first.pid, "SIGKILL");
-    await until(() => reported.includes("lost"), "the service to be lost", { timeoutMs: 20_000 });
+    await until(() => reported.includes("lost"), "the service to be lost", soon);
     await startService(first.port);
     await until(() => reported.includes("back"), "the service to be back");
     expect(reported.filter((what) => what !== "read")).toEqual(["lost", "back"]);

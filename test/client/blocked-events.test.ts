@@ -54,7 +54,7 @@ async function watchedThrough(blocking: Blocking) {
 describe("a service behind a proxy", () => {
   test.each(blockings)("that would %s its events is polled instead, and the log says so once", async (blocking) => {
     const { opened, proxy, logged, reported, miners, count, polls } = await watchedThrough(blocking);
-    await until(() => polls() > 0, "the first poll", { timeoutMs: 60_000 });
+    await until(() => polls() > 0, "the first poll");
     opened.switchOff("Rig B");
     await until(() => miners.get("Rig B")?.isOffline === true, "the poll to show the miner as offline");
     expect(reported).toEqual([]);
@@ -62,7 +62,7 @@ describe("a service behind a proxy", () => {
     expect(said).toHaveLength(1);
     expect(said[0]).toMatch(/a proxy may block GET \/api\/events/);
     const [before, polled, total] = [count("/api/events"), polls(), proxy.paths.length];
-    await until(() => polls() >= polled + 4, "four more polls", { timeoutMs: 60_000 });
+    await until(() => polls() >= polled + 4, "four more polls");
     // The stream is tried again, but more and more rarely; a poll is three reads.
     expect(count("/api/events") - before).toBeLessThanOrEqual(2);
     expect(proxy.paths.length - total).toBeLessThan(40);
@@ -72,9 +72,7 @@ describe("a service behind a proxy", () => {
     const { opened, proxy, logged, reported, miners, polls } = await watchedThrough("refuse");
     await until(() => polls() > 0, "the first poll");
     proxy.set("pass");
-    await until(() => logged.includes("The service's events arrive again"), "the events to arrive again", {
-      timeoutMs: 60_000,
-    });
+    await until(() => logged.includes("The service's events arrive again"), "the events to arrive again");
     const before = polls();
     opened.switchOff("Rig B");
     await until(() => miners.get("Rig B")?.isOffline === true, "the events to show the miner as offline");

@@ -3,6 +3,7 @@ import type { Driver, Reading } from "../../src/link/driver.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { openLink } from "../../src/link/link.ts";
 import { startFarm } from "../../src/simulator/index.ts";
+import { limits } from "../until.ts";
 import { type Specimen, specimens } from "./specimens.ts";
 
 /** The power of virtual rigs, and the limits derived from it, vary a little with time. */
@@ -35,8 +36,8 @@ async function readOf(specimen: Specimen, host: string, port: number): Promise<R
   const link = openLink(address, specimen.credentials ?? {}, undefined, undefined, undefined, clock);
   const rig = driverOf(specimen).connect(link);
   try {
-    await rig.read(AbortSignal.timeout(20_000));
-    return await rig.read(AbortSignal.timeout(20_000));
+    await rig.read(AbortSignal.timeout(limits.waitMs));
+    return await rig.read(AbortSignal.timeout(limits.waitMs));
   } finally {
     rig.close();
   }

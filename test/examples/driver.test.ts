@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { hotbox } from "../../examples/driver/hotbox.ts";
 import { openLink } from "../../src/link/link.ts";
+import { limits } from "../until.ts";
 
 let on = true;
 const device = createServer((request, response) => {
@@ -22,7 +23,7 @@ const connect = () => {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return hotbox.connect(openLink({ host: "127.0.0.1", port, tls: false }, {}));
 };
-const soon = () => AbortSignal.timeout(5_000);
+const soon = () => AbortSignal.timeout(limits.waitMs);
 
 describe("the smallest driver", () => {
   test("recognises its device by the page, and no other", () => {

@@ -88,7 +88,7 @@ const axeos: RigSpec = { kind: "axeos", warm: true };
   );
   const before = { ...read };
   // One of them may be in the middle of an interval when the other has ended it: a fifteenth of what is counted.
-  await until(() => read.alone - before.alone >= 1_500, "15 reads of each rig that answers", { timeoutMs: 240_000 });
+  await until(() => read.alone - before.alone >= 1_500, "15 reads of each rig that answers");
   expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
 });
 

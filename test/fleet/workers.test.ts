@@ -79,12 +79,10 @@ function put(poller: WorkerPoller, rigs: readonly SimulatedRig[], interval = 1_0
 
 const countOf = ({ reads }: Watched, id: number): number => reads.get(id)?.length ?? 0;
 /** Until all of so many rigs have been read so often from now on. */
-const readAgain = async (watched: Watched, rigs: number, times: number, timeoutMs = 30_000): Promise<void> => {
+const readAgain = async (watched: Watched, rigs: number, times: number): Promise<void> => {
   const ids = Array.from({ length: rigs }, (_, index) => index + 1);
   const before = new Map(ids.map((id) => [id, countOf(watched, id)]));
-  await until(() => ids.every((id) => countOf(watched, id) >= (before.get(id) ?? 0) + times), "every rig to be read", {
-    timeoutMs,
-  });
+  await until(() => ids.every((id) => countOf(watched, id) >= (before.get(id) ?? 0) + times), "every rig to be read");
 };
 
 describe("a worker thread that", () => {
@@ -103,7 +101,7 @@ describe("a worker thread that", () => {
       const startedAt = rigs.map(({ state }) => state.startedAt);
       const before = rigs.map(({ id }) => countOf(watched, id));
       await failThread(fault);
-      await until(() => watched.ends.length > 0, "the thread to end", { timeoutMs: 60_000 });
+      await until(() => watched.ends.length > 0, "the thread to end");
       // Of the six, three were in the thread; the new one begins at once.
       expect(watched.ends).toMatchObject([{ rigs: 3, restartMs: 0 }]);
       const meanwhile = rigs.map(({ id }, index) => countOf(watched, id) - (before[index] ?? 0));

@@ -43,7 +43,7 @@ describe("a service elsewhere", () => {
   const isGone = async () => (await status()) === noResponse;
   const logged = (what: RegExp) => homebridge.lines.filter((line) => what.test(line)).length;
   // Less than the three polls, and the 45 s of silence, after which a stream is given up in any case.
-  const soon = { timeoutMs: 20_000 };
+  const soon = { timeoutMs: 40_000 };
 
   test("that hangs is not shown as it was: its rigs do not respond until it goes on", async () => {
     process.kill(service.pid, "SIGSTOP");

@@ -7,14 +7,7 @@ import { startService } from "../../src/service/index.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { until } from "../until.ts";
-import {
-  failuresOf,
-  isMatterPossible,
-  MatterController,
-  type MatterHub,
-  matterHome,
-  nextReport,
-} from "./matter-controller.ts";
+import { failuresOf, isMatterPossible, MatterController, type MatterHub, matterHome } from "./matter-controller.ts";
 
 let ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -62,7 +55,6 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     await until(
       () => namesOf(hub).join() === wanted.join() && wanted.every((name) => isThere(hub, name)),
       "the devices of the new settings to be reachable",
-      nextReport,
     );
     expect(hub.device("Workshop").number).toBe(number);
     expect(hub.device("Bath").read("thermostat", "systemMode")).toBeUndefined();
@@ -73,7 +65,6 @@ const isThere = (hub: MatterHub, name: string) => hub.has(name) && hub.device(na
     await until(
       () => namesOf(hub).join() === ["Bath", "Garage", "Shed"].join() && isThere(hub, "Shed"),
       "the devices of the first settings to return",
-      nextReport,
     );
     expect(hub.device("Garage").number).toBe(number);
     expect(failuresOf(homebridge)).toEqual([]);

@@ -66,7 +66,7 @@ describe.each(farmKinds)("an outlet of $name", ({ name, open, refuses }) => {
     const values: unknown[] = [];
     await homebridge.controller.subscribe(contact, (value) => values.push(value));
     farm.off();
-    await until(() => values.includes(1), "the notification that the alarm has opened", { timeoutMs: 90_000 });
+    await until(() => values.includes(1), "the notification that the alarm has opened");
     await farm.on();
     await until(() => values.includes(0), "the notification that the alarm has closed");
   });

@@ -4,8 +4,9 @@ import { connect } from "../../src/link/connect.ts";
 import type { Driver, PoolReading, Reading, Rig } from "../../src/link/driver.ts";
 import { type Credentials, type Link, openLink } from "../../src/link/link.ts";
 import { SessionEnded } from "../../src/link/session-ended.ts";
+import { limits } from "../until.ts";
 
-export const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
+export const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 
 /** A driver's rig at an address, no matter what answers there. */
 export const rigAt = (

@@ -72,7 +72,7 @@ test("a trouble that comes while the counts are read is counted soon after, and 
   await listening.until(isEvent);
   answer();
   // They are also read once a minute, which would be too late.
-  await until(() => reads > before + 1, "the counts to be read once more", { timeoutMs: 20_000 });
+  await until(() => reads > before + 1, "the counts to be read once more", { timeoutMs: 50_000 });
   await countOf(1, 0);
   bench.service.setWarning?.("Disk", "The disk is still full");
   const from = listening.received.length;

@@ -144,9 +144,7 @@ export async function startNodeRed(version: Version, options: NodeRedOptions = {
       watched.close();
       const start = performance.now();
       child.kill("SIGTERM");
-      const killer = setTimeout(() => child.kill("SIGKILL"), 20_000);
-      await ended;
-      clearTimeout(killer);
+      await within(ended, "Node-RED to end", { details: log });
       if (options.userDir === undefined) await rm(userDir, { recursive: true, force: true });
       return performance.now() - start;
     },

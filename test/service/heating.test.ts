@@ -5,7 +5,7 @@ import type { RigModel } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { refusal } from "../errors.ts";
 import { deadline, rigAt } from "../link/rigs.ts";
-import { until, within } from "../until.ts";
+import { limits, until, within } from "../until.ts";
 import { closeLoopBenches, openLoopBench, openValueServer } from "./loop-bench.ts";
 
 afterEach(closeLoopBenches);
@@ -84,7 +84,9 @@ describe("a heated room", () => {
     await pass(5);
     expect(await shown(bench)).toEqual({ name: "Den", target: 21, room: 20.8, at, demand: 0.7, held: false });
     expect((await bench.miner(1)).heating?.name).toBe("Den");
-    const events = bench.service.watchEvents({}, { actor: "test" }, AbortSignal.timeout(5000))[Symbol.asyncIterator]();
+    const events = bench.service
+      .watchEvents({}, { actor: "test" }, AbortSignal.timeout(limits.waitMs))
+      [Symbol.asyncIterator]();
     const next = events.next();
     await room(20.6);
     expect(JSON.stringify((await next).value)).toContain("miner");

@@ -12,7 +12,7 @@ import { problem, refusal } from "../errors.ts";
 import { fakeOnly } from "../fake-timers.ts";
 import { onTestFinished } from "../finished.ts";
 import { folders } from "../store/folder.ts";
-import { until } from "../until.ts";
+import { limits, until } from "../until.ts";
 import { caller, closeBenches, openBench } from "./bench.ts";
 import { closeLoopBenches, type LoopBench, openLoopBench } from "./loop-bench.ts";
 import { openDouble } from "./source-double.ts";
@@ -379,7 +379,7 @@ describe("the price of electricity", () => {
     });
     // A summary may come before the rig has answered.
     const events = bench.service
-      .watchEvents({ types: ["miner"] }, caller, AbortSignal.timeout(20_000))
+      .watchEvents({ types: ["miner"] }, caller, AbortSignal.timeout(limits.waitMs))
       [Symbol.asyncIterator]();
     const next = events.next();
     clock.pass(180);

@@ -7,6 +7,7 @@ import { targetValue } from "../../src/service/power/loop-rig.ts";
 import type { PowerRules } from "../../src/service/power/power-permission.ts";
 import { PowerTargets } from "../../src/service/power/power-targets.ts";
 import type { PowerMemories, PowerMemory } from "../../src/store/index.ts";
+import { limits } from "../until.ts";
 
 /** How a rig without sockets can be held to a power. W, %. */
 export interface Making {
@@ -86,7 +87,7 @@ export class PureRig {
     this.#targets.observe(this.id, this.#reading());
     for (const step of this.#targets.steps(this.id, targetValue(this.follower().ladder, watts))) {
       const telling = step(this.#reading());
-      if (typeof telling !== "string") await telling.write(this.#rig(), AbortSignal.timeout(1000));
+      if (typeof telling !== "string") await telling.write(this.#rig(), AbortSignal.timeout(limits.waitMs));
       this.#targets.observe(this.id, this.#reading());
     }
   }

@@ -5,7 +5,7 @@ import { decrypted, encrypted, frameSeal, type RpcSeal, rpcSeal } from "../../sr
 import { framed, frameTransport } from "../../src/link/transports/frames.ts";
 import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
-import { within } from "../until.ts";
+import { limits, within } from "../until.ts";
 import { ask, objectOf, records } from "./ask.ts";
 
 let farm: Farm | undefined;
@@ -38,7 +38,7 @@ async function write(rig: SimulatedRig, { sign, key }: RpcSeal, request: object)
 
 const frames = (rig: SimulatedRig, request: Record<string, unknown>) =>
   frameTransport(rig.host, rig.port)
-    .ask(request, AbortSignal.timeout(5_000))
+    .ask(request, AbortSignal.timeout(limits.waitMs))
     .then(({ value }) => objectOf(value));
 
 describe("the RPC of a virtual WhatsMiner", () => {

@@ -199,7 +199,6 @@ describe("channels", () => {
       );
       await close();
     },
-    90_000,
   );
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { GpuReader } from "../../../src/agent/gpus/gpu-reader.ts";
-import { until } from "../../until.ts";
+import { limits, until } from "../../until.ts";
 import { card, FakeNvidiaSmi, type NvidiaScenario } from "./fake-nvidia-smi.ts";
 
-const reader = (scenario: NvidiaScenario, timeoutMs = 20_000) => {
+const reader = (scenario: NvidiaScenario, timeoutMs = limits.waitMs) => {
   const smi = new FakeNvidiaSmi(scenario);
   const problems: string[] = [];
   const gpus = new GpuReader({ env: smi.env, root: "/nowhere", timeoutMs, log: (text) => problems.push(text) });

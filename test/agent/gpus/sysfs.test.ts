@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { GpuReader } from "../../../src/agent/gpus/gpu-reader.ts";
+import { limits } from "../../until.ts";
 import { card, FakeNvidiaSmi } from "./fake-nvidia-smi.ts";
 import { FakeSysfs, radeon, radeonSensors } from "./fake-sysfs.ts";
 
@@ -126,7 +127,7 @@ const env = { PATH: "/nowhere" };
     sysfs.card(1, "0000:81:00.0", "0x1002", radeon);
     sysfs.card(2, "0000:03:00.0", "0x8086", { device: "0x56a0", "hwmon/hwmon5/fan1_input": "900" });
     const smi = new FakeNvidiaSmi({ cards: [card("0A"), card("01")] });
-    const gpus = await new GpuReader({ env: smi.env, root: sysfs.root, timeoutMs: 20_000 }).read();
+    const gpus = await new GpuReader({ env: smi.env, root: sysfs.root, timeoutMs: limits.waitMs }).read();
     expect(gpus.map(({ id, vendor, vendorId, pciBusId }) => [id, vendor, vendorId, pciBusId])).toEqual([
       [0, "nvidia", 0, 1],
       [1, "amd", 0, 2],

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { GpuReader } from "../../../src/agent/gpus/gpu-reader.ts";
 import { GpuTuner } from "../../../src/agent/gpus/gpu-tuner.ts";
+import { limits } from "../../until.ts";
 
 /** An agent that sets a card, and stops for good right before its setting number `stopAt`, where it is killed. */
 interface Args {
@@ -13,7 +14,7 @@ interface Args {
 const { path, root, journal, reached, stopAt }: Args = JSON.parse(process.argv[2] ?? "");
 
 let uses = 0;
-const options = { root, timeoutMs: 20_000, log: () => undefined };
+const options = { root, timeoutMs: limits.waitMs, log: () => undefined };
 const reader = new GpuReader({ ...options, env: { PATH: path } });
 const tuner = new GpuTuner({
   ...options,

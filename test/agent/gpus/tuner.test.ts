@@ -9,7 +9,7 @@ import { GpuReader } from "../../../src/agent/gpus/gpu-reader.ts";
 import { GpuTuner } from "../../../src/agent/gpus/gpu-tuner.ts";
 import type { GpuSettings } from "../../../src/contract/agent.ts";
 import { onTestFinished } from "../../finished.ts";
-import { until } from "../../until.ts";
+import { limits, until } from "../../until.ts";
 import { card, FakeNvidiaSmi, type NvidiaScenario } from "./fake-nvidia-smi.ts";
 import { FakeSysfs, radeon } from "./fake-sysfs.ts";
 
@@ -26,7 +26,7 @@ function folder(): string {
 
 function tunerOf(env: NodeJS.ProcessEnv, root: string, journal = join(folder(), "gpus.json")) {
   const logged: string[] = [];
-  const options = { env, root, timeoutMs: 20_000, log: (text: string) => logged.push(text) };
+  const options = { env, root, timeoutMs: limits.waitMs, log: (text: string) => logged.push(text) };
   const make = () => new GpuTuner({ ...options, reader: new GpuReader(options), journal });
   return { tuner: make(), again: make, journal, logged };
 }

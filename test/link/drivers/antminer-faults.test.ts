@@ -283,7 +283,7 @@ test("an old light that answers only when it has done blinking is believed when 
   await expect(rig.read(deadline())).resolves.toMatchObject({ readings: { locate: false } });
   await expect(rig.set("locate", true, deadline(8_000))).resolves.toBe("blinking");
   await expect(rig.read(deadline())).resolves.toMatchObject({ readings: { locate: true } });
-}, 10_000);
+});
 
 test("requests follow one another, and never overlap", async () => {
   let open = 0;

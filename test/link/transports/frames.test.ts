@@ -3,10 +3,10 @@ import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { framed, frameTransport } from "../../../src/link/transports/frames.ts";
-import { within } from "../../until.ts";
+import { limits, within } from "../../until.ts";
 import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
 
-const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
+const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 const sound = { code: 0, when: 1, msg: { summary: { elapsed: 1 } }, desc: "get.miner.status" };
 const json = JSON.stringify(sound);
 const heartbeat = Buffer.alloc(4);

@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
+import { limits } from "../../until.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
 
-const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
+const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 
 let server: TinyServer | undefined;
 afterEach(() => server?.close());

@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { type LineTransport, lineTransport } from "../../../src/link/transports/lines.ts";
+import { limits } from "../../until.ts";
 import { closedPort, serve, type TinyServer } from "../servers.ts";
 
-const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
+const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 
 let server: TinyServer | undefined;
 afterEach(() => server?.close());

@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
+import { limits } from "../../until.ts";
 import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
 
-const deadline = (ms = 5_000): AbortSignal => AbortSignal.timeout(ms);
+const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 const sound = { STATUS: [{ STATUS: "S", Msg: "Summary" }], SUMMARY: [{ Elapsed: 1 }] };
 const json = JSON.stringify(sound);
 
