@@ -77,6 +77,7 @@ const config: Config = {
       displayName: "unit",
       testMatch: [`<rootDir>/test/${unitTests}`],
       setupFiles: ["<rootDir>/test/unit-guard.ts"],
+      testTimeout: 10_000,
       runner: runner({ processes: processes(1), env }),
     },
     {

@@ -38,7 +38,11 @@ async function measure(folder: string, count: number, turn: string): Promise<voi
   await until(async () => (await send("GET", "/health"))?.status === 200, "the service to answer");
   const health = performance.now() - begun;
   // Read and thrown away: to understand 150 MB takes the client longer than the service.
-  const bytes = await fetchAway(`${url}/api/miners`, null);
+  const bytes = await fetchAway(`${url}/api/miners`, null).catch(async (error: unknown) => {
+    // Otherwise it would go on after this program.
+    (await starting).signal("SIGKILL");
+    throw error;
+  });
   const miners = performance.now() - begun;
   const service = await starting;
   say(
