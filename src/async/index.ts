@@ -1,4 +1,5 @@
 /** What runs after, beside or again after other work. */
+export { Background } from "./background.ts";
 export { gatherWrites } from "./gather-writes.ts";
 export { Liveness } from "./liveness.ts";
 export { KeyedMutex, Mutex } from "./mutex.ts";

@@ -8,6 +8,7 @@ import type { Declared, RigContext } from "./declared.ts";
 import { FleetRig, type ReadManner } from "./fleet-rig.ts";
 import type { FleetListener, Poller } from "./poller.ts";
 import { batchMs, DueQueue, missesUntilDisconnected, nextRead } from "./schedule.ts";
+import { NextRead, settledRigs } from "./settled.ts";
 import { isUnread, type Remembered, type RigState, sameButTime, statusOf, unknownRig } from "./state.ts";
 
 export interface FleetOptions {
@@ -60,6 +61,7 @@ export class Fleet implements Poller {
   readonly #slow = new Semaphore(slowPlaces);
   readonly #firmware = new FirmwareBook();
   readonly #closing = new AbortController();
+  readonly #nextRead = new NextRead();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   /** Reads per second of all enabled rigs. */
@@ -145,6 +147,11 @@ export class Fleet implements Poller {
     } catch (error) {
       this.#drop(rig, before, error);
     }
+    this.#nextRead.ended();
+  }
+
+  settled(): Promise<void> {
+    return settledRigs(() => this.#rigs.values(), this.#nextRead);
   }
 
   watchKeys(watched: boolean): void {
@@ -159,6 +166,7 @@ export class Fleet implements Poller {
     this.#slow.clear();
     for (const rig of this.#rigs.values()) rig.close();
     this.#rigs.clear();
+    this.#nextRead.ended();
   }
 
   #age(rig: FleetRig): void {

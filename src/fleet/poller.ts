@@ -40,6 +40,8 @@ export interface Poller {
   read(rig: PolledRig, manner?: ReadManner): Promise<void>;
   /** Whether the listener's `read` is given the keys that have changed. */
   watchKeys(watched: boolean): void;
+  /** Resolves when each rig has been read since it was put, and no exchange with one is under way. */
+  settled(): Promise<void>;
   /** Stops polling; resolves when the listener has had the last reads. */
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { Declared } from "../declared.ts";
 import { Fleet, type FleetOptions } from "../fleet.ts";
 import { FleetRig, type ReadManner } from "../fleet-rig.ts";
 import type { FleetListener, PolledRig, Poller } from "../poller.ts";
+import { NextRead, settledRigs } from "../settled.ts";
 import { type Remembered, type RigState, unknownRig } from "../state.ts";
 import { type Clocks, type FromThread, type Happening, receivedError } from "./messages.ts";
 import { type UnpackedRead, unpack } from "./packet.ts";
@@ -43,6 +44,7 @@ export class WorkerPoller implements Poller {
   readonly #threadOf = new Map<RemoteRig, PollerThread>();
   readonly #timers: NodeJS.Timeout[];
   readonly #listener: FleetListener;
+  readonly #nextRead = new NextRead();
   #lastNumber = 0;
   #watchesKeys = false;
   #loginTurn = 0;
@@ -128,6 +130,11 @@ export class WorkerPoller implements Poller {
     for (const thread of this.#threads) thread.watchKeys(watched);
   }
 
+  async settled(): Promise<void> {
+    await this.#local.settled();
+    await settledRigs(() => this.#threadOf.keys(), this.#nextRead);
+  }
+
   /** Passwords of pools have changed. */
   refreshLogins(): void {
     for (let turn = 0; turn < loginTurns; turn += 1) this.#turnLogins();
@@ -150,6 +157,7 @@ export class WorkerPoller implements Poller {
     await closing;
     this.#rigs.clear();
     this.#threadOf.clear();
+    this.#nextRead.ended();
   }
 
   /** In the thread with the least to do. */
@@ -204,6 +212,7 @@ export class WorkerPoller implements Poller {
       rig.drop(before);
       this.#listener.failed(rig, error);
     }
+    this.#nextRead.ended();
   }
 
   #happened(rig: RemoteRig, happening: Happening): void {

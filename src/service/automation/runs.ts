@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { z } from "zod";
-import { Semaphore } from "../../async/index.ts";
+import { Background, Semaphore } from "../../async/index.ts";
 import { notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 import { mostSteps, type RunStep, StoredStep } from "../../contract/steps.ts";
@@ -39,7 +39,7 @@ export class RunExecutor implements Runs {
   readonly #options: RunExecutorOptions;
   readonly #closing = new AbortController();
   readonly #jobs = new Map<number, Job>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Background();
   readonly #slots = new Semaphore(rigsAtOnce);
   readonly #lanes: Lanes;
 
@@ -128,11 +128,16 @@ export class RunExecutor implements Runs {
     return count;
   }
 
+  /** Resolves when the results of all runs are stored. */
+  settled(): Promise<void> {
+    return this.#running.settled();
+  }
+
   /** Starts nothing more, and resolves when all results are stored. The command executor ends what is under way. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#closing.abort();
     for (const { stop } of this.#jobs.values()) stop.abort();
-    await Promise.all(this.#running);
+    return this.settled();
   }
 
   #start(
@@ -151,14 +156,12 @@ export class RunExecutor implements Runs {
     this.#jobs.set(id, job);
     const pacing = { parallel, delayMs: delay * 1000, signal: job.stop.signal, wait: pause };
     const begun = runPaced(lanes, pacing, (lane) => slots.run(() => this.#lanes.take(job, lane)));
-    const settled = begun
-      .then(() => this.#finish(job))
-      .catch(this.#lanes.logLost(job))
-      .finally(() => {
-        this.#running.delete(settled);
-        end();
-      });
-    this.#running.add(settled);
+    void this.#running.add(
+      begun
+        .then(() => this.#finish(job))
+        .catch(this.#lanes.logLost(job))
+        .finally(end),
+    );
   }
 
   async #finish({ id, cause, caller, stop, later }: Job): Promise<void> {

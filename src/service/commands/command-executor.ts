@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { Background } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { ActionReply, CommandCause } from "../../contract/resources.ts";
 import type { Caller } from "../../contract/service.ts";
@@ -73,7 +74,7 @@ export class CommandExecutor {
   readonly #watchers: ((command: StoredCommand) => void)[] = [];
   readonly #timeouts: CommandTimeouts;
   readonly #closing = new AbortController();
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new Background();
   /** Commands whose turn is not over. */
   readonly #open = new Map<number, CommandProgress>();
 
@@ -144,10 +145,7 @@ export class CommandExecutor {
     const taken = settledTurn.then(({ answer, restart }) =>
       restart === null || restart.unanswered === null ? answer : ended,
     );
-    const settled = Promise.allSettled([turn, ended.catch(this.#logUnexpected(id))]).finally(() =>
-      this.#running.delete(settled),
-    );
-    this.#running.add(settled);
+    void this.#running.add(Promise.allSettled([turn, ended.catch(this.#logUnexpected(id))]));
     return { progress, taken, ended };
   }
 
@@ -171,10 +169,15 @@ export class CommandExecutor {
     }
   }
 
+  /** Resolves when the results of all commands are stored. */
+  settled(): Promise<void> {
+    return this.#running.settled();
+  }
+
   /** Aborts the commands under way, and resolves when their results are stored. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#running);
+    return this.settled();
   }
 
   /** One command's turn with a rig. */

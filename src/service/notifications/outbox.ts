@@ -148,11 +148,16 @@ export class Outbox implements NoticeListener {
     );
   }
 
+  /** Resolves when what is being sent is answered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sending.values());
+  }
+
   /** Waits a moment for what is being sent; what is not sent stays in the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const timer = setTimeout(() => this.#closing.abort(), closingMs);
-    await Promise.all(this.#sending.values());
+    await this.settled();
     clearTimeout(timer);
   }
 
