@@ -107,7 +107,7 @@ describe("a fleet", () => {
     });
     const first = fleet.put(declared(1, rig));
     fleet.put(declared(2, other));
-    await until(() => told.length >= 2, "both rigs to be read");
+    await fleet.settled();
     expect(told.toSorted()).toEqual([1, 2]);
     fleet.remove(1);
     await fleet.poll(first);
@@ -122,11 +122,12 @@ describe("a fleet", () => {
     const fleet = openFleet();
     fleet.put({ ...declared(1, rig), disabled: true });
     const read = fleet.put(declared(2, other));
-    await until(() => read.state.at !== null, "the rig that is not disabled to be read");
+    await fleet.settled();
+    expect(read.state.at).not.toBeNull();
     expect(rig.requests.count).toBe(0);
   });
 
-  test("reads a remembered rig at once, without recognising it anew", async () => {
+  test("reads a remembered rig at once, without recognising it again", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const unnamed = { ...declared(1, rig), driver: null };
@@ -137,11 +138,12 @@ describe("a fleet", () => {
       },
     });
     const first = earlier.put(unnamed);
-    await until(() => first.state.at !== null, "the rig to be recognised");
+    await earlier.settled();
     earlier.close();
     const before = rig.requests.count;
-    const again = openFleet().put(unnamed, remembered);
-    await until(() => again.state.at !== null, "the rig to be read");
+    const later = openFleet();
+    const again = later.put(unnamed, remembered);
+    await later.settled();
     // Its figures, and the page about its chip.
     expect(rig.requests.count - before).toBe(2);
     expect(again.state).toMatchObject({ uid: first.state.uid, driver: "axeos", identity: first.state.identity });
@@ -154,12 +156,35 @@ describe("a fleet", () => {
     const fleet = openFleet();
     for (const [id, each] of [rig, other].entries()) {
       const put = fleet.put({ ...declared(id + 1, each), driver: null });
-      await until(() => put.state.at !== null, "the rig to be read");
+      await fleet.settled();
       expect(put.state.controls).toHaveLength(4);
     }
     expect(rig.requests.count).toBeGreaterThan(10);
     // It is recognised, read, and asked whether this address is privileged.
     expect(other.requests.count).toBe(3);
+  });
+
+  test("settles when the first read of each rig and all that was asked for are over", async () => {
+    const [slow, quick, off] = await openFarm([{ ...axeos, fault: { name: "delay", ms: 300 } }, axeos, axeos]);
+    if (slow === undefined || quick === undefined || off === undefined) throw new Error("three rigs");
+    off.powerOff();
+    const fleet = openFleet();
+    const rigs = [slow, quick, off].map((rig, index) => fleet.put(declared(index + 1, rig)));
+    await fleet.settled();
+    expect(rigs.map(({ state }) => [state.at !== null, state.missed])).toEqual([
+      [true, 0],
+      [true, 0],
+      [false, 1],
+    ]);
+    const isDone: boolean[] = [];
+    const [first] = rigs;
+    if (first === undefined) throw new Error("three rigs");
+    void first.exclusively(async () => {
+      await fleet.read(first);
+      isDone.push(true);
+    });
+    await fleet.settled();
+    expect(isDone).toEqual([true]);
   });
 
   test("never has two exchanges with a rig at once", async () => {
