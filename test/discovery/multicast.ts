@@ -15,7 +15,7 @@ async function loopbackPort(): Promise<number | null> {
     const { port } = socket.address();
     socket.setMulticastInterface("127.0.0.1");
     socket.addMembership("224.0.0.251", "127.0.0.1");
-    const heard = once(socket, "message", { signal: AbortSignal.timeout(1_000) });
+    const heard = once(socket, "message", { signal: AbortSignal.timeout(10_000) });
     socket.send("heard?", port, "224.0.0.251");
     await heard;
     return port;

@@ -15,6 +15,7 @@ import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { workers } from "../pollers.ts";
 import { startProcess } from "../torture/process.ts";
+import { limits } from "../until.ts";
 
 /** The prototype of every object before the test. */
 const kinds = [Object, Array, Function, String, Number, Map, Error, Promise];
@@ -64,8 +65,8 @@ beforeAll(async () => {
     scan: { networks: ["127.103.49.0/30"] },
   });
   service = await startService({ config, store, log });
-  const limits = { ...httpLimits, changesAtOnce: Number.POSITIVE_INFINITY };
-  server = await startHttpServer({ service, settings: config.http, log, version: "test", limits });
+  const unlimited = { ...httpLimits, changesAtOnce: Number.POSITIVE_INFINITY };
+  server = await startHttpServer({ service, settings: config.http, log, version: "test", limits: unlimited });
 });
 afterAll(async () => {
   await server.close();
@@ -75,7 +76,7 @@ afterAll(async () => {
 });
 
 const send = async (method: string, target: string, body?: string): Promise<number> => {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(limits.waitMs);
   const given = body === undefined ? {} : { body, headers: { "content-type": "application/json" } };
   const response = await fetch(`${server.url}${target}`, { method, signal, ...given });
   await response.body?.cancel();

@@ -63,12 +63,6 @@ async function freeMatterPort(): Promise<number> {
 export const failuresOf = ({ lines }: RunningHomebridge): readonly string[] =>
   lines.filter((line) => /Failed to (?!notify)|not shown in Matter|not removed from Matter/.test(line));
 
-/**
- * A list of devices that changes while the controller is reading it, as may happen on a busy machine, is reported only
- * in the next regular report, up to a minute later.
- */
-export const nextReport = { timeoutMs: 90_000 };
-
 /** A Matter controller, like the hub of a home. */
 export class MatterController {
   readonly #node: ServerNode;
