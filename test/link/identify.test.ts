@@ -1,29 +1,26 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { cgminer } from "../../src/link/drivers/cgminer/index.ts";
 import { claymore } from "../../src/link/drivers/claymore/index.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Identified, identify, UnreadableRig } from "../../src/link/identify.ts";
 import type { Credentials } from "../../src/link/link.ts";
-import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { startRig } from "../simulated-rig.ts";
 import { deadline } from "./rigs.ts";
 import { closedPort, http, serve, type TinyServer } from "./servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
 
 const identified = (address: string, credentials: Credentials = {}): Promise<Identified> =>
   identify(parseAddress(address), credentials, deadline());
 
 async function simulated(spec: RigSpec, credentials: Credentials = {}): Promise<Identified> {
-  farm = await startFarm({ rigs: [spec] });
-  return identified(farm.rigs[0]?.address ?? "", credentials);
+  const simulated = await startRig(spec);
+  return identified(simulated.address, credentials);
 }
+
+/** The one that was started last. */
+let server: TinyServer | undefined;
 
 async function served(
   answer: (socket: Socket, request: string) => void,
@@ -126,7 +123,6 @@ test("requests of mining programs are sent last, and not where a page or another
   };
   await expect(served(answer)).rejects.toMatchObject({ code: "rig.unknown-protocol" });
   expect(requests.join()).not.toMatch(/miner_|summary$/);
-  await server?.close();
   requests.length = 0;
   await expect(
     served((socket, request) => {
@@ -169,7 +165,7 @@ describe("an XMRig with a token", () => {
 
 test("a slow rig is recognised although it never answers the other protocol", async () => {
   let asked: Socket | undefined;
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     if (request.startsWith("{")) asked = socket;
     else asked?.end('{"STATUS":[{"STATUS":"S"}],"VERSION":[{"CGMiner":"4.11.1"}]}\0');
   });
@@ -205,7 +201,6 @@ describe("a device that no driver reads yet is named", () => {
         identity: { make: what.replace(/^an? /, "") },
       });
       expect(requests.join()).not.toContain("geheim");
-      await server?.close();
     }
   });
 
@@ -269,7 +264,7 @@ describe("what is not a rig is reported", () => {
   });
 
   test("a port that is silent", async () => {
-    server = await serve(() => {});
+    const server = await serve(() => {});
     const failure = identify(parseAddress(`127.0.0.1:${server.port}`), {}, deadline(600));
     await expect(failure).rejects.toMatchObject({
       code: "rig.unknown-protocol",
@@ -292,7 +287,7 @@ describe("what is not a rig is reported", () => {
 });
 
 test("with a driver set nothing is sent before the first read", async () => {
-  server = await serve((socket) => socket.end());
+  const server = await serve((socket) => socket.end());
   const found = await identify(parseAddress(`127.0.0.1:${server.port}`), {}, deadline(), cgminer);
   expect(found.driver).toBe(cgminer);
   expect(server.connections()).toBe(0);

@@ -3,14 +3,13 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../src/contract/readings.ts";
 import type { Driver } from "../../src/link/driver.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
-import { RigFirmware } from "../../src/link/firmware.ts";
 import type { Link } from "../../src/link/link.ts";
-import { Pace } from "../../src/link/pace.ts";
 import { type HttpCall, type HttpReply, jsonOf, refusal } from "../../src/link/transports/http.ts";
 import { decode, parseStrict } from "../../src/link/transports/json.ts";
 import { type DeviceReply, replyOf } from "../../src/link/transports/rpc.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { ask, askUntil } from "../simulator/ask.ts";
+import { linkOf } from "./link-double.ts";
 
 /** What a rig in good health answers to each question, byte for byte; over HTTP the body alone. */
 export interface Base {
@@ -244,42 +243,25 @@ export function linkTo({ replies }: Base, { where, changes }: Mutation, made: Ma
     if (reply.status >= 300) throw refusal("rig:80", what, reply);
     return reply;
   };
-  const close = (): void => {};
-  return {
+  return linkOf({
     credentials: { token, password: token },
-    knownControls: [],
-    knownFans: 0,
-    wasRead: false,
-    pace: new Pace(5_000),
-    firmware: new RigFirmware(),
-    monotonicNow: () => performance.now(),
     now: () => 1.8e12,
     rpc: {
-      at: "rig:4028",
       send: async (command) => rpcReply(replyTo(command).body),
       ask: async ({ command, method }) => rpcReply(replyTo(String(command ?? method)).body),
-      close,
     },
     lines: {
-      at: "rig:3333",
       ask: async (requests) =>
         requests.map((request) => replyOf("rig:3333", replyTo(String(Reflect.get(request, "method"))).body)),
       text: async (command) => decode(replyTo(command).body).text.replace(/\0$/, ""),
-      close,
     },
-    frames: {
-      at: "rig:4433",
-      ask: async ({ cmd }) => replyOf("rig:4433", replyTo(String(cmd)).body),
-      close,
-    },
+    frames: { ask: async ({ cmd }) => replyOf("rig:4433", replyTo(String(cmd)).body) },
     http: {
-      at: "rig:80",
       call,
       send,
       getJson: async (path) => jsonOf("rig:80", { method: "GET", path }, await send({ method: "GET", path })),
-      close,
     },
-  };
+  });
 }
 
 /** What stands before the first NUL where that is JSON, else all of it. */

@@ -1,7 +1,11 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
 
-/** A server of a few lines for what the simulator's rigs never do. Listens on any free port of 127.0.0.1. */
+/**
+ * A server of a few lines for what the simulator's rigs never do. Listens on any free port of 127.0.0.1 until the end of
+ * the test.
+ */
 export async function serve(answer: (socket: Socket, request: string) => void): Promise<TinyServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -13,15 +17,13 @@ export async function serve(answer: (socket: Socket, request: string) => void): 
   const port = await new Promise<number>((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve(portOf(server)));
   });
-  return {
-    port,
-    connections: () => sockets.size,
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  };
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      for (const socket of sockets) socket.destroy();
+      server.close(() => resolve());
+    });
+  onTestFinished(close);
+  return { port, connections: () => sockets.size, close };
 }
 
 export interface TinyServer {

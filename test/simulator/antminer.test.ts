@@ -1,30 +1,17 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { parseAddress } from "../../src/link/address.ts";
 import { digestTransport } from "../../src/link/transports/digest.ts";
 import { type HttpReply, type HttpTransport, httpTransport } from "../../src/link/transports/http.ts";
 import { exchange } from "../../src/link/transports/rpc.ts";
-import {
-  type AntminerSpec,
-  type Farm,
-  type SimulatedRig,
-  standardPorts,
-  startFarm,
-} from "../../src/simulator/index.ts";
+import { type AntminerSpec, type SimulatedRig, standardPorts } from "../../src/simulator/index.ts";
 import { deadline } from "../link/rigs.ts";
-
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
+import { startRig } from "../simulated-rig.ts";
 
 let now = Date.UTC(2026, 0, 1);
 
-async function start(spec: Partial<AntminerSpec> = {}): Promise<SimulatedRig> {
-  const rigs = [{ kind: "antminer" as const, warm: true, restartSeconds: 60, ...spec }];
-  farm = await startFarm({ rigs, clock: () => now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Partial<AntminerSpec> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "antminer", warm: true, restartSeconds: 60, ...spec }, () => now);
 
 const bare = (rig: SimulatedRig): HttpTransport => httpTransport(parseAddress(rig.address).host, rig.port, false);
 const web = (rig: SimulatedRig): HttpTransport => digestTransport(bare(rig), { username: "root", password: "root" });

@@ -1,17 +1,11 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { type AvalonSpec, type Farm, farmOf, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { describe, expect, test } from "@jest/globals";
+import { type AvalonSpec, farmOf, type SimulatedRig } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { ask, command, records, status } from "./ask.ts";
 
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
-
-async function start(spec: Partial<AvalonSpec> = {}, clock = stoppedClock()): Promise<SimulatedRig> {
-  farm = await startFarm({ rigs: [{ kind: "avalon", warm: true, restartSeconds: 60, ...spec }], clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Partial<AvalonSpec> = {}, clock = stoppedClock()): Promise<SimulatedRig> =>
+  startRig({ kind: "avalon", warm: true, restartSeconds: 60, ...spec }, clock.now);
 
 const line = async (rig: SimulatedRig): Promise<string> => {
   const [stats = {}] = records(await command(rig, "stats"), "STATS");
@@ -49,7 +43,6 @@ describe("an Avalon", () => {
       /^STATUS=I,When=1800000000,Code=118,Msg=ASC 0 set info: workmode 2 worklevel 0,/,
     );
     expect(await ask(q, "version")).toContain("|VERSION,CGMiner=4.11.1,");
-    await farm?.close();
     const nano = await start({ generation: "nano3s" });
     expect(await ask(nano, "version")).toContain("Invalid JSON");
   });

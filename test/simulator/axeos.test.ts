@@ -1,24 +1,15 @@
 import { request } from "node:http";
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { type AxeosSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { describe, expect, test } from "@jest/globals";
+import type { AxeosSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { within } from "../until.ts";
 import { objectOf } from "./ask.ts";
 
-let farm: Farm | undefined;
 const clock = stoppedClock();
 
-afterEach(async () => {
-  await farm?.close();
-  farm = undefined;
-});
-
-async function start(spec: Omit<AxeosSpec, "kind"> = {}): Promise<SimulatedRig> {
-  farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, name: "bitaxe-1", ...spec }], clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Omit<AxeosSpec, "kind"> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "axeos", warm: true, name: "bitaxe-1", ...spec }, clock.now);
 
 const call = (rig: SimulatedRig, method: string, path: string, body?: unknown) =>
   fetch(`http://${rig.address}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });

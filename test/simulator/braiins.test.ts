@@ -1,23 +1,13 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { describe, expect, test } from "@jest/globals";
+import type { BraiinsSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { ask, command, objectOf, records, status } from "./ask.ts";
 
-let farm: Farm | undefined;
 const clock = stoppedClock();
 
-afterEach(async () => {
-  await farm?.close();
-  farm = undefined;
-});
-
-async function start(spec: Omit<BraiinsSpec, "kind"> = {}): Promise<SimulatedRig> {
-  const rigs = [{ kind: "braiins", warm: true, name: "braiins-1", ...spec }] as const;
-  farm = await startFarm({ rigs, clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Omit<BraiinsSpec, "kind"> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "braiins", warm: true, name: "braiins-1", ...spec }, clock.now);
 
 const post = (rig: SimulatedRig, path: string, body: unknown, headers: Record<string, string> = {}) =>
   fetch(`http://${rig.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
@@ -153,7 +143,6 @@ describe("a virtual BOSminer", () => {
     const old = await start({ generation: "bosminer" });
     expect(records(await command(old, "devdetails"), "DEVDETAILS")[0]).toMatchObject({ ID: 6, Frequency: 650e6 });
     expect((await fetch(`http://${old.address}/api/v1/version/`)).status).toBe(404);
-    await farm?.close();
     const now = await start();
     expect(records(await command(now, "devdetails"), "DEVDETAILS")[0]).toMatchObject({ ID: 1, Frequency: 675 });
   });

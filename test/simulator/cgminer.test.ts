@@ -1,26 +1,17 @@
 import { once } from "node:events";
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { describe, expect, test } from "@jest/globals";
+import type { CgminerSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { within } from "../until.ts";
 import { ask, command, records, send, status } from "./ask.ts";
 
-let farm: Farm | undefined;
 const clock = stoppedClock();
-
-afterEach(async () => {
-  await farm?.close();
-  farm = undefined;
-});
 
 const pools = [0, 1].map((id) => ({ url: `stratum+tcp://pool${id}.example.com:3333`, user: `acct.worker${id}` }));
 
-async function start(spec: Omit<CgminerSpec, "kind"> = {}): Promise<SimulatedRig> {
-  farm = await startFarm({ rigs: [{ kind: "cgminer", warm: true, pools, ...spec }], clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Omit<CgminerSpec, "kind"> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "cgminer", warm: true, pools, ...spec }, clock.now);
 
 const urls = async (rig: SimulatedRig) => records(await command(rig, "pools"), "POOLS").map((pool) => pool.URL);
 

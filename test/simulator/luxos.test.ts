@@ -1,20 +1,13 @@
-import { afterEach, expect, test } from "@jest/globals";
-import { type Farm, type LuxosSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { expect, test } from "@jest/globals";
+import type { LuxosSpec, SimulatedRig } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { ask, command, records, status } from "./ask.ts";
 
 const clock = stoppedClock();
 
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
-
-async function start(spec: Partial<LuxosSpec> = {}): Promise<SimulatedRig> {
-  const rigs = [{ kind: "luxos" as const, warm: true, restartSeconds: 5, ...spec }];
-  farm = await startFarm({ rigs, clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Partial<LuxosSpec> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "luxos", warm: true, restartSeconds: 5, ...spec }, clock.now);
 
 const logon = async (rig: SimulatedRig): Promise<string> =>
   String(records(await command(rig, "logon"), "SESSION")[0]?.SessionID);

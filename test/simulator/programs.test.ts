@@ -1,29 +1,13 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
-import {
-  type Farm,
-  isProgram,
-  type ProgramKind,
-  rigKinds,
-  type SimulatedRig,
-  startFarm,
-} from "../../src/simulator/index.ts";
+import { describe, expect, test } from "@jest/globals";
+import { isProgram, type ProgramKind, rigKinds, type SimulatedRig } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { objectOf } from "./ask.ts";
 
-let farm: Farm | undefined;
 const clock = stoppedClock();
 
-afterEach(async () => {
-  await farm?.close();
-  farm = undefined;
-});
-
-async function start(kind: ProgramKind, more: object = {}): Promise<SimulatedRig> {
-  farm = await startFarm({ rigs: [{ kind, warm: true, name: "rig-one", ...more }], clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (kind: ProgramKind, more: object = {}): Promise<SimulatedRig> =>
+  startRig({ kind, warm: true, name: "rig-one", ...more }, clock.now);
 
 const get = async (rig: SimulatedRig, path: string): Promise<Response> => fetch(`http://${rig.address}${path}`);
 const page = async (rig: SimulatedRig, path: string) => objectOf(await (await get(rig, path)).json());
@@ -54,7 +38,6 @@ describe.each(Object.entries(paths))("a virtual %s", (name, path) => {
   test("says nothing of a second algorithm unless it mines one", async () => {
     const rig = await start(kind);
     expect(await (await get(rig, path)).text()).not.toContain("second.example.org");
-    await farm?.close();
     if (kind === "zenemy") return;
     const both = await start(kind, { dualAlgorithm: "kawpow" });
     const text = await (await get(both, path)).text();

@@ -1,20 +1,13 @@
-import { afterEach, expect, test } from "@jest/globals";
-import { type Farm, type SimulatedRig, startFarm, type VnishSpec } from "../../src/simulator/index.ts";
+import { expect, test } from "@jest/globals";
+import type { SimulatedRig, VnishSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { command, objectOf, records, status } from "./ask.ts";
 
 const clock = stoppedClock();
 
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
-
-async function start(spec: Partial<VnishSpec> = {}): Promise<SimulatedRig> {
-  const rigs = [{ kind: "vnish" as const, warm: true, restartSeconds: 60, ...spec }];
-  farm = await startFarm({ rigs, clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Partial<VnishSpec> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "vnish", warm: true, restartSeconds: 60, ...spec }, clock.now);
 
 interface Answer {
   readonly status: number;
@@ -46,7 +39,6 @@ test("gives a token for its password, which runs out, and none after too many wr
 
 test("serves its summary without a login from 1.3 on", async () => {
   expect((await call(await start(), "summary")).status).toBe(200);
-  await farm?.close();
   expect((await call(await start({ version: "1.2.6" }), "summary")).status).toBe(401);
 });
 
@@ -85,6 +77,5 @@ test("answers a part of the RPC: version only before 1.3", async () => {
   const rig = await start();
   expect(await status(rig, "version")).toBe("E14 Invalid command");
   expect(records(await command(rig, "stats"), "STATS")[0]?.Type).toBe("Antminer S19 (Vnish 1.3.4)");
-  await farm?.close();
   expect(await status(await start({ version: "1.2.6" }), "version")).toBe("S22 CGMiner versions");
 });

@@ -1,25 +1,18 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { decrypted, encrypted, frameSeal, type RpcSeal, rpcSeal } from "../../src/link/drivers/whatsminer/crypto.ts";
 import { framed, frameTransport } from "../../src/link/transports/frames.ts";
-import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../src/simulator/index.ts";
+import type { SimulatedRig, WhatsminerSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { limits, within } from "../until.ts";
 import { ask, objectOf, records } from "./ask.ts";
 
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
-
 const clock = stoppedClock();
 
-async function start(spec: Partial<WhatsminerSpec> = {}): Promise<SimulatedRig> {
-  const rigs = [{ kind: "whatsminer", warm: true, name: "wm-1", ...spec }] as const;
-  farm = await startFarm({ rigs, clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Partial<WhatsminerSpec> = {}): Promise<SimulatedRig> =>
+  startRig({ kind: "whatsminer", warm: true, name: "wm-1", ...spec }, clock.now);
 
 const command = async (rig: SimulatedRig, request: object) =>
   objectOf(JSON.parse(await ask(rig, JSON.stringify(request))));
@@ -70,7 +63,6 @@ describe("the RPC of a virtual WhatsMiner", () => {
     const newer = await start({ errors: [329, 110] });
     const { error_code: codes } = objectOf((await command(newer, { cmd: "get_error_code" })).Msg);
     expect(Object.keys(objectOf(codes))).toEqual(["110", "329"]);
-    await farm?.close();
     const older = await start({ generation: "v1", errors: [329] });
     expect(await command(older, { cmd: "get_error_code" })).toMatchObject({ Code: 14 });
     expect(await command(older, { cmd: "get_miner_info" })).toMatchObject({ Code: 14 });

@@ -1,26 +1,17 @@
 import { request } from "node:http";
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { type Farm, type SimulatedRig, startFarm, type XmrigSpec } from "../../src/simulator/index.ts";
+import { describe, expect, test } from "@jest/globals";
+import type { SimulatedRig, XmrigSpec } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { startRig } from "../simulated-rig.ts";
 import { within } from "../until.ts";
 import { ask, objectOf } from "./ask.ts";
 
-let farm: Farm | undefined;
 const clock = stoppedClock();
-
-afterEach(async () => {
-  await farm?.close();
-  farm = undefined;
-});
 
 const writable = { token: "right-token", restricted: false };
 
-async function start(spec: Omit<XmrigSpec, "kind"> = writable): Promise<SimulatedRig> {
-  farm = await startFarm({ rigs: [{ kind: "xmrig", warm: true, name: "rig-one", ...spec }], clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
-  return rig;
-}
+const start = (spec: Omit<XmrigSpec, "kind"> = writable): Promise<SimulatedRig> =>
+  startRig({ kind: "xmrig", warm: true, name: "rig-one", ...spec }, clock.now);
 
 interface Call {
   readonly token?: string | null;
@@ -101,7 +92,6 @@ describe("a virtual XMRig", () => {
 
   test("without a token it is open when restricted and closed when not", async () => {
     expect((await call(await start({}), "GET", "/2/summary", { token: null })).status).toBe(200);
-    await farm?.close();
     expect((await call(await start({ restricted: false }), "GET", "/2/summary", { token: null })).status).toBe(401);
   });
 

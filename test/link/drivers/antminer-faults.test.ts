@@ -9,13 +9,11 @@ import type { HttpCall, HttpReply, HttpTransport } from "../../../src/link/trans
 import { jsonOf, refusal } from "../../../src/link/transports/http.ts";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
 import { deadline, linkWith, poolAt } from "../rigs.ts";
-import { closedPort, http, serve, type TinyServer } from "../servers.ts";
+import { closedPort, http, serve } from "../servers.ts";
 
-let server: TinyServer | undefined;
 let rig: Rig | undefined;
 afterEach(async () => {
   rig?.close();
-  await server?.close();
 });
 
 const pool = { url: "stratum+tcp://pool.example.com:3333", user: "a.1", pass: "x" };
@@ -71,7 +69,7 @@ type Answer = (name: string, request: string) => Buffer | null;
 
 /** A web interface that asks for no login, and no RPC beside it. null leaves the request unanswered. */
 async function start(answer: Answer): Promise<Rig> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const reply = answer(nameOf(request), request);
     if (reply !== null) socket.end(reply);
   });
@@ -105,7 +103,6 @@ describe("one broken page costs a note, not the read", () => {
         boards: [{ slot: 1, chips: 2, chipsExpected: 3 }],
       });
       expect(readings.notes.length).toBeGreaterThan(1);
-      await server?.close();
     }
   });
 
@@ -288,7 +285,7 @@ test("an old light that answers only when it has done blinking is believed when 
 test("requests follow one another, and never overlap", async () => {
   let open = 0;
   let most = 0;
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     open += 1;
     most = Math.max(most, open);
     socket.once("close", () => {

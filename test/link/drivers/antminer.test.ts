@@ -5,17 +5,16 @@ import { antminer } from "../../../src/link/drivers/antminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
-import { type AntminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { AntminerSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
 import { closedPort } from "../servers.ts";
 
 const login = { username: "root", password: "root" };
 
-let farm: Farm | undefined;
 let rig: Rig | undefined;
 afterEach(async () => {
   rig?.close();
-  await farm?.close();
 });
 
 /** The same with nothing listening where RPC is asked. */
@@ -36,10 +35,7 @@ async function start(
   spec: Partial<AntminerSpec> = {},
   credentials: Credentials = login,
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const rigs = [{ kind: "antminer" as const, warm: true, restartSeconds: 120, ...spec }];
-  farm = await startFarm({ rigs, clock: () => now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "antminer", warm: true, restartSeconds: 120, ...spec }, () => now);
   rig = rigAt(antminer, simulated.address, credentials);
   return { rig, simulated };
 }
@@ -218,7 +214,6 @@ describe("an Antminer without a login", () => {
     const { rig, simulated } = await start({ model: "S23" }, {});
     const { readings } = await rig.read(deadline());
     expect(readings).toMatchObject({ power: Math.round(simulated.model.power), powerSource: "reported" });
-    await farm?.close();
     const water = await start({ model: "S21 Hydro" }, {});
     const cooled = await water.rig.read(deadline());
     expect(cooled.readings).toMatchObject({ power: null, fans: [], temperatureIn: 26, temperatureOut: 37 });

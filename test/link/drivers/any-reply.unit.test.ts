@@ -14,9 +14,8 @@ import { srbminer } from "../../../src/link/drivers/srbminer/index.ts";
 import { trex } from "../../../src/link/drivers/trex/index.ts";
 import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
 import { zenemy } from "../../../src/link/drivers/zenemy/index.ts";
-import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
-import { Pace } from "../../../src/link/pace.ts";
+import { linkOf } from "../link-double.ts";
 import { expectContractReads } from "./contract-reads.ts";
 
 const odd = fc.constantFrom<unknown>(
@@ -271,25 +270,16 @@ function linkSaying(answers: readonly unknown[]): Link {
   const next = (): unknown => answers[asked++ % answers.length];
   const reply = async () => ({ value: next(), notes: [] });
   const http = async () => ({ status: 200, headers: {}, body: JSON.stringify(next()) ?? "null", notes: [] });
-  return {
+  return linkOf({
     credentials: { password: "password", token: "token" },
-    knownControls: [],
-    knownFans: 0,
-    wasRead: false,
-    pace: new Pace(5_000),
-    firmware: new RigFirmware(),
-    monotonicNow: () => performance.now(),
-    now: Date.now,
-    rpc: { at: "rig:4028", send: reply, ask: reply, close: () => {} },
-    frames: { at: "rig:4433", ask: reply, close: () => {} },
-    http: { at: "rig:80", getJson: reply, send: http, call: http, close: () => {} },
+    rpc: { send: reply, ask: reply },
+    frames: { ask: reply },
+    http: { getJson: reply, send: http, call: http },
     lines: {
-      at: "rig:3333",
       ask: async (requests) => requests.map(() => ({ value: next(), notes: [] })),
       text: async () => String(next()),
-      close: () => {},
     },
-  };
+  });
 }
 
 test.each<[string, Driver, fc.Arbitrary<unknown>]>([

@@ -1,15 +1,12 @@
-import { afterEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { AvalonWeb, cookieOf } from "../../../src/link/drivers/avalon/web.ts";
 import { httpTransport } from "../../../src/link/transports/http.ts";
 import { deadline } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let server: TinyServer | undefined;
-afterEach(() => server?.close());
+import { http, serve } from "../servers.ts";
 
 /** Answers by path, and keeps what was sent. */
 async function web(pages: Record<string, string>, sent: string[]): Promise<AvalonWeb> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     sent.push(request);
     const path = request.split(" ")[1] ?? "";
     socket.end(http(pages[path] === undefined ? 404 : 200, pages[path] ?? ""));

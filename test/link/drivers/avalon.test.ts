@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
@@ -6,18 +6,10 @@ import { avalon } from "../../../src/link/drivers/avalon/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import { type AvalonSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { AvalonSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-  farm = undefined;
-  server = undefined;
-});
+import { serve } from "../servers.ts";
 
 let now = 1.8e12;
 const pass = (seconds: number): void => {
@@ -29,9 +21,7 @@ async function start(
   credentials: Credentials = {},
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   now = 1.8e12;
-  farm = await startFarm({ rigs: [{ kind: "avalon", warm: true, restartSeconds: 0, ...spec }], clock: () => now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "avalon", warm: true, restartSeconds: 0, ...spec }, () => now);
   return { rig: rigAt(avalon, simulated.address, credentials), simulated };
 }
 
@@ -49,7 +39,7 @@ const help = (options: string): object => ({
 /** A rig that answers what is written for it, and that it knows nothing else. */
 async function answering(answers: Record<string, unknown>, asked: string[] = []): Promise<Rig> {
   const all: Record<string, unknown> = { summary: { ...ok, SUMMARY: [{ Elapsed: 7, "MHS 5s": 5e6 }] }, ...answers };
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     if (!request.startsWith("{")) {
       socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
       return;
@@ -236,7 +226,6 @@ describe("lines of other firmware", () => {
     for (const softOff of [0, 4]) {
       const rig = await answering({ stats: idle(softOff) });
       codes.push(haltOf(await rig.read(deadline()))?.code);
-      await server?.close();
     }
     expect(codes).toEqual(["unknown", "user"]);
   });
@@ -544,7 +533,7 @@ test("it is asked one thing at a time, and what it can do only once per firmware
   let open = 0;
   let most = 0;
   const asked: string[] = [];
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     open += 1;
     most = Math.max(most, open);
     const { command, parameter } = JSON.parse(request);

@@ -1,28 +1,20 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { axeos } from "../../../src/link/drivers/axeos/index.ts";
-import { type AxeosSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { AxeosSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { http, serve } from "../servers.ts";
 
 async function start(spec: Partial<AxeosSpec> = {}): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, restartSeconds: 0, ...spec }], clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "axeos", warm: true, restartSeconds: 0, ...spec }, () => 1.8e12);
   return { rig: rigAt(axeos, simulated.address), simulated };
 }
 
 /** A device that shows this information page and knows the paths named. */
 async function showing(info: object, paths: Record<string, Buffer> = {}, asked: string[] = []): Promise<Rig> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const [method = "", path = ""] = request.split(" ");
     asked.push(`${method} ${path} ${request.split("\r\n\r\n")[1] ?? ""}`.trimEnd());
     const known = paths[`${method} ${path}`] ?? (path === "/api/system/info" ? http(200, JSON.stringify(info)) : null);
@@ -59,7 +51,7 @@ test("the second fan of a fork is read by its own name", async () => {
 test("the second fan of a NerdQAxe++ has its own percentage, and stays listed when it stands still", async () => {
   const info = { deviceModel: "NerdQAxe++", hashRate: 1, fanspeed: 40, fanspeed2: 55, fanrpm: 3000 };
   let fanrpm2 = 0;
-  server = await serve((socket, request) =>
+  const server = await serve((socket, request) =>
     socket.end(
       request.startsWith("GET /api/system/info") ? http(200, JSON.stringify({ ...info, fanrpm2 })) : http(404, ""),
     ),

@@ -1,21 +1,13 @@
 import { test } from "@jest/globals";
 import fc from "fast-check";
 import { braiins } from "../../../src/link/drivers/braiins/index.ts";
-import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Credentials, Link } from "../../../src/link/link.ts";
-import { Pace } from "../../../src/link/pace.ts";
 import type { HttpCall } from "../../../src/link/transports/http.ts";
 import { type BraiinsSpec, startFarm } from "../../../src/simulator/index.ts";
 import { ask } from "../../simulator/ask.ts";
+import { linkOf } from "../link-double.ts";
 import { deadline } from "../rigs.ts";
 import { expectContractReads } from "./contract-reads.ts";
-
-const noLines: Link["lines"] = {
-  at: "rig",
-  ask: () => Promise.reject(new Error("no lines")),
-  text: () => Promise.reject(new Error("no lines")),
-  close: () => {},
-};
 
 /** What a healthy rig answers to each question. */
 type Answers = ReadonlyMap<string, unknown>;
@@ -46,32 +38,17 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
   try {
     const [simulated] = farm.rigs;
     if (simulated === undefined) throw new Error("no rig");
-    const link: Link = {
+    const link = linkOf({
       credentials,
-      knownControls: [],
-      knownFans: 0,
-      wasRead: false,
-      pace: new Pace(5_000),
-      firmware: new RigFirmware(),
-      monotonicNow: () => performance.now(),
-      now: Date.now,
-      frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
-      lines: noLines,
       rpc: {
-        at: "rig:4028",
-        ask: () => Promise.reject(new Error("not used")),
         send: async (command, parameter) => {
           const reply = await ask(simulated, JSON.stringify({ command, parameter }));
           const value: unknown = JSON.parse(reply.replace("\0", ""));
           answers.set(`rpc ${command}`, value);
           return { value, notes: [] };
         },
-        close: () => {},
       },
       http: {
-        at: "rig:80",
-        getJson: () => Promise.reject(new Error("not used")),
-        send: () => Promise.reject(new Error("not used")),
         call: async (call) => {
           const init = {
             method: call.method,
@@ -84,9 +61,8 @@ async function recorded(spec: Pick<BraiinsSpec, "generation">, credentials: Cred
           answers.set(keyOf(call), { status: reply.status, headers, body });
           return { status: reply.status, headers, body, notes: [] };
         },
-        close: () => {},
       },
-    };
+    });
     await braiins.connect(link).read(deadline());
   } finally {
     await farm.close();
@@ -107,31 +83,18 @@ function linkSaying(answers: Answers, changes: readonly Change[], credentials: C
     const mine = changes.filter(({ answer }) => keys[answer % keys.length] === key);
     return mine.reduce((now, { path, by }) => bodyChanged(now, path, by), value);
   };
-  return {
+  return linkOf({
     credentials,
-    knownControls: [],
-    knownFans: 0,
-    wasRead: false,
-    pace: new Pace(5_000),
-    firmware: new RigFirmware(),
-    monotonicNow: () => performance.now(),
-    now: Date.now,
-    frames: { at: "rig", ask: () => Promise.reject(new Error("no frames")), close: () => {} },
-    lines: noLines,
     rpc: {
-      at: "rig:4028",
       ask: async () => ({ value: null, notes: [] }),
       send: async (command) => ({ value: said(`rpc ${command}`), notes: [] }),
-      close: () => {},
     },
     http: {
-      at: "rig:80",
       getJson: async () => ({ value: null, notes: [] }),
       send: async () => ({ status: 200, headers: {}, body: "", notes: [] }),
       call: async (call) => ({ status: 404, headers: {}, body: "", notes: [], ...Object(said(keyOf(call))) }),
-      close: () => {},
     },
-  };
+  });
 }
 
 /** Of an HTTP answer the JSON in its body is changed. */

@@ -1,23 +1,18 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { braiins } from "../../../src/link/drivers/braiins/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
-import { type BraiinsSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { BraiinsSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { objectOf } from "../../simulator/ask.ts";
 import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
+import { http, serve } from "../servers.ts";
 
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
 const clock = stoppedClock();
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
 
 const password = "geheim";
 const login: Credentials = { password };
@@ -27,9 +22,7 @@ async function start(
   credentials: Credentials = login,
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   const common = { kind: "braiins", warm: true, restartSeconds: 0, password } as const;
-  farm = await startFarm({ rigs: [{ ...common, ...spec }], clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ ...common, ...spec }, clock.now);
   return { rig: rigAt(braiins, simulated.address, credentials), simulated };
 }
 
@@ -523,7 +516,7 @@ describe("other answers", () => {
 
   /** RPC answers these reports, the web these pages by `METHOD path`. */
   async function answering(rpc: Record<string, unknown>, web: Record<string, Buffer>, asked: string[] = []) {
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       if (request.startsWith("{")) {
         const { command } = JSON.parse(request);
         asked.push(command);

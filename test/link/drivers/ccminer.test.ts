@@ -1,22 +1,17 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { ccminer } from "../../../src/link/drivers/ccminer/index.ts";
-import { type Farm, type ProgramSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { ProgramSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(() => Promise.all([farm?.close(), server?.close()]));
+import { serve } from "../servers.ts";
 
 const clock = { now: 0 };
 
 async function start(spec: Partial<ProgramSpec> = {}): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "ccminer", warm: true, ...spec }], clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "ccminer", warm: true, ...spec }, () => 1.8e12);
   return { rig: rigAt(ccminer, simulated.address, {}, () => clock.now), simulated };
 }
 
@@ -26,7 +21,7 @@ async function answering(texts: Readonly<Record<string, string>>): Promise<Rig> 
     const text = texts[request];
     socket.end(text === undefined ? "" : `${text}\0`);
   };
-  server = await serve(answer);
+  const server = await serve(answer);
   return rigAt(ccminer, `127.0.0.1:${server.port}`);
 }
 
@@ -145,7 +140,6 @@ describe("odd texts", () => {
   test("an unknown fork is read under its own name", async () => {
     const rig = await answering({ summary: summary.replace("ccminer", "ccminer-x"), threads: "" });
     expect(await rig.read(deadline())).toMatchObject({ software: "CcMiner", identity: { make: "ccminer" } });
-    await server?.close();
     const other = await answering({ summary: summary.replace("ccminer", "htnminer"), threads: "" });
     expect(await other.read(deadline())).toMatchObject({ software: null, identity: { make: "htnminer" } });
   });

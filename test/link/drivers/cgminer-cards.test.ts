@@ -1,17 +1,13 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
-import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { CgminerSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
 
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
-
 async function start(spec: Partial<CgminerSpec>): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "cgminer", warm: true, ...spec }], clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "cgminer", warm: true, ...spec }, () => 1.8e12);
   return { rig: rigAt(cgminer, simulated.address), simulated };
 }
 
@@ -56,7 +52,6 @@ describe("sgminer", () => {
     expect([reading.controls, reading.poolActions]).toEqual([[], []]);
     expect(reading.locked?.text).toContain("--api-allow W:");
     expect(simulated.requests.writes).toEqual([]);
-    await farm?.close();
     const some = await start({ dialect: "sgminer", grants: ["gpuenable", "gpudisable"] });
     const granted = await some.rig.read(deadline());
     expect(Object.keys(values(granted))).toEqual(["board_0", "board_1", "board_2", "board_3"]);

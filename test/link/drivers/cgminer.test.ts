@@ -1,32 +1,24 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { cgminer } from "../../../src/link/drivers/cgminer/index.ts";
-import { type CgminerSpec, type Farm, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { CgminerSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { serve } from "../servers.ts";
 
 async function start(
   spec: Partial<CgminerSpec> = {},
   monotonicNow?: () => number,
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "cgminer", warm: true, restartSeconds: 0, ...spec }], clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "cgminer", warm: true, restartSeconds: 0, ...spec }, () => 1.8e12);
   return { rig: rigAt(cgminer, simulated.address, {}, monotonicNow), simulated };
 }
 
 /** A rig that answers what is written for it, and that it knows nothing else. */
 async function answering(answers: Record<string, unknown>, asked: string[] = []): Promise<Rig> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const { command, parameter } = JSON.parse(request);
     asked.push(parameter === undefined ? command : `${command}|${parameter}`);
     const answer = answers[asked.at(-1) ?? ""] ?? { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
@@ -450,7 +442,7 @@ describe("a rig that joins no commands", () => {
   });
 
   test("but hangs on them, is read one by one the next time", async () => {
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       const { command } = JSON.parse(request);
       if (command !== all) socket.end(`${JSON.stringify(Reflect.get(apart, command) ?? ok)}\0`);
     });

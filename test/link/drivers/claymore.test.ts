@@ -1,30 +1,25 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { claymore } from "../../../src/link/drivers/claymore/index.ts";
-import { type Farm, type ProgramSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { ProgramSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, rigAt, values } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(() => Promise.all([farm?.close(), server?.close()]));
+import { serve } from "../servers.ts";
 
 async function start(
   spec: Partial<ProgramSpec> = {},
   password?: string,
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "claymore", warm: true, ...spec }], clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "claymore", warm: true, ...spec }, () => 1.8e12);
   const rig = rigAt(claymore, simulated.address, password === undefined ? {} : { password });
   return { rig, simulated };
 }
 
 /** A program that answers these statistics to both requests. */
 async function answering(result: unknown, answer = (text: string, socket: Socket) => void socket.end(text)) {
-  server = await serve((socket) => answer(`${JSON.stringify({ id: 1, jsonrpc: "2.0", result })}\n`, socket));
+  const server = await serve((socket) => answer(`${JSON.stringify({ id: 1, jsonrpc: "2.0", result })}\n`, socket));
   return rigAt(claymore, `127.0.0.1:${server.port}`);
 }
 
@@ -82,7 +77,6 @@ test("the longer statistics are asked for once; without them the short ones are 
     return simulated.requests.count - before;
   };
   expect([await asked(), await asked()]).toEqual([2, 1]);
-  await farm?.close();
   const other = await start({ older: true });
   const reading = await other.rig.read(deadline());
   expect(reading).toMatchObject({ software: "TTMiner", controls: [], identity: { make: "TT-Miner" } });
@@ -146,7 +140,7 @@ describe("controls", () => {
   });
 
   test("that a program refuses are an error in its words", async () => {
-    server = await serve((socket, request) =>
+    const server = await serve((socket, request) =>
       socket.end(
         request.includes("getstat")
           ? `${JSON.stringify({ result: ["PM 6.2c - ETH", "1", "1;0;0", "1", "0;0;0", "off", "60;50", "a:1"] })}\n`

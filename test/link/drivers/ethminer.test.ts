@@ -1,23 +1,18 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { ethminer } from "../../../src/link/drivers/ethminer/index.ts";
 import type { Credentials } from "../../../src/link/link.ts";
-import { type Farm, type ProgramSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { ProgramSpec, SimulatedRig } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(() => Promise.all([farm?.close(), server?.close()]));
+import { serve } from "../servers.ts";
 
 async function start(
   spec: Partial<ProgramSpec> = {},
   credentials: Credentials = {},
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "ethminer", warm: true, ...spec }], clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "ethminer", warm: true, ...spec }, () => 1.8e12);
   return { rig: rigAt(ethminer, simulated.address, credentials), simulated };
 }
 
@@ -83,7 +78,7 @@ describe("its password", () => {
 
   test("is not sent to a program that has none", async () => {
     const seen: string[] = [];
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       const take = (text: string): void => {
         seen.push(text);
         socket.write('{"id":1,"jsonrpc":"2.0","result":{"host":{"version":"ethminer-0.19.0"}}}\n');
@@ -167,7 +162,7 @@ describe("pools", () => {
   });
 
   test("a password that the program repeats in a refusal is hidden", async () => {
-    server = await serve((socket, request) =>
+    const server = await serve((socket, request) =>
       socket.end(`${JSON.stringify({ id: 1, jsonrpc: "2.0", error: { code: -422, message: `Bad ${request}` } })}\n`),
     );
     const rig = rigAt(ethminer, `127.0.0.1:${server.port}`);
@@ -201,7 +196,7 @@ test("a card that paused itself is an error, and forks are named", async () => {
     mining: { hashrate: "0x0", paused: true, pause_reason: "Api request", shares: [1, 0, 0, 9] },
   };
   const result = { devices: [card, hungry], host: { version: "kawpowminer-1.2.4" }, mining: { hashrate: "0x0" } };
-  server = await serve((socket) => {
+  const server = await serve((socket) => {
     const answer = (): void => void socket.write(`${JSON.stringify({ id: 1, jsonrpc: "2.0", result })}\n`);
     answer();
     socket.on("data", answer);

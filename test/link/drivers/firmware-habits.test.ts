@@ -5,19 +5,16 @@ import { antminer } from "../../../src/link/drivers/antminer/index.ts";
 import { vnish } from "../../../src/link/drivers/vnish/index.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { type Identified, identify } from "../../../src/link/identify.ts";
-import { type Farm, type RigSpec, startFarm } from "../../../src/simulator/index.ts";
+import type { RigSpec } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, rigAt } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
+import { serve } from "../servers.ts";
 
 /** What firmware in the field answers over RPC where the simulator's answers otherwise. */
 
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
 let rig: Rig | undefined;
 afterEach(async () => {
   rig?.close();
-  await farm?.close();
-  await server?.close();
 });
 
 type Answers = Record<string, object>;
@@ -28,7 +25,7 @@ const denied = { STATUS: [{ STATUS: "E", Code: 45, Msg: "Access denied" }] };
 
 /** A device that answers RPC with what is written for it, knows nothing else, and has no web. Resolves with its address. */
 async function answering(answers: Answers, asked: string[] = []): Promise<string> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     if (!request.startsWith("{")) return socket.end();
     const said: { command?: string; cmd?: string } = JSON.parse(request);
     const command = said.command ?? said.cmd ?? "";
@@ -48,8 +45,8 @@ async function found(address: string): Promise<Identified> {
 const readAt = async (address: string): Promise<Reading> => (await found(address)).rig.read(deadline());
 
 async function simulated(spec: RigSpec): Promise<string> {
-  farm = await startFarm({ rigs: [spec], clock: () => 1.8e12 });
-  return farm.rigs[0]?.address ?? "";
+  const simulated = await startRig(spec, () => 1.8e12);
+  return simulated.address;
 }
 
 const version = (fields: object): object => ({ ...ok, VERSION: [fields] });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import { connect } from "../../../src/link/connect.ts";
@@ -12,24 +12,16 @@ import { wildrig } from "../../../src/link/drivers/wildrig/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import { type Farm, type ProgramSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { ProgramSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, rigAt } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { http, serve } from "../servers.ts";
 
 const clock = stoppedClock();
 
 async function start(spec: ProgramSpec): Promise<SimulatedRig> {
-  farm = await startFarm({ rigs: [{ ...spec, warm: true }], clock: clock.now });
-  const [rig] = farm.rigs;
-  if (rig === undefined) throw new Error("no rig");
+  const rig = await startRig({ ...spec, warm: true }, clock.now);
   return rig;
 }
 
@@ -41,7 +33,7 @@ const readingOf = async (driver: Driver, spec: ProgramSpec): Promise<Reading> =>
 
 /** A read of a program whose pages are these, others not found. */
 async function replying(driver: Driver, pages: Readonly<Record<string, unknown>>): Promise<Reading> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const [, path = ""] = request.split(" ");
     const page = pages[path];
     socket.end(page === undefined ? http(404, "Not Found") : http(200, JSON.stringify(page)));
@@ -256,7 +248,6 @@ describe("lolMiner", () => {
   test("reads its buses as decimal numbers, unless one has a letter", async () => {
     const decimal = await replying(lolminer, reply([algorithm], "1:0", "10:0"));
     expect(decimal.devices.map(({ bus }) => bus)).toEqual([1, 10]);
-    await server?.close();
     const hexadecimal = await replying(lolminer, reply([algorithm], "10:0", "a:0", "zz"));
     expect(hexadecimal.devices.map(({ bus }) => bus)).toEqual([16, 10, null]);
   });
@@ -352,7 +343,6 @@ describe("miniZ", () => {
     for (const older of [false, true]) {
       const { readings, devices } = await readingOf(miniz, { kind: "miniz", older });
       expect([readings.algorithm, devices.length]).toEqual(["Equihash 144/5", 6]);
-      await farm?.close();
     }
   });
 

@@ -1,36 +1,27 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { Control, RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { luxos } from "../../../src/link/drivers/luxos/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
-import { type Farm, type LuxosSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { LuxosSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { command, objectOf, records } from "../../simulator/ask.ts";
 import { deadline, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { http, serve } from "../servers.ts";
 
 const clock = stoppedClock();
 
 async function start(spec: Partial<LuxosSpec> = {}): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const rigs = [{ kind: "luxos" as const, warm: true, restartSeconds: 0, ...spec }];
-  farm = await startFarm({ rigs, clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "luxos", warm: true, restartSeconds: 0, ...spec }, clock.now);
   return { rig: rigAt(luxos, simulated.address), simulated };
 }
 
 /** A device with these answers by command; `command|parameter` goes before `command`. */
 async function answering(answers: Record<string, unknown>, asked: string[] = []): Promise<Rig> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const { command: name, parameter } = objectOf(JSON.parse(request));
     const whole = parameter === undefined ? String(name) : `${name}|${parameter}`;
     asked.push(whole);
@@ -333,7 +324,7 @@ describe("the session", () => {
   test("that has run out is renewed once it is known which rig answers", async () => {
     let sessions = 0;
     const asked: string[] = [];
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       const { command: name, parameter = "" } = objectOf(JSON.parse(request));
       asked.push(`${name}|${parameter}`);
       if (name === "logon") sessions += 1;
@@ -412,7 +403,7 @@ describe("pools", () => {
 });
 
 test("a page on its RPC port is no LuxOS", async () => {
-  server = await serve((socket) => socket.end(http(200, "hello")));
+  const server = await serve((socket) => socket.end(http(200, "hello")));
   const rig = rigAt(luxos, `127.0.0.1:${server.port}`);
   await expect(rig.read(deadline())).rejects.toMatchObject({ code: "rig.garbled" });
 });

@@ -3,17 +3,14 @@ import { parseAddress } from "../../../src/link/address.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { identify } from "../../../src/link/identify.ts";
 import type { Credentials } from "../../../src/link/link.ts";
-import { type AntminerSpec, type Farm, startFarm } from "../../../src/simulator/index.ts";
+import type { AntminerSpec } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
+import { serve } from "../servers.ts";
 
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
 let rig: Rig | undefined;
 afterEach(async () => {
   rig?.close();
-  await farm?.close();
-  await server?.close();
 });
 
 /** Recognised as the service does, and read. */
@@ -25,7 +22,7 @@ async function readAt(address: string, credentials: Credentials = {}): Promise<R
 
 /** A rig that answers RPC with what is written for it, and knows nothing else. */
 async function answering(answers: Record<string, object>): Promise<Reading> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const command: unknown = request.startsWith("{") ? JSON.parse(request).command : null;
     const answer = answers[String(command)] ?? { STATUS: [{ STATUS: "E", Code: 14, Msg: "Invalid command" }] };
     socket.end(`${JSON.stringify(answer)}\0`);
@@ -43,8 +40,8 @@ describe("an Antminer for Ethash counts MH/s under names that say GH/s", () => {
     ["over its RPC alone", { speaks: "rpc" }, {}],
     ["over its RPC with a login", {}, {}],
   ])("%s", async (_, spec, credentials) => {
-    farm = await startFarm({ rigs: [{ kind: "antminer", model: "E9", warm: true, ...spec }], clock: () => 1.8e12 });
-    const reading = await readAt(farm.rigs[0]?.address ?? "", credentials);
+    const simulated = await startRig({ kind: "antminer", model: "E9", warm: true, ...spec }, () => 1.8e12);
+    const reading = await readAt(simulated.address, credentials);
     const { hashrate, hashrateAverage, hashrateExpected, notes } = reading.readings;
     for (const rate of [hashrate, hashrateAverage, hashrateExpected, sum(reading)]) {
       expect(rate).toBeGreaterThan(2.2e9);
@@ -130,8 +127,8 @@ describe("each generation of Antminers counts in its own unit", () => {
   ];
   describe.each(ways)("over %s", (_, spec, credentials) => {
     test.each(models)("%s", async (model, algorithm, rated) => {
-      farm = await startFarm({ rigs: [{ kind: "antminer", model, warm: true, ...spec }], clock: () => 1.8e12 });
-      const reading = await readAt(farm.rigs[0]?.address ?? "", credentials);
+      const simulated = await startRig({ kind: "antminer", model, warm: true, ...spec }, () => 1.8e12);
+      const reading = await readAt(simulated.address, credentials);
       const { hashrate, hashrateAverage, notes } = reading.readings;
       for (const rate of [hashrate, hashrateAverage, sum(reading)]) {
         expect(rate).toBeGreaterThan(0.9 * rated);
@@ -143,8 +140,8 @@ describe("each generation of Antminers counts in its own unit", () => {
   });
 
   test.each(["E3", "L3+", "D3"] as const)("the frequency of %s is in Hz", async (model) => {
-    farm = await startFarm({ rigs: [{ kind: "antminer", model, warm: true }] });
-    const { readings } = await readAt(farm.rigs[0]?.address ?? "");
+    const simulated = await startRig({ kind: "antminer", model, warm: true });
+    const { readings } = await readAt(simulated.address);
     const frequency = { E3: 1_600e6, "L3+": 384e6, D3: 450e6 }[model];
     expect(readings.boards.map((board) => board.frequency)).toEqual(readings.boards.map(() => frequency));
   });
@@ -203,8 +200,8 @@ describe("the rates of recorded rigs", () => {
   });
 
   test("an Innosilicon A9 counts solutions in fields named MHS", async () => {
-    farm = await startFarm({ rigs: [{ kind: "cgminer", dialect: "innosilicon", warm: true }], clock: () => 1.8e12 });
-    const reading = await readAt(farm.rigs[0]?.address ?? "");
+    const simulated = await startRig({ kind: "cgminer", dialect: "innosilicon", warm: true }, () => 1.8e12);
+    const reading = await readAt(simulated.address);
     expect(reading.identity).toMatchObject({ make: "Innosilicon", model: "A9" });
     expect(reading.readings.algorithm).toBe("equihash");
     for (const rate of [reading.readings.hashrate, reading.readings.hashrateAverage, sum(reading)]) {
@@ -236,7 +233,7 @@ test("the statistics stand in for a summary without rates, as an S19j Pro has it
 
 test("a joined answer that refuses everything is a refusal, not a rig without figures", async () => {
   const refused = [{ STATUS: [{ STATUS: "E", Code: 45, Msg: "Access denied to 'summary' command" }], id: 1 }];
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const command = String(JSON.parse(request).command);
     const parts = command.split("+").map((name) => [name, refused]);
     const version = { ...ok, VERSION: [{ CGMiner: "4.11.1", API: "3.7" }] };

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { Control, RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
@@ -7,18 +7,12 @@ import { vnish } from "../../../src/link/drivers/vnish/index.ts";
 import { identify } from "../../../src/link/identify.ts";
 import { type Credentials, openLink } from "../../../src/link/link.ts";
 import { haltOf } from "../../../src/link/reason.ts";
-import { type Farm, type SimulatedRig, startFarm, type VnishSpec } from "../../../src/simulator/index.ts";
+import type { SimulatedRig, VnishSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { objectOf } from "../../simulator/ask.ts";
 import { deadline, linkWith, listed, poolAt, renewed, rigAt, values } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { http, serve } from "../servers.ts";
 
 const clock = stoppedClock();
 const owner = { password: "admin" };
@@ -27,10 +21,7 @@ async function start(
   spec: Partial<VnishSpec> = {},
   credentials: Credentials = owner,
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const rigs = [{ kind: "vnish" as const, warm: true, restartSeconds: 0, ...spec }];
-  farm = await startFarm({ rigs, clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "vnish", warm: true, restartSeconds: 0, ...spec }, clock.now);
   return { rig: rigAt(vnish, simulated.address, credentials), simulated };
 }
 
@@ -40,7 +31,7 @@ async function showing(
   asked: string[] = [],
   credentials: Credentials = owner,
 ): Promise<Rig> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const [head = "", body = ""] = request.split("\r\n\r\n");
     const [method = "", path = ""] = head.split(" ");
     const name = `${method === "GET" ? "" : `${method} `}${path.replace("/api/v1/", "")}`;
@@ -143,7 +134,6 @@ describe("a rig whose web does not answer", () => {
     const { simulated } = await start({ version: "1.2.6" });
     const { port } = simulated;
     const noWeb = await serve((socket) => socket.destroy());
-    server = noWeb;
     const { http } = openLink({ host: "127.0.0.1", port: noWeb.port, tls: false }, owner);
     const link = linkWith(openLink({ host: "127.0.0.1", port, tls: false }, owner), { http });
     const reading = await vnish.connect(link).read(deadline());
@@ -499,7 +489,6 @@ describe("pools", () => {
       const rig = await showing({ summary: mining, settings }, asked);
       await expect(rig.pools.add?.(login, deadline())).rejects.toMatchObject({ code: "rig.garbled" });
       expect(asked).not.toContainEqual(expect.stringContaining("POST settings"));
-      await server?.close();
     }
   });
 

@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
-import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
+import type { SimulatedRig, WhatsminerSpec } from "../../../src/simulator/index.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt } from "../rigs.ts";
-
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
 
 const pool = (name: string) => ({
   url: `stratum+tcp://${name}.example.com:3333`,
@@ -19,10 +17,8 @@ async function start(
   names: readonly string[],
   spec: Partial<WhatsminerSpec> = {},
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  const rigs = [{ kind: "whatsminer", generation, warm: true, pools: names.map(pool), ...spec }] as const;
-  farm = await startFarm({ rigs, clock: () => 1.8e12 });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const own = { kind: "whatsminer", generation, warm: true, pools: names.map(pool), ...spec } as const;
+  const simulated = await startRig(own, () => 1.8e12);
   return {
     rig: rigAt(whatsminer, simulated.address, { password: generation === "v3" ? "super" : "admin" }),
     simulated,

@@ -1,28 +1,21 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { RigbridgeError } from "../../../src/contract/problems.ts";
 import { Control, Identity, RigReadings } from "../../../src/contract/readings.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
-import { RigFirmware } from "../../../src/link/firmware.ts";
 import type { Link } from "../../../src/link/link.ts";
-import { Pace } from "../../../src/link/pace.ts";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
-import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
+import type { SimulatedRig, WhatsminerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { objectOf, send } from "../../simulator/ask.ts";
 import { within } from "../../until.ts";
+import { linkOf } from "../link-double.ts";
 import { deadline, rigAt, values } from "../rigs.ts";
-import { serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { serve } from "../servers.ts";
 
 const clock = stoppedClock();
 
@@ -30,9 +23,7 @@ async function start(
   spec: Partial<WhatsminerSpec>,
   credentials: object,
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "whatsminer", warm: true, ...spec }], clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "whatsminer", warm: true, ...spec }, clock.now);
   const rig = rigAt(whatsminer, simulated.address, credentials);
   await rig.read(deadline());
   return { rig, simulated };
@@ -117,7 +108,7 @@ describe("a device of a few lines", () => {
 
   /** Answers reports by their names, and every encrypted write alike. */
   async function answering(answers: Record<string, string | object>, write = ""): Promise<Rig> {
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       const asked = objectOf(JSON.parse(request));
       const answer = asked.enc === 1 ? write : answers[String(asked.cmd)];
       socket.end(typeof answer === "object" ? JSON.stringify(answer) : (answer ?? flat(14, "invalid cmd")));
@@ -313,22 +304,11 @@ describe("whatever a device says", () => {
   function linkSaying(rpcAnswers: readonly unknown[], frameAnswers: readonly unknown[]): Link {
     let asked = 0;
     const next = (answers: readonly unknown[]) => async () => ({ value: answers[asked++ % answers.length], notes: [] });
-    const close = (): void => {};
-    const never = async () => Promise.reject(new RigbridgeError("rig.unreachable", "nothing"));
-    return {
+    return linkOf({
       credentials: { password: "x" },
-      knownControls: [],
-      knownFans: 0,
-      wasRead: false,
-      pace: new Pace(5_000),
-      firmware: new RigFirmware(),
-      monotonicNow: () => performance.now(),
-      now: Date.now,
-      rpc: { at: "rig:4028", send: next(rpcAnswers), ask: next(rpcAnswers), close },
-      frames: { at: "rig:4433", ask: next(frameAnswers), close },
-      http: { at: "rig:80", getJson: never, send: never, call: never, close },
-      lines: { at: "rig:3333", ask: never, text: never, close },
-    };
+      rpc: { send: next(rpcAnswers), ask: next(rpcAnswers) },
+      frames: { ask: next(frameAnswers) },
+    });
   }
 
   const ours = (error: unknown): null => {

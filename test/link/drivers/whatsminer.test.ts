@@ -1,15 +1,13 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { whatsminer } from "../../../src/link/drivers/whatsminer/index.ts";
 import { identify } from "../../../src/link/identify.ts";
-import { type Farm, type SimulatedRig, startFarm, type WhatsminerSpec } from "../../../src/simulator/index.ts";
+import type { SimulatedRig, WhatsminerSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, rigAt, values } from "../rigs.ts";
-
-let farm: Farm | undefined;
-afterEach(() => farm?.close());
 
 const clock = stoppedClock();
 
@@ -17,9 +15,7 @@ async function start(
   spec: Partial<WhatsminerSpec> = {},
   credentials: object = { password: spec.generation === "v3" ? "super" : "admin" },
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
-  farm = await startFarm({ rigs: [{ kind: "whatsminer", warm: true, ...spec }], clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ kind: "whatsminer", warm: true, ...spec }, clock.now);
   return { rig: rigAt(whatsminer, simulated.address, credentials), simulated };
 }
 

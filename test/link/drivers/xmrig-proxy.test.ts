@@ -1,20 +1,14 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import { parseAddress } from "../../../src/link/address.ts";
 import type { Rig } from "../../../src/link/driver.ts";
 import { xmrigProxy } from "../../../src/link/drivers/xmrig-proxy/index.ts";
 import { identify } from "../../../src/link/identify.ts";
-import { type Farm, type ProgramSpec, type SimulatedRig, startFarm } from "../../../src/simulator/index.ts";
+import type { ProgramSpec, SimulatedRig } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { http, serve } from "../servers.ts";
 
 const token = "geheim";
 const clock = stoppedClock();
@@ -24,9 +18,7 @@ async function start(
   credentials: object = { token },
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   const open = { kind: "xmrig-proxy", warm: true, password: token } as const;
-  farm = await startFarm({ rigs: [{ ...open, ...spec, kind: "xmrig-proxy" }], clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ ...open, ...spec, kind: "xmrig-proxy" }, clock.now);
   return { rig: rigAt(xmrigProxy, simulated.address, credentials, clock.now), simulated };
 }
 
@@ -61,7 +53,7 @@ test("is recognised with its token, and not taken for an XMRig", async () => {
 
 test("without workers it is idle, and its pools are not to blame", async () => {
   const asked: string[] = [];
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     asked.push(request.split(" ", 2).join(" "));
     const summary = {
       kind: "proxy",
@@ -80,7 +72,7 @@ test("without workers it is idle, and its pools are not to blame", async () => {
 test("the passwords of its workers are never asked for", async () => {
   const { simulated } = await start();
   const asked: string[] = [];
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const path = request.split(" ")[1] ?? "";
     asked.push(path);
     fetch(`http://${simulated.address}${path}`, { headers: { authorization: `Bearer ${token}` } })

@@ -1,18 +1,12 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { RigReadings } from "../../../src/contract/readings.ts";
 import type { Reading, Rig } from "../../../src/link/driver.ts";
 import { xmrig } from "../../../src/link/drivers/xmrig/index.ts";
-import { type Farm, type SimulatedRig, startFarm, type XmrigSpec } from "../../../src/simulator/index.ts";
+import type { SimulatedRig, XmrigSpec } from "../../../src/simulator/index.ts";
 import { stoppedClock } from "../../clock.ts";
+import { startRig } from "../../simulated-rig.ts";
 import { deadline, listed, poolAt, rigAt, values } from "../rigs.ts";
-import { http, serve, type TinyServer } from "../servers.ts";
-
-let farm: Farm | undefined;
-let server: TinyServer | undefined;
-afterEach(async () => {
-  await farm?.close();
-  await server?.close();
-});
+import { http, serve } from "../servers.ts";
 
 const token = "geheim";
 const clock = stoppedClock();
@@ -22,9 +16,7 @@ async function start(
   credentials: object = { token },
 ): Promise<{ rig: Rig; simulated: SimulatedRig }> {
   const open = { kind: "xmrig", warm: true, restricted: false, token } as const;
-  farm = await startFarm({ rigs: [{ ...open, ...spec }], clock: clock.now });
-  const [simulated] = farm.rigs;
-  if (simulated === undefined) throw new Error("no rig");
+  const simulated = await startRig({ ...open, ...spec }, clock.now);
   return { rig: rigAt(xmrig, simulated.address, credentials, clock.now), simulated };
 }
 
@@ -36,7 +28,7 @@ function settled(rig: Rig): Promise<Reading> {
 
 /** An XMRig that answers GETs by this table; several answers for one path are given one after the other. */
 async function answering(answers: Record<string, (string | object)[]>, asked: string[] = []): Promise<Rig> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const [method, path = ""] = request.split(" ");
     asked.push(`${method} ${path}`);
     const list = answers[path] ?? [];
@@ -149,7 +141,6 @@ describe("pools", () => {
     await rig.pools.add?.({ url: "stratum+ssl://new.example.org:443", worker: "w", password: "p" }, deadline());
     expect(simulated.requests.writes.at(-1)).toContain('"url":"new.example.org:443"');
     expect(simulated.requests.writes.at(-1)).toContain('"tls":true');
-    await server?.close();
     const other = await answering({
       "/2/summary": [{ restricted: false, hashrate: {}, connection: { pool: "a.example.com:443" } }],
       "/2/config": [{ pools: [{ url: "a.example.com:443", user: "w", tls: true }] }],
@@ -217,8 +208,8 @@ describe("the access token", () => {
   });
 
   test("that the program does not have is reported", async () => {
-    farm = await startFarm({ rigs: [{ kind: "xmrig", restricted: false }] });
-    const rig = rigAt(xmrig, farm.rigs[0]?.address ?? "", { token });
+    const simulated = await startRig({ kind: "xmrig", restricted: false });
+    const rig = rigAt(xmrig, simulated.address, { token });
     await expect(rig.read(deadline())).rejects.toMatchObject({ message: expect.stringContaining("no access token") });
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { SessionEnded } from "../../../src/link/session-ended.ts";
 import { authorizationOf, challengeOf, digestTransport } from "../../../src/link/transports/digest.ts";
@@ -7,12 +7,9 @@ import { type HttpTransport, httpTransport } from "../../../src/link/transports/
 import { deadline } from "../rigs.ts";
 import { http, serve, type TinyServer } from "../servers.ts";
 
-let server: TinyServer | undefined;
-afterEach(() => server?.close());
-
 /** Answers each request as told by its Authorization header, null where there is none. */
 async function device(answer: (authorization: string | null, request: string) => Buffer): Promise<TinyServer> {
-  server = await serve((socket, request) => {
+  const server = await serve((socket, request) => {
     const sent = /^authorization: (.*)\r$/im.exec(request)?.[1] ?? null;
     socket.end(answer(sent, request));
   });

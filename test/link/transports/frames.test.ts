@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { framed, frameTransport } from "../../../src/link/transports/frames.ts";
 import { limits, within } from "../../until.ts";
@@ -11,8 +11,8 @@ const sound = { code: 0, when: 1, msg: { summary: { elapsed: 1 } }, desc: "get.m
 const json = JSON.stringify(sound);
 const heartbeat = Buffer.alloc(4);
 
+/** The one that was started last. */
 let server: TinyServer | undefined;
-afterEach(() => server?.close());
 
 async function ask(answer: (socket: Socket, request: string) => void, signal = deadline()): Promise<unknown> {
   server = await serve(answer);
@@ -29,7 +29,7 @@ function inParts(socket: Socket, parts: readonly Buffer[]): void {
 describe("a request", () => {
   test("is one frame on its own connection, after its length in little-endian", async () => {
     const requests: string[] = [];
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       requests.push(request);
       socket.write(framed(json));
     });
@@ -93,13 +93,12 @@ describe("an answer", () => {
   test("cut anywhere into pieces is the same answer", async () => {
     const bytes = Buffer.concat([heartbeat, framed(json)]);
     let cuts: number[] = [];
-    const rig = await serve((socket) => {
+    server = await serve((socket) => {
       const places = [0, ...cuts, bytes.length];
       const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
       inParts(socket, pieces);
     });
-    server = rig;
-    const frames = frameTransport("127.0.0.1", rig.port);
+    const frames = frameTransport("127.0.0.1", server.port);
     const anywhere = fc.array(fc.nat(bytes.length), { maxLength: 6 }).map((list) => list.sort((a, b) => a - b));
     await fc.assert(
       fc.asyncProperty(anywhere, async (places) => {
@@ -158,7 +157,7 @@ describe("an error names the address and what happened there", () => {
   });
 
   test("closing the transport cancels open exchanges, and nothing is sent afterwards", async () => {
-    server = await serve(() => frames.close());
+    const server = await serve(() => frames.close());
     const frames = frameTransport("127.0.0.1", server.port);
     await expect(frames.ask({ cmd: "x" }, deadline())).rejects.toMatchObject({ code: "rig.timeout" });
     await expect(frames.ask({ cmd: "x" }, deadline())).rejects.toMatchObject({ code: "rig.timeout" });

@@ -6,15 +6,15 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type HttpTransport, httpTransport, words } from "../../../src/link/transports/http.ts";
 import { limits } from "../../until.ts";
 import { closedPort, http, serve, type TinyServer } from "../servers.ts";
 
 const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 
+/** The one that was started last. */
 let server: TinyServer | undefined;
-afterEach(() => server?.close());
 
 async function device(answer: (socket: Socket, request: string) => void): Promise<HttpTransport> {
   server = await serve(answer);
@@ -181,7 +181,6 @@ describe("an error", () => {
   test("silence and a trickling reply end at the deadline", async () => {
     const silent = await device(() => {});
     await expect(silent.getJson("/", deadline(50))).rejects.toMatchObject({ code: "rig.timeout" });
-    await server?.close();
     const slow = await device((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
       const timer = setInterval(() => socket.write("x"), 5);

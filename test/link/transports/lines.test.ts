@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type LineTransport, lineTransport } from "../../../src/link/transports/lines.ts";
 import { limits } from "../../until.ts";
 import { closedPort, serve, type TinyServer } from "../servers.ts";
 
 const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 
+/** The one that was started last. */
 let server: TinyServer | undefined;
-afterEach(() => server?.close());
 
 async function at(answer: (socket: Socket, request: string) => void): Promise<LineTransport> {
   server = await serve(answer);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { rpcTransport } from "../../../src/link/transports/rpc.ts";
 import { limits } from "../../until.ts";
 import { closedPort, serve, type TinyServer, trickling } from "../servers.ts";
@@ -8,8 +8,8 @@ const deadline = (ms = limits.waitMs): AbortSignal => AbortSignal.timeout(ms);
 const sound = { STATUS: [{ STATUS: "S", Msg: "Summary" }], SUMMARY: [{ Elapsed: 1 }] };
 const json = JSON.stringify(sound);
 
+/** The one that was started last. */
 let server: TinyServer | undefined;
-afterEach(() => server?.close());
 
 async function ask(answer: (socket: Socket, request: string) => void, signal = deadline()): Promise<unknown> {
   server = await serve(answer);
@@ -19,7 +19,7 @@ async function ask(answer: (socket: Socket, request: string) => void, signal = d
 describe("a request", () => {
   test("is one JSON object on a connection of its own", async () => {
     const requests: string[] = [];
-    server = await serve((socket, request) => {
+    const server = await serve((socket, request) => {
       requests.push(request);
       socket.end(`${json}\0`);
     });
@@ -122,7 +122,7 @@ describe("an error names the address and what happened there", () => {
   });
 
   test("closing the transport cancels open exchanges, and nothing is sent afterwards", async () => {
-    server = await serve(() => rpc.close());
+    const server = await serve(() => rpc.close());
     const rpc = rpcTransport("127.0.0.1", server.port);
     await expect(rpc.send("summary", undefined, deadline())).rejects.toMatchObject({ code: "rig.timeout" });
     await expect(rpc.send("restart", undefined, deadline())).rejects.toMatchObject({ code: "rig.timeout" });
