@@ -3,7 +3,10 @@ import { existsSync } from "node:fs";
 import { childEnvironment, inPlace, nodeFile, packageFile, root, spawned } from "./run.mjs";
 import { setUp } from "./setup.mjs";
 
-/** System programs that tests use: alternative commands, their Debian package, and the tests skipped without it. */
+/**
+ * System programs that tests use: the command, what does in its place, its Debian package, and the tests skipped without
+ * both.
+ */
 const systemParts = [
   {
     // The headless shell is the same browser with less overhead.
@@ -66,7 +69,9 @@ function jestArguments(given) {
 /** `npm test`: installs and builds what is missing, then runs every check, and fails when one of them does. */
 async function main() {
   // In parallel, because apt waits for the network while npm unpacks.
-  const installing = installSystemParts(systemParts.filter((part) => !isThere(part)));
+  const installing = installSystemParts(
+    systemParts.filter(({ commands, asked }) => !isThere({ commands: commands.slice(0, 1), asked })),
+  );
   const isSetUp = await setUp({ frontEnds: true });
   await installing;
   if (!isSetUp) return 1;

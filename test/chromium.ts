@@ -21,18 +21,29 @@ export const testInBrowser = isThere ? test : test.skip;
 
 let browser: Browser | null = null;
 
-/** A page of the one browser that these tests share, which starts with the first. */
+/**
+ * A page with a context of its own in the one browser of this process, which starts with the first page and ends with the
+ * process.
+ */
 export async function newPage(width: number, height: number, options: BrowserContextOptions = {}): Promise<Page> {
-  browser ??= await chromium.launch({
-    ...(program === undefined ? {} : { executablePath: program }),
-    // Chromium as root has no sandbox; it shows nothing but this repository's own pages and test data.
-    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
-  });
+  // Another if it has crashed, which failed the tests of the file before.
+  if (browser?.isConnected() !== true)
+    browser = await chromium.launch({
+      ...(program === undefined ? {} : { executablePath: program }),
+      // Chromium as root has no sandbox; it shows nothing but this repository's own pages and test data.
+      args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    });
   const page = await browser.newPage({ ...options, viewport: { width, height } });
   page.setDefaultTimeout(limits.waitMs);
   return page;
 }
 
+/** Closes every page that the tests of a file have left open. */
+export async function closeContexts(): Promise<void> {
+  await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
+}
+
+/** For programs that end by themselves once it is closed. */
 export async function closeBrowser(): Promise<void> {
   await browser?.close();
   browser = null;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect } from "@jest/globals";
 import { folderIn, StatusFile } from "../../homebridge/src/status-file.ts";
 import { startFarm } from "../../src/simulator/index.ts";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { farmKinds } from "./farms.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const end of ending.toReversed()) await end();
   ending = [];
 });
-afterAll(closeBrowser);
+afterAll(closeContexts);
 
 describe("the settings page", () => {
   testInBrowser("finds rigs, adds one with a click, and saves what the plugin then reads", async () => {

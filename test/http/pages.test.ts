@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { closeBrowser, newPage, testInBrowser } from "../chromium.ts";
+import { closeContexts, newPage, testInBrowser } from "../chromium.ts";
 import { reverseProxy } from "./reverse-proxy.ts";
 import { type Served, serve } from "./wire.ts";
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await closeBrowser();
+  await closeContexts();
   await at.server.close();
   rmSync(folder, { recursive: true });
 });

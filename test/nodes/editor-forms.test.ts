@@ -1,12 +1,12 @@
 import { afterAll, describe, expect } from "@jest/globals";
 import { z } from "zod";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
 import { type Editor, openEditor } from "./editor-browser.ts";
 import { type ExampleName, exampleService, importExample } from "./examples-flow.ts";
 import { type NodeRed, startNodeRed, type Version, versions } from "./real-node-red.ts";
 
-afterAll(closeBrowser);
+afterAll(closeContexts);
 
 /** An editor of a Node-RED of its own, with nothing deployed. */
 async function withEditor(version: Version, work: (editor: Editor, red: NodeRed) => Promise<void>): Promise<void> {

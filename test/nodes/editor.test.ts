@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
 import { type Editor, type EditorOptions, languages, openEditor } from "./editor-browser.ts";
 import { type FlowNode, type NodeRed, type Status, startNodeRed } from "./real-node-red.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
   red = await startNodeRed(5);
 });
 afterAll(async () => {
-  await closeBrowser();
+  await closeContexts();
   await red.close();
   await service.close();
 });

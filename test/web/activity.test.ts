@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const visit = (path: string, options: VisitOptions = {}) => dashboard.visit(path, { key, ...options });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { startFarm } from "../../src/simulator/index.ts";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await dashboard.close();
   await others.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const addressOf = (index: number): string => others.rigs[index]?.address ?? "";

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { closeBrowser, newPage, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
 
 const key = "key-of-the-service-1";
@@ -58,7 +58,7 @@ afterAll(async () => {
   others?.close();
   others?.closeAllConnections();
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const statusOf = (page: Page, path: string, method = "GET"): Promise<number> =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { axe, type Dashboard, startDashboard } from "./dashboard.ts";
 
 const usual = "Container1-R04-S19-0042";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 test("a usual name stands whole in the list at 1440 px, wider than the status", async () => {

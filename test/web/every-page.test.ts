@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { closeBrowser, newPage, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, newPage, testInBrowser as test } from "../chromium.ts";
 import { reverseProxy } from "../http/reverse-proxy.ts";
 import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 /** Waits until the page has loaded what it shows. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, stopBy, withoutLoadingAhead } from "./dashboard.ts";
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 describe("the overview", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Input } from "../../src/contract/service.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { onTestFinished } from "../finished.ts";
 import { ownHost } from "../own-host.ts";
 import { AgentDouble, gpu } from "../service/hosts/agent-double.ts";
@@ -69,7 +69,7 @@ afterAll(async () => {
   agent?.cut();
   await dashboard?.close();
   await programs?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 describe("hosts", () => {

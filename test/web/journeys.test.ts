@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { startTwin } from "../../src/simulator/index.ts";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { running } from "../cli/command.ts";
 import { onTestFinished } from "../finished.ts";
 import { freePort } from "../free-port.ts";
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const isMining = (from: number, to: number): boolean[] =>

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "@jest/globals";
 import type { Page, Route } from "playwright-core";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { type Dashboard, startDashboard, type VisitOptions, withoutLoadingAhead } from "./dashboard.ts";
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const visit = (path: string, options: VisitOptions = {}) => dashboard.visit(path, { key, ...options });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 test("a long list gets every change of the rigs on the screen, also after scrolling, and of others what matters", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { MoneySums } from "../../src/store/index.ts";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { axe, type Dashboard, startDashboard } from "./dashboard.ts";
 
 const caller = { actor: "test" };
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const amounts = (text: string | null): number[] =>

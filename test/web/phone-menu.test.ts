@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
 
 let dashboard: Dashboard;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 test.each([

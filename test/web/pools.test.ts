@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const visit = (path: string, options: VisitOptions = {}) => dashboard.visit(path, { key, ...options });

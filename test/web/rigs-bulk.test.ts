@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Locator, Page } from "playwright-core";
 import { minersIn } from "../../src/contract/miners-in.ts";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, shows, startDashboard, type VisitOptions } from "./dashboard.ts";
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const visit = (path: string, options: VisitOptions = {}) => dashboard.visit(path, { key, ...options });

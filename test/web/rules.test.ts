@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, type Visit } from "./dashboard.ts";
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 const visit = (path: string, options: Parameters<Dashboard["visit"]>[1] = {}): Promise<Visit> =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { installDouble, processesIn } from "../agent/host.ts";
-import { closeBrowser, testInBrowser } from "../chromium.ts";
+import { closeContexts, testInBrowser } from "../chromium.ts";
 import { running } from "../cli/command.ts";
 import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 describe("users", () => {

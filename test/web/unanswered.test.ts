@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { messages as en } from "../../src/web/messages/en/index.ts";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
 import { everyPage } from "./every-page.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 /** Texts that say that there is none of something; what a form offers to leave empty is none of them. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { closeBrowser, testInBrowser as test } from "../chromium.ts";
+import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { axe, type Dashboard, overflow, startDashboard, type VisitOptions } from "./dashboard.ts";
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dashboard?.close();
-  await closeBrowser();
+  await closeContexts();
 });
 
 beforeEach(async () => {
