@@ -1,26 +1,25 @@
-import { networkInterfaces } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
-import { undoTimeoutMs } from "../link/plugs/plugged-rig.ts";
 import { changesTargets } from "./automation/lost-targets.ts";
-import { reportDisabled } from "./automation/rights.ts";
-import { openAutomation, openCommands } from "./automation-parts.ts";
-import { Discoveries } from "./discovery/discovery.ts";
-import type { EventView } from "./events/subscriber.ts";
-import { FarmRecorder, farmTurnMs } from "./history/farm-recorder.ts";
-import { switchingTurnMs } from "./hosts/switcher.ts";
-import { marketTurnMs } from "./market/market.ts";
-import { minerRows } from "./miners/miner-rows.ts";
-import { encodedMiners, minerOperations } from "./miners/miners.ts";
-import { summaries } from "./miners/summary.ts";
-import { serviceOperations } from "./operations.ts";
+import { openCore } from "./core.ts";
 import type { ServiceOptions } from "./options.ts";
-import { minerContext, openBase, openMiners, openOutbox } from "./parts.ts";
-import { byTimer } from "./power/loops.ts";
-import { aboutCaller } from "./users/about.ts";
+import { startRooms } from "./room.ts";
+import { openActions } from "./rooms/actions.ts";
+import { openAutomation } from "./rooms/automation.ts";
+import { openChannels } from "./rooms/channels.ts";
+import { openCommands } from "./rooms/commands.ts";
+import { openDiscovery } from "./rooms/discovery.ts";
+import { openEvents } from "./rooms/events.ts";
+import { openHistory } from "./rooms/history.ts";
+import { openHosts } from "./rooms/hosts.ts";
+import { openMiners } from "./rooms/miners.ts";
+import { openMoney } from "./rooms/money.ts";
+import { openNotifications } from "./rooms/notifications.ts";
+import { openPower } from "./rooms/power.ts";
+import { openRules } from "./rooms/rules.ts";
+import { openUsers } from "./rooms/users.ts";
 import { guarded } from "./users/guard.ts";
-import { keyHolders, withUserName } from "./users/users.ts";
+import { withUserName } from "./users/users.ts";
 
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { formatAddress, parseAddress } from "../link/address.ts";
@@ -33,143 +32,56 @@ export type { ServiceOptions } from "./options.ts";
  * polling, stores what is left, and leaves the store open.
  */
 export async function startService(options: ServiceOptions): Promise<MiningService> {
-  const { store, log, demo = [] } = options;
-  const base = await openBase(options);
-  const { accessBook, events, records } = base;
-  const setWarning = (title: string, message: string | null): void => base.notices.setWarning(title, message);
-  const miners = openMiners(options, base);
-  const { registry, market, ledgers, stopSources } = miners;
-  const outbox = openOutbox(options, base, miners);
-  const commands = openCommands(options, base, miners);
-  const { executor, loops, runs, lostTargets } = commands;
-  const rules = openAutomation(options, base, miners, { ...commands, runs: options.runs ?? runs });
-  const context = minerContext(options, base, miners);
-  const encoded = encodedMiners(context);
-  const rows = minerRows({ ...context, changes: events });
-  const ofMiners = { ...minerOperations(context), listMinerRows: rows.listMinerRows };
-  const summary = summaries({ ...base, ...context });
-  const discoveries = new Discoveries({
-    settings: options.config.scan,
-    accessBook,
-    rigs: () => registry.fleet.all(),
-    add: (address) => ofMiners.addMiner({ address }, { actor: "service" }),
-    notices: base.notices,
-    interfaces: options.interfaces ?? networkInterfaces,
-    now: base.now,
-    log,
-  });
-  const calls = serviceOperations({
-    ...base,
-    ...miners,
-    ...commands,
-    ...rules,
-    ...context,
-    outbox: outbox.outbox,
-    ofMiners,
-    summary,
-    discoveries,
-  });
-  const view: EventView = {
-    accessOf: (caller) => accessBook.of(caller),
-    sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
-    seesNotification: (about, access) => registry.seesNotification(about, access),
-    current: (minerId) => registry.jsonCache.current(minerId),
-    row: rows.changedRow,
-    summaryFor: (caller) => calls.getSummary({}, caller),
+  const core = await openCore(options);
+  const miners = openMiners(core);
+  const { market } = miners;
+  const money = openMoney(core, miners);
+  const notifications = openNotifications(core, miners);
+  const commands = openCommands(core, miners);
+  const power = openPower(core, miners, commands);
+  const automation = openAutomation(core, { miners, money, notifications, commands, power });
+  const rules = openRules(core, miners, money, automation);
+  const actions = openActions(core, miners, commands, power, automation, rules);
+  const channels = openChannels(core, notifications, rules);
+  const hosts = openHosts(core, miners);
+  const history = openHistory(core, miners);
+  const discovery = openDiscovery(core, miners);
+  const users = openUsers(core, miners);
+  const events = openEvents(core, miners);
+
+  const close = await startRooms([
+    ...[core, miners, notifications, commands, power, automation, users, rules],
+    ...[discovery, hosts, history, market, events],
+  ]);
+
+  const calls = {
+    ...core.operations,
+    ...miners.operations,
+    ...market.operations,
+    ...money.operations,
+    ...notifications.operations,
+    ...commands.operations,
+    ...power.operations,
+    ...automation.operations,
+    ...rules.operations,
+    ...actions.operations,
+    ...channels.operations,
+    ...hosts.operations,
+    ...history.operations,
+    ...discovery.operations,
+    ...users.operations,
   };
-
-  const aboutContext = { store, accessBook, display: options.config.display, isDemo: () => registry.isDemoOnly };
-
-  registry.start(demo);
-  // A subscriber of the run before knows nothing of this start.
-  events.reset();
-  await lostTargets.link();
-  lostTargets.report();
-  await runs.resume();
-  reportDisabled(store, accessBook, setWarning);
-  const { off } = rules.automation;
-  if (off !== null) log.warn(off);
-  setWarning("Rules are off", off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`);
-  discoveries.start();
-  loops.start();
-  rules.startRules();
-  const { repeat = byTimer } = options;
-  const stopSwitching = (options.switchingTurns ?? byTimer)(() => miners.switcher.turn(), switchingTurnMs);
-  const farm = new FarmRecorder({
-    registry,
-    store,
-    log,
-    now: base.now,
-    currency: base.rates.currency,
-    history: options.config.history,
-    demoStore: records.demoStore,
-  });
-  const stopRecording = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
-  const stopMarket = market.isUsed ? repeat(() => market.turn(), marketTurnMs) : () => undefined;
   return {
-    ...guarded(calls, accessBook, withUserName(store), (name) => {
-      if (changesTargets(name)) lostTargets.report();
+    ...guarded(calls, core.accessBook, withUserName(core.store), (name) => {
+      if (changesTargets(name)) automation.lostTargets.report();
     }),
-    checkAccess: (name, caller) => accessBook.check(name, caller),
-    watchEvents: (input, caller, signal) => {
-      accessBook.check("watchEvents", caller);
-      return events.watch(view, input, caller, signal);
-    },
-    watchMinerRows: (input, caller, signal) => {
-      accessBook.check("watchMinerRows", caller);
-      return events.watchRows(view, input, caller, signal);
-    },
-    encodedEvents: (input, caller, signal) => {
-      accessBook.check("view" in input ? "watchMinerRows" : "watchEvents", caller);
-      return events.encoded(view, input, caller, signal);
-    },
+    ...miners.direct,
+    ...notifications.direct,
+    ...hosts.direct,
+    ...users.direct,
+    ...events.direct,
     features: async () => everyOperation,
-    about: async (caller) => aboutCaller(aboutContext, caller),
-    *eachMiner(caller) {
-      for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
-    },
-    keyHolder: keyHolders(store),
-    setWarning,
-    hookDigest: (name) => base.hooks.digestOf(name),
-    receiveHook: (name, payload) => base.hooks.receive(name, payload),
-    workers: () => registry.workers(),
-    knowsAgent: (digest) => base.agents.knows(digest),
-    takeOwnAgent: (connection) => {
-      const own = base.store.hosts.all().find(({ owner, disabled }) => owner === "file" && !disabled);
-      return own === undefined ? undefined : base.agents.takeOwn(own.id, connection);
-    },
-    takeAgent: (digest, connection) => base.agents.take(digest, connection),
-    prepare: (operation, input, caller) => {
-      if (operation === "listMiners") return encoded.prepare(input, caller);
-      return operation === "listMinerRows" ? rows.prepare(input, caller) : undefined;
-    },
-    encoded: (operation, input, caller) => {
-      if (operation === "getSummary") return summary.encoded(caller);
-      if (operation === "listMiners") return encoded.list(input, caller);
-      if (operation === "listMinerRows") return rows.encoded(input, caller);
-      if (operation === "getMiner" && "id" in input && typeof input.id === "number")
-        return encoded.one(input.id, caller);
-      return undefined;
-    },
-    close: async () => {
-      events.close();
-      stopMarket();
-      stopRecording();
-      stopSwitching();
-      stopSources();
-      await discoveries.close();
-      const ending = Promise.all([runs.close(), loops.close(), outbox.close()]);
-      const commandsEnded = executor.close();
-      // A command that must undo what it began needs its connection a moment longer.
-      await Promise.race([commandsEnded, sleep(undoTimeoutMs, null, { ref: false })]);
-      await registry.close();
-      await commandsEnded;
-      base.agents.close();
-      await ending;
-      await rules.closeRules();
-      ledgers.close();
-      await records.close();
-    },
+    close,
   };
 }
 

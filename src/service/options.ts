@@ -6,7 +6,7 @@ import type { Store } from "../store/index.ts";
 import type { Runs } from "./automation/run-types.ts";
 import type { CommandTimeouts } from "./commands/command-executor.ts";
 import type { DemoMiner } from "./miners/miner-registry.ts";
-import type { Repeat } from "./power/loops.ts";
+import type { Repeat } from "./repeat.ts";
 
 /** What a service is started with. */
 export interface ServiceOptions {

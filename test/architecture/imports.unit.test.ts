@@ -43,7 +43,7 @@ const layers: Arrows = {
   homebridge: ["async", "client", "config", "contract", "discovery", "farm", "service"],
 };
 
-/** The same inside `src/service`; files beside the rooms are not restricted. */
+/** The same inside `src/service`; what opens these folders, in `rooms` and beside them, is not restricted. */
 const rooms: Arrows = {
   users: [],
   notifications: ["users"],

@@ -3,7 +3,7 @@ import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
 import { type DemoMiner, type ServiceOptions, startService } from "../../src/service/index.ts";
-import type { Repeat } from "../../src/service/power/loops.ts";
+import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";

@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { minerOperations } from "../../src/service/miners/miners.ts";
-import { minerContext, openBase, openMiners } from "../../src/service/parts.ts";
+import { openCore } from "../../src/service/core.ts";
+import { startRooms } from "../../src/service/room.ts";
+import { openMiners } from "../../src/service/rooms/miners.ts";
+import { openMoney } from "../../src/service/rooms/money.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
@@ -23,18 +25,15 @@ async function openEconomics(electricity: Record<string, unknown>) {
     pools: [{ name: "Solo", url: "stratum+tcp://pool.example.com:3333", coin: "BTC" }],
   });
   const options = { config, store, log, now: clock.now };
-  const base = await openBase(options);
-  const miners = openMiners(options, base);
-  miners.registry.start([]);
+  const core = await openCore(options);
+  const miners = openMiners(core);
+  const close = await startRooms([core, miners]);
   onTestFinished(async () => {
-    miners.stopSources();
-    miners.registry.close();
-    miners.ledgers.close();
-    await base.records.close();
+    await close();
     await store.close();
     await farm.close();
   });
-  const { pollMiner } = minerOperations(minerContext(options, base, miners));
+  const { pollMiner } = miners.operations;
   const id = 1_000_000_001;
   const run = async (minutes: number) => {
     for (let minute = 0; minute < minutes; minute += 1) {
@@ -42,17 +41,17 @@ async function openEconomics(electricity: Record<string, unknown>) {
       clock.pass(60);
     }
   };
-  const { economics } = miners;
-  return { ...{ base, clock, id, run, economics }, rig: farm.rigs[0]?.model, profit: () => economics.profitPerDay(id) };
+  const { economics } = openMoney(core, miners);
+  return { ...{ core, clock, id, run, economics }, rig: farm.rigs[0]?.model, profit: () => economics.profitPerDay(id) };
 }
 
 test("the best setting of a rig is on while it earns, and off while electricity costs more, once it has settled", async () => {
   const zones = [{ from: "12:00", to: "18:00", price: 50 }];
-  const { base, clock, id, run, economics, rig, profit } = await openEconomics({ price: 0.01, zones, timeZone: "UTC" });
+  const { core, clock, id, run, economics, rig, profit } = await openEconomics({ price: 0.01, zones, timeZone: "UTC" });
   await run(5);
   expect([economics.best(id), profit()]).toEqual([null, null]);
   // 1.2e6 MH/s × 1e-12 BTC × 100,000 is 0.12 a day; 17 W for 24 h are 0.4 kWh: 0.004 at 0.01, and 20 at 50.
-  await base.coins.saveCoin({ shortName: "BTC", profit: 1e-12 }, caller);
+  await core.coins.saveCoin({ shortName: "BTC", profit: 1e-12 }, caller);
   expect(economics.best(id)).toEqual({ watts: 0, profitPerDay: 0 });
   await run(20);
   const on = economics.best(id);
@@ -68,8 +67,8 @@ test("the best setting of a rig is on while it earns, and off while electricity 
 });
 
 test("without a price of electricity the best setting is the one that hashes most, and no price is told", async () => {
-  const { base, id, run, economics, clock } = await openEconomics({});
-  await base.coins.saveCoin({ shortName: "BTC", profit: 1e-12 }, caller);
+  const { core, id, run, economics, clock } = await openEconomics({});
+  await core.coins.saveCoin({ shortName: "BTC", profit: 1e-12 }, caller);
   await run(25);
   expect(economics.best(id)?.watts).toBeGreaterThan(0);
   expect(economics.priceAt(id, clock.now())).toBeNull();

@@ -4,7 +4,7 @@ import type { Messages } from "../../src/contract/messages.ts";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
 import type { CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { startService } from "../../src/service/index.ts";
-import type { Repeat } from "../../src/service/power/loops.ts";
+import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";

@@ -2,10 +2,16 @@ import { pino } from "pino";
 import type { RunStep } from "../../src/contract/steps.ts";
 import { Steps } from "../../src/contract/steps.ts";
 import type { RunRecord, RunRequest } from "../../src/service/automation/run-types.ts";
-import { openCommands } from "../../src/service/automation-parts.ts";
+import { openCore } from "../../src/service/core.ts";
 import type { MinerRegistry } from "../../src/service/miners/miner-registry.ts";
 import type { ServiceOptions } from "../../src/service/options.ts";
-import { openBase, openMiners } from "../../src/service/parts.ts";
+import { startRooms } from "../../src/service/room.ts";
+import { openAutomation, type RunsRoom } from "../../src/service/rooms/automation.ts";
+import { type Commands, openCommands } from "../../src/service/rooms/commands.ts";
+import { openMiners } from "../../src/service/rooms/miners.ts";
+import { openMoney } from "../../src/service/rooms/money.ts";
+import { openNotifications } from "../../src/service/rooms/notifications.ts";
+import { openPower } from "../../src/service/rooms/power.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
@@ -23,7 +29,8 @@ export interface RunBench {
   readonly farm: Farm;
   readonly store: Store;
   readonly ids: readonly number[];
-  readonly commands: ReturnType<typeof openCommands>;
+  readonly automation: RunsRoom;
+  readonly commands: Commands;
   /** The requests that changed something at a rig. */
   writes(index: number): string[];
   /** Begins a run for a rule, and waits for its end. */
@@ -54,24 +61,28 @@ export async function openRunBench({ rigs, clock = Date.now, config, messages }:
   const host = ownHost();
   const farm = await startFarm({ rigs: rigs.map((rig) => ({ host, ...rig })), clock });
   const store = await openStore({ file: ":memory:", now: clock });
-  const miners = farm.rigs.map(({ address, kind }, index) => ({ address, driver: kind, name: `rig ${index}` }));
+  const declared = farm.rigs.map(({ address, kind }, index) => ({ address, driver: kind, name: `rig ${index}` }));
   const log = pino({ level: "silent" });
   const start = async () => {
-    const options = { config: configOf({ ...config, miners }), store, log, now: clock, ...(messages && { messages }) };
-    const base = await openBase(options);
-    const opened = openMiners(options, base);
-    const commands = openCommands(options, base, opened);
-    opened.registry.start([]);
-    for (const { rig } of opened.registry.all()) await opened.registry.fleet.poll(rig);
-    await commands.runs.resume();
-    const close = async () => {
-      const ending = commands.runs.close();
-      await commands.executor.close();
-      opened.registry.close();
-      await ending;
-      await base.records.close();
+    const options = {
+      config: configOf({ ...config, miners: declared }),
+      store,
+      log,
+      now: clock,
+      ...(messages && { messages }),
     };
-    return { commands, close, registry: opened.registry };
+    const core = await openCore(options);
+    const miners = openMiners(core);
+    const { registry } = miners;
+    const commands = openCommands(core, miners);
+    const power = openPower(core, miners, commands);
+    const [money, notifications] = [openMoney(core, miners), openNotifications(core, miners)];
+    const automation = openAutomation(core, { miners, money, notifications, commands, power });
+    const readAll = async () => {
+      for (const { rig } of registry.all()) await registry.fleet.poll(rig);
+    };
+    const close = await startRooms([core, miners, commands, { start: readAll }, automation]);
+    return { automation, commands, close, registry };
   };
   let service = await start();
   open.push(async () => {
@@ -90,7 +101,7 @@ export async function openRunBench({ rigs, clock = Date.now, config, messages }:
       steps: parsed,
       ...more,
     };
-    const record = await service.commands.runs.begin(request);
+    const record = await service.automation.runs.begin(request);
     if (record === "seen") throw new Error("this occurrence was begun before");
     return record;
   };
@@ -98,12 +109,15 @@ export async function openRunBench({ rigs, clock = Date.now, config, messages }:
     farm,
     store,
     ids: farm.rigs.map((_, index) => firstMiner + index),
+    get automation() {
+      return service.automation;
+    },
     get commands() {
       return service.commands;
     },
     writes: (index) => farm.rigs[index]?.requests.writes ?? [],
     begin,
-    run: async (steps, more) => service.commands.runs.ended((await begin(steps, more)).id),
+    run: async (steps, more) => service.automation.runs.ended((await begin(steps, more)).id),
     put: (miner) => service.registry.put(miner),
     restart: async () => {
       await service.close();

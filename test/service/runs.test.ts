@@ -53,7 +53,7 @@ describe("a run", () => {
     const bench = await openRunBench({ rigs: [axeos] });
     await bench.run([locate], { occurrence: "too-hot 1 7" });
     const again = () =>
-      bench.commands.runs.begin({
+      bench.automation.runs.begin({
         cause: { kind: "rule", key: "too-hot", id: 1 },
         occurrence: "too-hot 1 7",
         caller: { actor: "rule:too-hot" },
@@ -131,7 +131,7 @@ describe("after a restart of the service", () => {
     await until(() => writes.length > 0, "the rig to be told");
     if (rig !== undefined) rig.fault = null;
     await bench.restart();
-    return { bench, record: await bench.commands.runs.ended(id) };
+    return { bench, record: await bench.automation.runs.ended(id) };
   }
 
   test("a step that was sent and not answered is unknown, and nothing more is sent to that miner", async () => {
@@ -149,7 +149,7 @@ describe("after a restart of the service", () => {
     const clock = stoppedClock();
     const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
     const { id } = await bench.begin([locate, { wait: "2h" }, frequency]);
-    const waits = async () => messagesOf(await bench.commands.runs.record(id))[1]?.startsWith("Waits until") === true;
+    const waits = async () => messagesOf(await bench.automation.runs.record(id))[1]?.startsWith("Waits until") === true;
     await until(waits, "the run to wait");
     clock.pass(3600);
     await bench.restart();
@@ -157,7 +157,7 @@ describe("after a restart of the service", () => {
     expect(told(bench)).toEqual(["locate"]);
     clock.pass(3700);
     await bench.restart();
-    const record = await bench.commands.runs.ended(id);
+    const record = await bench.automation.runs.ended(id);
     expect(statesOf(record)).toEqual(["done done done"]);
     expect(told(bench)).toEqual(["locate", "set"]);
   });
@@ -166,25 +166,25 @@ describe("after a restart of the service", () => {
     const clock = stoppedClock();
     const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
     const { id } = await bench.begin([{ wait: "1h" }, locate, { wait: "1h" }, frequency]);
-    const notes = async () => messagesOf(await bench.commands.runs.record(id));
+    const notes = async () => messagesOf(await bench.automation.runs.record(id));
     const inAnHour = () => `Waits until ${new Date(clock.now() + 3_600_000).toISOString()}`;
     await until(async () => (await notes())[0] === inAnHour(), "the first wait");
     clock.pass(3601);
     await bench.restart();
     await until(async () => (await notes())[2] === inAnHour(), "the second wait");
     expect(told(bench)).toEqual(["locate"]);
-    await bench.commands.runs.cancel(id, "enough");
-    expect(statesOf(await bench.commands.runs.ended(id))).toEqual(["done done skipped skipped"]);
+    await bench.automation.runs.cancel(id, "enough");
+    expect(statesOf(await bench.automation.runs.ended(id))).toEqual(["done done skipped skipped"]);
   });
 
   test("a run that is cancelled while it waits sends nothing more", async () => {
     const clock = stoppedClock();
     const bench = await openRunBench({ rigs: [axeos], clock: clock.now });
     const { id } = await bench.begin([{ wait: "10m" }, locate]);
-    await until(async () => messagesOf(await bench.commands.runs.record(id))[0] !== "", "the run to wait");
-    await bench.commands.runs.cancel(id, "not any more");
-    expect((await bench.commands.runs.ended(id)).state).toBe("cancelled");
-    expect(statesOf(await bench.commands.runs.record(id))).toEqual(["skipped skipped"]);
+    await until(async () => messagesOf(await bench.automation.runs.record(id))[0] !== "", "the run to wait");
+    await bench.automation.runs.cancel(id, "not any more");
+    expect((await bench.automation.runs.ended(id)).state).toBe("cancelled");
+    expect(statesOf(await bench.automation.runs.record(id))).toEqual(["skipped skipped"]);
     expect(told(bench)).toEqual([]);
   });
 });
@@ -241,7 +241,7 @@ describe("rights", () => {
     const { id } = await bench.begin([{ wait: "1s" }, locate], { caller: ann });
     await bench.store.users.change(ann.userId ?? 0, { privilege: "control" });
     const demoted = "The rule too-hot is disabled: the user who made it is no longer an administrator";
-    const record = await bench.commands.runs.ended(id);
+    const record = await bench.automation.runs.ended(id);
     expect([record.state, messagesOf(record)[1]]).toEqual(["cancelled", demoted]);
     expect((await problem(bench.begin([locate], { caller: ann }))).message).toBe(demoted);
     await bench.store.users.remove(ann.userId ?? 0);

@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { pino } from "pino";
 import { WorkerPoller } from "../../src/fleet/workers/worker-poller.ts";
-import { openBase, openMiners } from "../../src/service/parts.ts";
+import { openCore } from "../../src/service/core.ts";
+import { startRooms } from "../../src/service/room.ts";
+import { openMiners } from "../../src/service/rooms/miners.ts";
 import { startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { onTestFinished } from "../finished.ts";
@@ -18,12 +20,12 @@ test("a worker thread that ends again and again is logged three times and notifi
     miners: farm.rigs.map(({ address }) => ({ address, driver: "axeos", password: "a-secret-of-the-rig" })),
   });
   const options = { config: { ...config, poll: { ...poll, workers: 1 } }, store, log };
-  const base = await openBase(options);
-  const { registry } = openMiners(options, base);
-  registry.start([]);
+  const core = await openCore(options);
+  const miners = openMiners(core);
+  const { registry } = miners;
+  const close = await startRooms([core, miners]);
   onTestFinished(async () => {
-    await registry.close();
-    await base.records.close();
+    await close();
     await store.close();
     await farm.close();
   });

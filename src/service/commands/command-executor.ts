@@ -193,6 +193,7 @@ export class CommandExecutor {
   async #settled(progress: CommandProgress, work: () => Promise<Outcome>): Promise<Outcome> {
     progress.check();
     try {
+      if (this.#closing.signal.aborted) throw new RigbridgeError("service.not-ready", "The service is stopping");
       const outcome = await work();
       if (outcome.restart === null) await progress.move("done", outcome.answer);
       else if (outcome.restart.unanswered === null) await progress.move("sent", outcome.answer);

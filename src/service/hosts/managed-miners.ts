@@ -25,6 +25,8 @@ export interface ManagedMinersOptions {
   /** Of the configuration file. */
   readonly gpuSettings: readonly GpuSettingsOfModel[];
   readonly log: Logger;
+  /** Not called before something happens to a miner or a host: it is opened later. */
+  readonly registry: () => MinerRegistry;
 }
 
 /** Of one host; agents refuse more. */
@@ -33,8 +35,6 @@ export const mostPrograms = 100;
 /** The managed miners as rigs of the fleet and as programs of their hosts. */
 export class ManagedMiners implements AgentListener {
   readonly #options: ManagedMinersOptions;
-  /** Opened later. */
-  #registry: MinerRegistry | null = null;
   /** What each host was sent last, as JSON. */
   readonly #sent = new Map<number, string>();
   readonly #polled = new Set<number>();
@@ -46,8 +46,8 @@ export class ManagedMiners implements AgentListener {
     options.agents.watch(this);
   }
 
-  useRegistry(registry: MinerRegistry): void {
-    this.#registry = registry;
+  get #registry(): MinerRegistry {
+    return this.#options.registry();
   }
 
   /** All managed miners as the registry takes them. */
@@ -77,15 +77,15 @@ export class ManagedMiners implements AgentListener {
   /** A managed miner or its host has been added or changed. */
   put(miner: Stored<StoredManagedMiner>): void {
     const row = this.row(miner);
-    if (row !== undefined) this.#registry?.put(row);
-    this.#registry?.arrange();
+    if (row !== undefined) this.#registry.put(row);
+    this.#registry.arrange();
     this.sync(miner.hostId);
   }
 
   /** Groups have changed. */
   refresh(): void {
     this.hostsChanged();
-    for (const row of this.rows()) this.#registry?.put(row);
+    for (const row of this.rows()) this.#registry.put(row);
   }
 
   /** Sends a host its programs if they have changed since they were last sent. */
@@ -172,7 +172,6 @@ export class ManagedMiners implements AgentListener {
   hostsChanged(): void {
     this.#hostNames = null;
     const registry = this.#registry;
-    if (registry === null) return;
     for (const miner of enabled(this.#options.store.miners)) {
       const hostId = registry.find(miner.id)?.rig.declared.hostId;
       if (this.hostOf(storedAddress(miner.address).host, miner.groupId) !== hostId) registry.put(miner);
@@ -191,14 +190,14 @@ export class ManagedMiners implements AgentListener {
     // Its custom software, and whether it may reboot its host, are known only now.
     for (const miner of this.#of(hostId)) {
       const row = this.row(miner);
-      if (row !== undefined) this.#registry?.put(row);
+      if (row !== undefined) this.#registry.put(row);
       const state = this.stateOf(miner);
       if (state !== undefined) this.#notify(state, null);
       this.#poll(miner.id);
     }
     // What the agent can do with declared programs is known only now, too.
-    for (const { rig } of this.#registry?.all() ?? []) if (rig.declared.hostId === hostId) this.#poll(rig.id);
-    this.#registry?.arrange();
+    for (const { rig } of this.#registry.all()) if (rig.declared.hostId === hostId) this.#poll(rig.id);
+    this.#registry.arrange();
   }
 
   disconnected(hostId: number): void {
@@ -246,7 +245,7 @@ export class ManagedMiners implements AgentListener {
   /** Reads a miner soon, once for all that happens in this turn. */
   #poll(id: number): void {
     const registry = this.#registry;
-    if (registry === null || this.#polled.has(id)) return;
+    if (this.#polled.has(id)) return;
     this.#polled.add(id);
     setImmediate(() => {
       this.#polled.delete(id);

@@ -50,6 +50,9 @@ export interface NoticeListener {
 export interface NoticesContext {
   readonly log: Logger;
   readonly notifications: NotificationLog;
+  minerOf(minerId: number): NoticeMiner | undefined;
+  /** Whether a notification of the miner's place already covers this one, which is then not raised. */
+  isCovered(key: string, minerId: number): boolean;
   /** A notification is new, has repeated or was closed. */
   changed(notification: StoredNotification): void;
   /** Notifications were acknowledged, or cleared from the list. */
@@ -61,30 +64,17 @@ const rank = (severity: Severity): number => severities.indexOf(severity);
 /** The notices of this service. */
 export class FarmNotices implements Notices {
   readonly #context: NoticesContext;
-  #minerOf: (minerId: number) => NoticeMiner | undefined = () => undefined;
   /** Whether a maintenance window covers a miner now. */
   #isSilenced: (minerId: number) => boolean = () => false;
-  /** Whether a notification of the miner's place already covers this one. */
-  #isCovered: (key: string, minerId: number) => boolean = () => false;
   readonly #listeners: NoticeListener[] = [];
 
   constructor(context: NoticesContext) {
     this.#context = context;
   }
 
-  /** Miners are opened later than what notifies. */
-  useMiners(minerOf: (minerId: number) => NoticeMiner | undefined): void {
-    this.#minerOf = minerOf;
-  }
-
   /** Notifications of miners for which this returns true are listed, but not sent to channels. */
   silence(isSilenced: (minerId: number) => boolean): void {
     this.#isSilenced = isSilenced;
-  }
-
-  /** Notifications of miners and keys for which this returns true are not raised. */
-  leaveOut(isCovered: (key: string, minerId: number) => boolean): void {
-    this.#isCovered = isCovered;
   }
 
   watch(listener: NoticeListener): void {
@@ -93,10 +83,10 @@ export class FarmNotices implements Notices {
 
   raise({ channels, groups = [], sameAs, ...notice }: Notice): void {
     this.#guarded(() => {
+      const { notifications, changed, minerOf, isCovered } = this.#context;
       const about = sameAs ?? notice.key;
-      if (about !== null && notice.minerId !== null && this.#isCovered(about, notice.minerId)) return;
-      const { notifications, changed } = this.#context;
-      const miner = notice.minerId === null ? undefined : this.#minerOf(notice.minerId);
+      if (about !== null && notice.minerId !== null && isCovered(about, notice.minerId)) return;
+      const miner = notice.minerId === null ? undefined : minerOf(notice.minerId);
       const isDemo = miner?.demo === true;
       const named: NewNotification = {
         ...notice,

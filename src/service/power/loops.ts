@@ -5,6 +5,7 @@ import type { Action, ActionLoops } from "../commands/actions.ts";
 import { enabled } from "../crud.ts";
 import type { Entry } from "../miners/miner-registry.ts";
 import { withInnerGroups } from "../nested-groups.ts";
+import type { Repeat } from "../repeat.ts";
 import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
 import { type Follower, share } from "./follow-law.ts";
@@ -14,14 +15,6 @@ import { type LoopContext, LoopRigs } from "./loop-rigs.ts";
 import type { PowerRules } from "./power-permission.ts";
 import { maximumActorFor } from "./precedence.ts";
 import { type Room, RoomBook } from "./room-book.ts";
-
-/** Calls `work` every so many ms until the returned function is called. */
-export type Repeat = (work: () => Promise<void>, ms: number) => () => void;
-
-export const byTimer: Repeat = (work, ms) => {
-  const timer = setInterval(work, ms);
-  return () => clearInterval(timer);
-};
 
 export interface LoopsOptions extends Omit<LoopContext, "rooms"> {
   readonly heating: readonly HeatingSettings[];

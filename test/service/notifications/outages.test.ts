@@ -14,9 +14,12 @@ afterEach(closeBenches);
 /** 1,000 rigs at two sites over the store and the outbox, with a phone that hears. */
 async function openSites() {
   const { heard, url } = await openDouble();
-  const bench = await openOutboxBench([{ type: "ntfy", topic: "t", url }]);
-  const { store, notices, clock } = bench;
   const entries = new Map<number, Entry>();
+  const bench = await openOutboxBench([{ type: "ntfy", topic: "t", url }], (key, id) => {
+    const entry = entries.get(id);
+    return entry !== undefined && key === noticeKeys.disconnected(id) && outages.covers(entry);
+  });
+  const { store, notices, clock } = bench;
   for (let id = 1; id <= 1_000; id += 1) {
     const { facts, rig } = entryOf(id);
     const site = id <= 600 ? "North" : "South";
@@ -32,10 +35,6 @@ async function openSites() {
       reportAbsence: ({ rig }) => notices.raise(offline(rig.id)),
     });
     outages.start();
-    notices.leaveOut((key, id) => {
-      const entry = entries.get(id);
-      return entry !== undefined && key === noticeKeys.disconnected(id) && outages.covers(entry);
-    });
     return outages;
   };
   let outages = open();

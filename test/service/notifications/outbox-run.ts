@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { Channels } from "../../../src/config/channels.ts";
 import { ChannelBook } from "../../../src/service/notifications/channel-book.ts";
 import { channelOperations } from "../../../src/service/notifications/channels.ts";
-import { FarmNotices, type Notice } from "../../../src/service/notifications/notices.ts";
+import { FarmNotices, type Notice, type NoticesContext } from "../../../src/service/notifications/notices.ts";
 import { Outbox } from "../../../src/service/notifications/outbox.ts";
 import { AccessBook } from "../../../src/service/users/access.ts";
 import type { Store } from "../../../src/store/index.ts";
@@ -19,17 +19,23 @@ export const offline = (minerId: number, over: Partial<Notice> = {}): Notice => 
 });
 
 /** The outbox over a store, with a clock that the test holds. Every miner is "rig <id>" in the group Garage. */
-export function openOutboxRun(channels: readonly Record<string, unknown>[], store: Store, clock = { now: start }) {
+export function openOutboxRun(
+  channels: readonly Record<string, unknown>[],
+  store: Store,
+  clock = { now: start },
+  isCovered: NoticesContext["isCovered"] = () => false,
+) {
   const now = () => clock.now;
   const lines: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => lines.push(line) });
   const notices = new FarmNotices({
     log,
     notifications: store.notifications,
+    minerOf: (id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666 }),
+    isCovered,
     changed: () => undefined,
     handled: () => undefined,
   });
-  notices.useMiners((id) => ({ name: `rig "${id}"`, uid: null, groupId: 1, demo: id === 666 }));
   const outbox = new Outbox({
     ...{ rows: store.outbox, format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }), now, log },
     timeZone: "UTC",

@@ -1,0 +1,19 @@
+import type { Config } from "../../config/schema.ts";
+import type { Store } from "../../store/index.ts";
+import type { Prices, PricesFor } from "./earnings.ts";
+import type { Rates } from "./rates.ts";
+import type { Tariff } from "./tariff.ts";
+import { Tariffs } from "./tariffs.ts";
+
+/** Exchange rates, tariffs, and the prices that follow from them now. */
+export function pricing(config: Config, store: Store, rates: Rates, now: () => number) {
+  const tariffs = new Tariffs(config, store, (currency) => rates.of(currency));
+  const pricesWith = (tariff: Tariff | undefined): Prices => ({
+    currency: rates.currency,
+    btc: rates.btc?.value,
+    usd: rates.of("USD") ?? undefined,
+    electricity: tariff?.at(now()).price,
+  });
+  const prices: PricesFor = (minerId) => pricesWith(tariffs.ofMiner(minerId));
+  return { rates, tariffs, prices, generalPrices: () => pricesWith(tariffs.ofGroup(0)) };
+}

@@ -1,0 +1,7 @@
+/** Calls `work` every so many ms until the returned function is called. */
+export type Repeat = (work: () => Promise<void>, ms: number) => () => void;
+
+export const byTimer: Repeat = (work, ms) => {
+  const timer = setInterval(work, ms);
+  return () => clearInterval(timer);
+};

@@ -1,0 +1,79 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Caller } from "../../contract/service.ts";
+import { bulkRequest } from "../automation/bulk-request.ts";
+import { listOf } from "../automation/lists.ts";
+import type { LiveRule } from "../automation/rules/live-rule.ts";
+import { type Action, actionOperations } from "../commands/actions.ts";
+import type { Core } from "../core.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { RunsRoom } from "./automation.ts";
+import type { Commands } from "./commands.ts";
+import type { Miners } from "./miners.ts";
+import type { Power } from "./power.ts";
+import type { Rules } from "./rules.ts";
+
+/** What people do by hand: actions of one miner and of many. The limits and the guard of a rule hold for them too. */
+export function openActions(
+  { store, accessBook }: Core,
+  { registry, usable }: Miners,
+  { executor, runOnRig }: Commands,
+  { runOnLoop }: Power,
+  { bulk, runList }: RunsRoom,
+  { automation }: Rules,
+) {
+  const manualRule = (action: Action, caller: Caller) => {
+    const list = listOf(action, store, usable, accessBook.of(caller));
+    return list?.kind === "manual" ? automation.engine.find(list.id) : undefined;
+  };
+  /** Those of the miners that the rule applies to. Throws `nothing.to.do`. */
+  const inScope = (rule: LiveRule, minerIds: readonly number[]): number[] => {
+    const members = new Set(automation.engine.members(rule));
+    const inside = minerIds.filter((id) => members.has(id));
+    if (inside.length > 0) return inside;
+    const which = minerIds.length === 1 ? "this miner" : `any of these ${minerIds.length} miners`;
+    const reasons = new Set(minerIds.map((id) => automation.engine.whyNot(rule, id)));
+    throw new RigbridgeError(
+      "nothing.to.do",
+      `The rule ${rule.settings.name} does not apply to ${which}: ${[...reasons].join("; ")}`,
+    );
+  };
+  const runByHand: typeof runList = async (input, caller) => {
+    registry.entryFor(input.id, accessBook.of(caller));
+    const rule = manualRule(input, caller);
+    const run = (begun?: (runId: number) => void) => runList(input, caller, begun);
+    return rule === undefined
+      ? run()
+      : automation.firing.byHand(rule, inScope(rule, [input.id]), caller, run, (reply) => reply?.message ?? "");
+  };
+  const startBulkAction: typeof bulk.startBulkAction = async (body, caller) => {
+    if (body.action !== "rule") return bulk.startBulkAction(body, caller);
+    const { action, minerIds } = bulkRequest(body, registry, store, accessBook.of(caller));
+    const rule = manualRule(action, caller);
+    if (rule === undefined) return bulk.startBulkAction(body, caller);
+    const miners = inScope(rule, minerIds);
+    const { all: _, groups: __, ...rest } = body;
+    const start = async (begun: (runId: number) => void = () => undefined) => {
+      const started = await bulk.startBulkAction({ ...rest, miners }, caller);
+      begun(started.id);
+      return started;
+    };
+    return body.dryRun
+      ? start()
+      : automation.firing.byHand(
+          rule,
+          miners,
+          caller,
+          start,
+          ({ id }) => `as action ${id} for ${miners.length} miners`,
+        );
+  };
+  return {
+    operations: {
+      ...actionOperations(registry, executor, runOnRig, accessBook, runOnLoop, runByHand),
+      startBulkAction,
+      listBulkActions: bulk.listBulkActions,
+      getBulkAction: bulk.getBulkAction,
+      cancelBulkAction: bulk.cancelBulkAction,
+    },
+  } satisfies ServiceRoom;
+}

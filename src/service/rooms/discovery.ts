@@ -1,0 +1,29 @@
+import { networkInterfaces } from "node:os";
+import type { Core } from "../core.ts";
+import { Discoveries } from "../discovery/discovery.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { Miners } from "./miners.ts";
+
+/** Searches for rigs. */
+export function openDiscovery(core: Core, { registry, notices, operations }: Miners) {
+  const { options, config, log, now, accessBook } = core;
+  const discoveries = new Discoveries({
+    settings: config.scan,
+    accessBook,
+    rigs: () => registry.fleet.all(),
+    add: (address) => operations.addMiner({ address }, { actor: "service" }),
+    notices,
+    interfaces: options.interfaces ?? networkInterfaces,
+    now,
+    log,
+  });
+  return {
+    operations: {
+      startDiscovery: discoveries.startDiscovery,
+      getDiscovery: discoveries.getDiscovery,
+      cancelDiscovery: discoveries.cancelDiscovery,
+    },
+    start: () => discoveries.start(),
+    close: () => discoveries.close(),
+  } satisfies ServiceRoom;
+}

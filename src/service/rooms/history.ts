@@ -1,0 +1,41 @@
+import type { Core } from "../core.ts";
+import { farmHistoryOperations } from "../history/farm-history.ts";
+import { FarmRecorder, farmTurnMs } from "../history/farm-recorder.ts";
+import { historyOperations } from "../history/history.ts";
+import { byTimer } from "../repeat.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { Miners } from "./miners.ts";
+
+/** What was measured, of each miner and of the farm. */
+export function openHistory(core: Core, { registry }: Miners) {
+  const { options, config, store, log, now, accessBook, shares, coins, records } = core;
+  const { currency } = core.rates;
+  const { history } = config;
+  const { demoStore } = records;
+  const farm = new FarmRecorder({ registry, store, log, now, currency, history, demoStore });
+  let stop = (): void => undefined;
+  return {
+    operations: {
+      ...historyOperations(
+        (id, caller) => registry.entryFor(id, accessBook.of(caller)),
+        records.recorderOf,
+        shares,
+        now,
+      ),
+      ...farmHistoryOperations({
+        store,
+        accessBook,
+        shares,
+        now,
+        currency,
+        history,
+        demoStore,
+        algorithmId: (name) => coins.algorithm(name)?.id,
+      }),
+    },
+    start: (): void => {
+      stop = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
+    },
+    close: () => stop(),
+  } satisfies ServiceRoom;
+}

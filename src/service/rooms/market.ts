@@ -1,0 +1,49 @@
+import { briefOf } from "../../fleet/state.ts";
+import type { PoolReading } from "../../link/driver.ts";
+import type { Core } from "../core.ts";
+import { Market, marketTurnMs } from "../market/market.ts";
+import { marketOperations } from "../market/market-operations.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { FarmNotices } from "../notifications/notices.ts";
+import type { ServiceRoom } from "../room.ts";
+
+/** What the sources outside say. Miners show its figures, so they open it before they are known themselves. */
+export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">, registry: () => MinerRegistry) {
+  const { config, store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
+  const closing = new AbortController();
+  const market: Market = new Market(config, {
+    coins,
+    rates,
+    tariffs,
+    book,
+    now,
+    log,
+    messages,
+    kept: store.keptValues,
+    closing: closing.signal,
+    activePools: () => activePools(registry()),
+    isDemo: () => registry().isDemoOnly,
+    changed: () => registry().changeAll(),
+    warn: (title, message) => notices.setWarning(title, message),
+  });
+  let stop = (): void => undefined;
+  return {
+    market,
+    operations: marketOperations(market, coins, rates, now),
+    start: (): void => {
+      if (market.isUsed) stop = repeat(() => market.turn(), marketTurnMs);
+    },
+    close: (): void => {
+      stop();
+      closing.abort();
+    },
+  } satisfies ServiceRoom;
+}
+
+function* activePools(registry: MinerRegistry): Iterable<Pick<PoolReading, "url" | "worker">> {
+  for (const { facts, rig } of registry.all()) {
+    if (facts.demo) continue;
+    const active = briefOf(rig.state)?.pools.find((pool) => pool.active);
+    if (active !== undefined) yield active;
+  }
+}

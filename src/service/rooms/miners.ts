@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { undoTimeoutMs } from "../../link/plugs/plugged-rig.ts";
+import { UsableLists } from "../automation/usable-lists.ts";
+import type { Core } from "../core.ts";
+import { eventLimits } from "../events/events.ts";
+import { ManagedMiners } from "../hosts/managed-miners.ts";
+import { groupOperations } from "../miners/groups.ts";
+import { noticeKeys } from "../miners/miner-notices.ts";
+import { isDemo, MinerRegistry } from "../miners/miner-registry.ts";
+import { minerRows } from "../miners/miner-rows.ts";
+import { encodedMiners, type MinerContext, minerOperations } from "../miners/miners.ts";
+import { cachedTotals, summaries } from "../miners/summary.ts";
+import { FarmNotices } from "../notifications/notices.ts";
+import { presentNotification } from "../notifications/notifications.ts";
+import { powerRules } from "../power/power-permission.ts";
+import { PowerTargets } from "../power/power-targets.ts";
+import type { ServiceRoom } from "../room.ts";
+import { openLedgers } from "./ledgers.ts";
+import { openMarket } from "./market.ts";
+
+export type Miners = ReturnType<typeof openMiners>;
+
+/**
+ * The miners, and what they show of themselves: notices, hosts, money and power. These need the registry of miners in
+ * turn, which they look up when something happens.
+ */
+export function openMiners(core: Core) {
+  const { options, config, store, log, now, format, prices, coins, book, accessBook, events, agents, records } = core;
+  const notices = openNotices(core, () => registry);
+  const managed = new ManagedMiners({
+    store,
+    agents,
+    coins,
+    notices,
+    log,
+    benchmarks: core.benchmarks,
+    gpuSettings: config.gpuSettings,
+    registry: () => registry,
+  });
+  const market = openMarket(core, notices, () => registry);
+  const ledgers = openLedgers(core, (signal) => registry.countMoney(signal));
+  const power = new PowerTargets({
+    memoriesOf: (id) => (isDemo(id) ? records.demoStore : store).power,
+    now,
+    rulesOf: (id, ofLoop) => powerRules({ ...config.power, ...ofLoop }, store.miners.get(id)?.power),
+    nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
+  });
+  const registry: MinerRegistry = new MinerRegistry({
+    store,
+    events,
+    power,
+    now,
+    log,
+    managed,
+    notices,
+    demoStore: records.demoStore,
+    recorderOf: records.recorderOf,
+    singleEvents: eventLimits.lag / 2,
+    poll: config.poll,
+    groups: config.display.groups,
+    ownTopics: core.ownTopics,
+    monotonicNow: options.monotonicNow,
+    messages: core.messages,
+    ledgerOf: ledgers.of,
+    alarmsOf: (id) => core.alarms.of(id),
+    presentation: {
+      format,
+      coins,
+      pools: book,
+      prices,
+      startedAt: now(),
+      costOf: (id) => rounded(ledgers.of(id).costOf(id)),
+      poolViewOf: (pool) => market.market.poolViews.of(pool),
+    },
+  });
+  const usable = new UsableLists({ store, accessBook, book, registry });
+  const context = minerContext(core, registry, usable);
+  const encoded = encodedMiners(context);
+  const rows = minerRows({ ...context, changes: events });
+  const summary = summaries({ ...core, ...context });
+  return {
+    registry,
+    notices,
+    managed,
+    market,
+    ledgers,
+    power,
+    usable,
+    context,
+    rows,
+    operations: {
+      ...minerOperations(context),
+      listMinerRows: rows.listMinerRows,
+      getSummary: async (_input, caller) => summary.of(caller),
+      ...groupOperations(
+        store,
+        accessBook,
+        async (id, groupId) => registry.put(await store.miners.change(id, { groupId })),
+        () => {
+          managed.refresh();
+          registry.arrange();
+          events.reset();
+        },
+      ),
+    },
+    direct: {
+      setWarning: (title, message) => notices.setWarning(title, message),
+      workers: () => registry.workers(),
+      *eachMiner(caller) {
+        for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
+      },
+      prepare: (operation, input, caller) => {
+        if (operation === "listMiners") return encoded.prepare(input, caller);
+        return operation === "listMinerRows" ? rows.prepare(input, caller) : undefined;
+      },
+      encoded: (operation, input, caller) => {
+        if (operation === "getSummary") return summary.encoded(caller);
+        if (operation === "listMiners") return encoded.list(input, caller);
+        if (operation === "listMinerRows") return rows.encoded(input, caller);
+        if (operation === "getMiner" && "id" in input && typeof input.id === "number")
+          return encoded.one(input.id, caller);
+        return undefined;
+      },
+    },
+    start: () => registry.start(options.demo ?? []),
+    close: async (later: Promise<void>): Promise<void> => {
+      // A command that must undo what it began needs its connection a moment longer.
+      await Promise.race([later, sleep(undoTimeoutMs, null, { ref: false })]);
+      await registry.close();
+      await later;
+      ledgers.close();
+    },
+  } satisfies ServiceRoom;
+}
+
+function openNotices({ store, log, format, events }: Core, registry: () => MinerRegistry): FarmNotices {
+  const presented = presentNotification(format);
+  return new FarmNotices({
+    log,
+    notifications: store.notifications,
+    minerOf: (id) => registry().noticeMiner(id),
+    isCovered: (key, minerId) => {
+      const entry = key === noticeKeys.disconnected(minerId) ? registry().find(minerId) : undefined;
+      return entry !== undefined && registry().outages.covers(entry);
+    },
+    changed: (notification) => {
+      const { minerId, key, count, closed } = notification;
+      events.notification(presented(notification), { minerId, key });
+      // A repeat opens nothing, and what has no key is over at once.
+      if (minerId !== null && key !== null && (count === 1 || closed !== null)) events.row(minerId);
+    },
+    handled: (what, notifications) =>
+      events.notificationsHandled(
+        what,
+        notifications.map(({ id, minerId, key }) => ({ id, minerId, key })),
+      ),
+  });
+}
+
+/** What the operations on miners take. */
+function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists): MinerContext {
+  const { options, config, store, log, format, accessBook, book, shares, metaData, ownTopics } = core;
+  return {
+    registry,
+    store,
+    book,
+    accessBook,
+    format,
+    metaData,
+    shares,
+    ownTopics,
+    totals: cachedTotals(registry),
+    makersLogins: config.poll.makersLogins,
+    manualRules: (access) => usable.manualRules(access),
+    addReal: async (add) => {
+      const isFirst = registry.isDemoOnly;
+      add();
+      if (!isFirst) return;
+      await registry.removeDemos();
+      log.info("the demo miners have left: there is a real one now");
+      options.demoLeft?.();
+    },
+    hasMessages: core.messages !== null,
+  };
+}
+
+/** Rounded, so that rounding errors do not count as changes. */
+const rounded = (amount: number | null): number | null => (amount === null ? null : Number(amount.toFixed(6)));

@@ -1,0 +1,91 @@
+import type { Core } from "../core.ts";
+import { KnownDevices } from "../known-devices.ts";
+import { notificationOperations } from "../notifications/notifications.ts";
+import { Outbox, turnMs } from "../notifications/outbox.ts";
+import { isAddressOf } from "../own-address.ts";
+import type { ServiceRoom } from "../room.ts";
+import { brokerPlace, openWebTargets } from "../web-targets.ts";
+import type { Miners } from "./miners.ts";
+
+export type Notifications = ReturnType<typeof openNotifications>;
+
+/** Lists notifications and tells channels of them. */
+export function openNotifications(core: Core, { registry, notices, managed }: Miners) {
+  const { options, config, store, log, now, format, accessBook, channels, hooks, repeat } = core;
+  const webTargets = openWebTargets({
+    devices: new KnownDevices({
+      registry,
+      managed,
+      broker: brokerPlace(config.mqtt),
+      isOfFile: (id) => store.miners.get(id)?.owner === "file",
+    }),
+    isOwnAddress: isAddressOf(config.http, options.ownPort),
+    nameOf: (id) => registry.find(id)?.facts.name,
+  });
+  const outbox = new Outbox({
+    rows: store.outbox,
+    format,
+    now,
+    log,
+    timeZone: config.display.timeZone,
+    targets: webTargets,
+    groupsOf: (minerId) => groupNames(core, registry.noticeMiner(minerId)?.groupId),
+  });
+  outbox.use(channels.used());
+  notices.watch(outbox);
+  let stop = (): void => undefined;
+  const { listNotifications, ...clearing } = notificationOperations(
+    store,
+    notices,
+    (about, access) => registry.seesNotification(about, access),
+    accessBook,
+    format,
+  );
+  return {
+    outbox,
+    webTargets,
+    operations: {
+      listNotifications,
+      allNotificationsAction: clearingAlarms(core, clearing.allNotificationsAction),
+      notificationsAction: clearingAlarms(core, clearing.notificationsAction),
+      notificationAction: clearingAlarms(core, clearing.notificationAction),
+    },
+    direct: {
+      hookDigest: (name) => hooks.digestOf(name),
+      receiveHook: (name, payload) => hooks.receive(name, payload),
+    },
+    start: (): void => {
+      outbox.start();
+      stop = repeat(() => outbox.turn(), turnMs);
+    },
+    close: (): Promise<void> => {
+      stop();
+      return outbox.close();
+    },
+  } satisfies ServiceRoom;
+}
+
+/** A notification that is cleared while it is open no longer counts as an alarm of its miner. */
+const clearingAlarms =
+  <Input, Caller, Reply>(
+    { alarms, events }: Core,
+    operation: (input: Input, caller: Caller) => Promise<Reply>,
+  ): ((input: Input, caller: Caller) => Promise<Reply>) =>
+  async (input, caller) => {
+    const before = alarms.counts();
+    const reply = await operation(input, caller);
+    for (const [minerId, count] of before) if (alarms.of(minerId) !== count) events.row(minerId);
+    return reply;
+  };
+
+/** A group and those around it by name, the innermost first. */
+function groupNames({ store: { groups } }: Core, groupId: number | undefined): readonly string[] {
+  const names: string[] = [];
+  let group = groups.get(groupId ?? 0);
+  // No chain of groups is longer than the number of groups, which ends cycles.
+  for (let depth = 0; group !== undefined && depth < 100; depth += 1) {
+    names.push(group.name);
+    group = groups.get(group.parentId);
+  }
+  return names;
+}

@@ -1,0 +1,52 @@
+import { loopAction } from "../commands/actions.ts";
+import type { Core } from "../core.ts";
+import { Loops } from "../power/loops.ts";
+import { roomOperations } from "../power/room-operations.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { Commands } from "./commands.ts";
+import type { Miners } from "./miners.ts";
+
+export type Power = ReturnType<typeof openPower>;
+
+/** The loops that control power, and the heated rooms of a house. */
+export function openPower(core: Core, miners: Miners, commands: Commands) {
+  const { config, store, log, now, accessBook, repeat, messages, rates, localTime } = core;
+  const { registry, notices, power, ledgers } = miners;
+  const { executor, holds, runOnRig } = commands;
+  const loops = new Loops({
+    registry,
+    store,
+    power,
+    holds,
+    now,
+    log,
+    notices,
+    runOnRig,
+    repeat,
+    messages,
+    heating: config.heating,
+    follow: config.follow,
+  });
+  const runOnLoop = loopAction(loops, executor);
+  executor.watch((command) => loops.onCommand(command));
+  return {
+    loops,
+    runOnLoop,
+    operations: roomOperations({
+      registry,
+      accessBook,
+      executor,
+      runOnRig,
+      runOnLoop,
+      now,
+      currency: rates.currency,
+      loops,
+      power,
+      holds,
+      localTime,
+      sumsOf: ledgers.sumsOf,
+    }),
+    start: () => loops.start(),
+    close: () => loops.close(),
+  } satisfies ServiceRoom;
+}

@@ -1,0 +1,101 @@
+import { accessOfMaker, refusals } from "../automation/rights.ts";
+import { Automation } from "../automation/rules/index.ts";
+import { ruleOperations } from "../automation/rules/operations.ts";
+import type { RuleValues } from "../automation/rules/surroundings.ts";
+import type { Core } from "../core.ts";
+import type { Economics } from "../money/economics.ts";
+import { byTimer } from "../repeat.ts";
+import type { ServiceRoom } from "../room.ts";
+import type { Access } from "../users/access.ts";
+import type { RunsRoom } from "./automation.ts";
+import type { Miners } from "./miners.ts";
+
+export type Rules = ReturnType<typeof openRules>;
+
+/** Why rules and schedules are off. */
+export const withoutRules =
+  "all rules and schedules are off, since the service was started with --without-rules; start it without that option to have them back";
+
+/** ms between two evaluations of the rules. */
+const ruleTurnMs = 1_000;
+
+/** Rules, schedules and maintenance windows. */
+export function openRules(core: Core, miners: Miners, { economics }: { economics: Economics }, steps: RunsRoom) {
+  const { options, config, store, log, now, format, accessBook, records, hooks, channels, events } = core;
+  const { registry, notices } = miners;
+  const { jobNotices, targets, limits } = steps;
+  const automation = new Automation({
+    registry,
+    store,
+    accessBook,
+    now,
+    format,
+    log,
+    notices,
+    jobNotices,
+    targets,
+    runs: options.runs ?? steps.runs,
+    channelsOf: (makerId) => channels.reachedBy(accessOfMaker({ makerId }, accessBook)),
+    values: ruleValues(miners, economics),
+    messages: core.messages,
+    each: (minerId, from, to, take) => records.recorderOf(minerId).each(minerId, from, to, take),
+    monotonicNow: core.monotonicNow,
+    zone: config.display.timeZone,
+    rawDays: config.history.raw,
+    off: options.withoutRules === true ? withoutRules : null,
+    changed: (change, makerId) => events.rule(change, makerId),
+  });
+  notices.silence((minerId) => {
+    const entry = registry.find(minerId);
+    return entry !== undefined && automation.maintenance.over(entry) !== null;
+  });
+  const unwatch = hooks.watchHooks(({ name }) => automation.hook(name));
+  let stop = (): void => undefined;
+  return {
+    automation,
+    operations: ruleOperations({
+      automation,
+      registry,
+      store,
+      accessBook,
+      targets,
+      now,
+      names: ruleNames(core),
+      stepMistakes: (list, maker, path) => refusals(list, maker, limits, path),
+    }),
+    start: (): void => {
+      const { off } = automation;
+      if (off !== null) log.warn(off);
+      notices.setWarning("Rules are off", off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`);
+      automation.start();
+      stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
+    },
+    close: (): Promise<void> => {
+      stop();
+      unwatch();
+      return automation.close();
+    },
+  } satisfies ServiceRoom;
+}
+
+const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleValues => ({
+  price: economics.priceAt,
+  lastOutput: (minerId) => managed.lastOutputOf(minerId),
+  outside: (minerId, name) => {
+    const { money, poolView } = registry.jsonCache.current(minerId)?.miner ?? {};
+    if (name === "poolHashrate") return poolView?.hashrate ?? null;
+    if (name === "poolRejected") return poolView?.rejected ?? null;
+    if (name === "poolBalance") return poolView?.balance ?? null;
+    return money?.[`${name}PerDay`] ?? null;
+  },
+});
+
+/** The current names that rules added over the API may refer to. */
+const ruleNames =
+  ({ config, messages, channels }: Core) =>
+  (access: Access) => ({
+    channels: channels.usableBy(access),
+    hooks: new Set(config.hooks.map(({ name }) => name)),
+    hasMessages: messages !== null,
+    programs: config.automation.programs,
+  });
