@@ -10,7 +10,7 @@ import { Recorder } from "./history/recorder.ts";
 import { Benchmarks } from "./hosts/benchmarks.ts";
 import { HostAgents } from "./hosts/host-agents.ts";
 import { nameHosts } from "./hosts/uids.ts";
-import { isDemo } from "./miners/miner-registry.ts";
+import { isDemo } from "./miners/declared-miner.ts";
 import { metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
 import { localTimeIn } from "./money/local-time.ts";

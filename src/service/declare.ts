@@ -7,7 +7,7 @@ import type { Store, Stored, StoredGroup, StoredHost, StoredMiner } from "../sto
 import { ruleRow } from "./automation/rule-rows.ts";
 import { given } from "./crud.ts";
 import { uidFor } from "./hosts/uids.ts";
-import { blankMiner } from "./miners/miner-registry.ts";
+import { blankMiner } from "./miners/declared-miner.ts";
 import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
 

@@ -24,7 +24,7 @@ import { withUserName } from "./users/users.ts";
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
-export type { DemoMiner } from "./miners/miner-registry.ts";
+export type { DemoMiner } from "./miners/declared-miner.ts";
 export type { ServiceOptions } from "./options.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { Interfaces } from "../link/networks.ts";
 import type { Store } from "../store/index.ts";
 import type { Runs } from "./automation/run-types.ts";
 import type { CommandTimeouts } from "./commands/command-executor.ts";
-import type { DemoMiner } from "./miners/miner-registry.ts";
+import type { DemoMiner } from "./miners/declared-miner.ts";
 import type { Repeat } from "./repeat.ts";
 
 /** What a service is started with. */

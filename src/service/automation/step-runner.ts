@@ -17,7 +17,8 @@ import {
 import { type CommandExecutor, type CommandSpec, requireReading } from "../commands/command-executor.ts";
 import { joinMessages, rehearse } from "../commands/steps.ts";
 import { given } from "../crud.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { PowerHolds } from "../power/power-holds.ts";
 import { stopsBy } from "../power/precedence.ts";

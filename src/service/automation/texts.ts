@@ -3,7 +3,7 @@ import { isRecord } from "../../contract/record.ts";
 import { filled } from "../../contract/texts.ts";
 import { statusOf } from "../../fleet/state.ts";
 import type { Format } from "../../units/format.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
 import { presentReadings } from "../miners/present-miner.ts";
 import type { RunRequest } from "./run-types.ts";
 

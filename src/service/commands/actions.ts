@@ -3,7 +3,8 @@ import type { ActionReply } from "../../contract/resources.ts";
 import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import type { PoolAction, PoolLogin, Reading } from "../../link/driver.ts";
 import { done } from "../crud.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import type { CommandExecutor, CommandSpec } from "./command-executor.ts";
@@ -82,7 +83,7 @@ export function actionOperations(
       const entry = registry.entryFor(id, accessBook.of(caller));
       const spec = commandSpec(entry, { action: `pool_${action}`, pool: poolId });
       const step: Step = (reading) => {
-        const pool = registry.poolById(id, poolId, reading.pools);
+        const pool = registry.display.poolById(id, poolId, reading.pools);
         if (pool === undefined) throw notFound("pool", poolId);
         return onPool(action, pool, reading);
       };

@@ -2,7 +2,9 @@ import type { Logger } from "pino";
 import type { Config } from "../../config/schema.ts";
 import { briefOf } from "../../fleet/state.ts";
 import { allMiners, type FarmMoment, farmSpans, type Store } from "../../store/index.ts";
-import { type Entry, isDemo, type MinerRegistry } from "../miners/miner-registry.ts";
+import { isDemo } from "../miners/declared-miner.ts";
+import type { Entry } from "../miners/miner-entries.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerFigures } from "../miners/present-miner.ts";
 import { lineOf } from "../nested-groups.ts";
 import { plus } from "./farm-history.ts";
@@ -67,7 +69,7 @@ export class FarmRecorder {
     for (const { facts, rig } of entries) {
       const line = lines.get(facts.groupId) ?? [allMiners, ...lineOf(facts.groupId, store.groups)];
       lines.set(facts.groupId, line);
-      const figures = registry.jsonCache.current(facts.id)?.figures;
+      const figures = registry.display.jsonCache.current(facts.id)?.figures;
       const power = briefOf(rig.state)?.readings.power ?? null;
       for (const id of line) {
         const sum = sums.get(id) ?? new GroupSums();

@@ -101,7 +101,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
     const rows: Row[] = [];
     const removed = new Set(left);
     for (const id of visible(access)) {
-      const row = registry.rows.of(id);
+      const row = registry.display.rows.of(id);
       removed.delete(id);
       if (version === null || left === null) {
         // The whole list is what the changes of its rows are measured from.
@@ -115,7 +115,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
   };
 
   const prepare = (input: RowsInput, caller: Caller): Promise<void> | undefined =>
-    registry.rows.prepare(visible(accessBook.of(caller)), selectionOf(input.fields));
+    registry.display.rows.prepare(visible(accessBook.of(caller)), selectionOf(input.fields));
 
   /** As JSON, in pieces. */
   const chunksOf = ({ version, whole, rows, removed }: Listed, selection: Selection): Buffer[] => {
@@ -132,7 +132,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
     prepare,
     /** For the event with this id; undefined if nothing has changed, or if a later event carries the change. */
     changedRow: (id: number, event: number, watch: RowWatch): ShownRow | undefined => {
-      const row = registry.rows.of(id);
+      const row = registry.display.rows.of(id);
       const isNews = row.mark === event && changedAt(id, row, watch) > watch.changedAfter;
       return isNews ? row.shown(watch.selection) : undefined;
     },

@@ -9,9 +9,10 @@ import { done, find, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
+import { blankMiner, isDemo } from "./declared-miner.ts";
 import { groupIdOf, minersInSections, sectionsWith } from "./groups.ts";
 import { formFor, type GroupSection } from "./miner-json-cache.ts";
-import { blankMiner, isDemo, type MinerRegistry } from "./miner-registry.ts";
+import type { MinerRegistry } from "./miner-registry.ts";
 import { noSettings, presentSettings } from "./miner-settings.ts";
 import { checkOwner, checkPlug, type PlugContext } from "./plug-owners.ts";
 import { type NoticeCounts, type Totals, totalsOf } from "./summary.ts";
@@ -49,12 +50,12 @@ export interface MinerContext extends PlugContext {
 export function minerOperations(context: MinerContext): MinerOperations {
   const { registry, store, book, accessBook, metaData } = context;
   const detail = (id: number) => {
-    const { miner, figures } = registry.present(id);
+    const { miner, figures } = registry.display.present(id);
     return { ...miner, metaData: metaData(totalsOf([figures])) };
   };
   return {
     listMiners: async (input, caller) => {
-      const preparing = registry.jsonCache.prepare(idsOf(input, context, accessBook.of(caller)), "miner");
+      const preparing = registry.display.jsonCache.prepare(idsOf(input, context, accessBook.of(caller)), "miner");
       if (preparing !== undefined) await preparing;
       const access = accessBook.of(caller);
       const { sections, sums } = listed(context, access, filterOf(input, context, access));
@@ -78,7 +79,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     getMinerPool: async ({ id, poolId }, caller) => {
       registry.entryFor(id, accessBook.of(caller));
-      return registry.presentedPool(id, poolId);
+      return registry.display.presentedPool(id, poolId);
     },
     addMiner: async ({ address, ...body }, caller) => {
       const access = accessBook.of(caller);
@@ -139,27 +140,30 @@ export function encodedMiners(context: MinerContext) {
   return {
     prepare: (input: Input<"listMiners">, caller: Caller): Promise<void> | undefined => {
       const access = accessBook.of(caller);
-      if (isWhole(input)) return registry.jsonCache.prepareList(access);
+      if (isWhole(input)) return registry.display.jsonCache.prepareList(access);
       shares.take(caller, 0);
-      return registry.jsonCache.prepare(idsOf(input, context, access), formFor(access));
+      return registry.display.jsonCache.prepare(idsOf(input, context, access), formFor(access));
     },
     list: (input: Input<"listMiners">, caller: Caller): Encoded => {
       const access = accessBook.of(caller);
       const headOf = (sums: Totals) => JSON.stringify(listHead(context, sums, access)).slice(1, -1);
       if (isWhole(input)) {
         const sums = totals(access);
-        return registry.jsonCache.list(headOf(sums), tail(sums), access);
+        return registry.display.jsonCache.list(headOf(sums), tail(sums), access);
       }
       shares.take(caller, 0);
       return shares.measured(caller, 0, () => {
         const { sections, sums } = listed(context, access, filterOf(input, context, access));
-        return registry.jsonCache.part(headOf(sums), tail(sums), sections, { fields: input.fields, access: access });
+        return registry.display.jsonCache.part(headOf(sums), tail(sums), sections, {
+          fields: input.fields,
+          access: access,
+        });
       });
     },
     one: (id: number, caller: Caller): Encoded | undefined => {
       const access = accessBook.of(caller);
       if (registry.visible(id, access) === undefined) return undefined;
-      return registry.jsonCache.one(id, (figures) => tail(totalsOf([figures])), access);
+      return registry.display.jsonCache.one(id, (figures) => tail(totalsOf([figures])), access);
     },
   };
 }
@@ -178,7 +182,7 @@ function filterOf(
   return (id) => {
     if (members !== null && !members.has(id)) return false;
     if (tag !== undefined && !registry.entry(id).facts.tags.includes(tag)) return false;
-    return status === undefined || status.some((each) => each === registry.jsonCache.statusOf(id));
+    return status === undefined || status.some((each) => each === registry.display.jsonCache.statusOf(id));
   };
 }
 
@@ -193,7 +197,7 @@ function listed({ registry, totals }: MinerContext, access: Access, isShown: Fil
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };
   const requested = sectionsWith(sections, isShown);
-  return { sections: requested, sums: totalsOf(registry.jsonCache.figures(minersInSections(requested))) };
+  return { sections: requested, sums: totalsOf(registry.display.jsonCache.figures(minersInSections(requested))) };
 }
 
 function listHead(
@@ -216,7 +220,7 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
   sections.map(({ id, name, minerIds, groups }) => ({
     id,
     name,
-    minerList: minerIds.flatMap((minerId) => registry.jsonCache.current(minerId)?.miner ?? []),
+    minerList: minerIds.flatMap((minerId) => registry.display.jsonCache.current(minerId)?.miner ?? []),
     ...(groups.length > 0 ? { groupList: groupsOf(registry, groups) } : {}),
   }));
 

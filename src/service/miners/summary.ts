@@ -108,10 +108,10 @@ export function cachedTotals(registry: MinerRegistry): (access: Access) => Total
   return (access) => {
     const kept = cache.get(access);
     const isOld = kept === undefined || performance.now() - kept.madeAt > registry.fleet.size / 100;
-    if (kept !== undefined && (kept.version === registry.jsonCache.version || !isOld)) return kept.totals;
+    if (kept !== undefined && (kept.version === registry.display.jsonCache.version || !isOld)) return kept.totals;
     const ids = access.all ? undefined : Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
-    const totals = totalsOf(registry.jsonCache.figures(ids));
-    cache.set(access, { totals, version: registry.jsonCache.version, madeAt: performance.now() });
+    const totals = totalsOf(registry.display.jsonCache.figures(ids));
+    cache.set(access, { totals, version: registry.display.jsonCache.version, madeAt: performance.now() });
     return totals;
   };
 }

@@ -1,6 +1,6 @@
 import type { FollowSettings } from "../../config/loops.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
 import { type Follower, type Share, share, stopFollowing } from "./follow-law.ts";
 import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { surplus } from "./source.ts";

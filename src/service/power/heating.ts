@@ -2,7 +2,7 @@ import type { HeatingSettings } from "../../config/loops.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import type { Heating as HeatingStatus } from "../../contract/resources.ts";
 import type { Store } from "../../store/index.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
 import { demandOf, heat, stopHeating } from "./heating-law.ts";
 import type { LoopContext, LoopRigs } from "./loop-rigs.ts";
 import { roomTemperature } from "./source.ts";

@@ -3,7 +3,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import type { StoredCommand } from "../../store/index.ts";
 import type { Action, ActionLoops } from "../commands/actions.ts";
 import { enabled } from "../crud.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Repeat } from "../repeat.ts";
 import type { Access } from "../users/access.ts";
@@ -181,7 +181,7 @@ export class Loops implements ActionLoops {
     }
     for (const id of this.#loopOf.keys()) {
       if (loopOf.has(id)) continue;
-      this.#options.registry.setLoopStatus(id, null, true);
+      this.#options.registry.display.setLoopStatus(id, null, true);
       this.#published.delete(id);
     }
     this.#members = members;
@@ -216,7 +216,7 @@ export class Loops implements ActionLoops {
       const changed = (this.#published.get(id) ?? nothingPublished) !== published;
       this.#published.set(id, published);
       const status = { heating: heating && { ...heating, held }, stoppedBy, loop: loop.settings.name };
-      this.#options.registry.setLoopStatus(id, status, changed);
+      this.#options.registry.display.setLoopStatus(id, status, changed);
     }
   }
 }

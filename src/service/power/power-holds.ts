@@ -2,7 +2,7 @@ import { RigbridgeError } from "../../contract/problems.ts";
 import { briefOf } from "../../fleet/state.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import type { PowerGuard } from "../commands/actions.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
 import { isMining } from "./power-ladder.ts";
 import type { PowerTargets } from "./power-targets.ts";
 import {

@@ -7,7 +7,7 @@ import type { Reading } from "../../link/driver.ts";
 import type { PowerSteps } from "../commands/actions.ts";
 import { reports } from "../commands/control-value.ts";
 import { type Step, setControl, switchMining } from "../commands/steps.ts";
-import type { PowerControl, PowerHolder } from "../miners/miner-registry.ts";
+import type { PowerControl, PowerHolder } from "../miners/power-control.ts";
 import { isSameSetting, LearnedRungs } from "./learned-rungs.ts";
 import { isOver, MaximumChecks, type PowerMaxima } from "./maximum-checks.ts";
 import {

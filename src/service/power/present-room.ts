@@ -1,7 +1,8 @@
 import type { Room as ShownRoom } from "../../contract/resources.ts";
 import { briefOf } from "../../fleet/state.ts";
 import type { MoneySums } from "../../store/index.ts";
-import type { Entry, MinerRegistry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
+import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { LocalClock } from "../money/local-time.ts";
 import { Follow } from "./follow.ts";
 import type { Follower } from "./follow-law.ts";

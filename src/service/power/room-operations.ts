@@ -45,7 +45,7 @@ export function roomOperations(context: RoomOperationsContext): RoomOperations {
       } finally {
         shown.forget();
       }
-      registry.change(loops.rooms.heldBy(room));
+      registry.display.change(loops.rooms.heldBy(room));
       return shown.of(loops.roomsNow().find((each) => each.key === key) ?? room);
     },
   };
@@ -90,7 +90,7 @@ class ShownRooms {
 
   #renew(): void {
     const { registry, now } = this.#context;
-    const { version } = registry.jsonCache;
+    const { version } = registry.display.jsonCache;
     const second = Math.floor(now() / 1000);
     const isSame = version === this.#version && second === this.#second;
     if (isSame || performance.now() < this.#madeAt + registry.fleet.size / 10) return;
@@ -159,7 +159,7 @@ async function setMax(
     await loops.rooms.setMax(room, watts);
     return watts === null ? `${name} has no maximum` : `${name} may take ${watts} W at most`;
   });
-  registry.change(loops.rooms.heldBy(room));
+  registry.display.change(loops.rooms.heldBy(room));
   const changed = loops.rooms.find(room.key);
   if (changed !== undefined) await loops.holdMaximum(changed);
 }

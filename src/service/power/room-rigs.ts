@@ -3,7 +3,7 @@ import type { Caller, Input, MiningService } from "../../contract/service.ts";
 import { commandSpec } from "../commands/actions.ts";
 import type { CommandExecutor } from "../commands/command-executor.ts";
 import { runPaced } from "../commands/run-paced.ts";
-import type { Entry } from "../miners/miner-registry.ts";
+import type { Entry } from "../miners/miner-entries.ts";
 import { share } from "./follow-law.ts";
 import { inOrder } from "./loop-rigs.ts";
 import { miningOf, type RoomContext } from "./present-room.ts";

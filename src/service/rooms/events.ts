@@ -8,8 +8,8 @@ export function openEvents({ accessBook, events }: Core, { registry, rows, opera
   const view: EventView = {
     accessOf: (caller) => accessBook.of(caller),
     sees: (minerId, access) => registry.visible(minerId, access) !== undefined,
-    seesNotification: (about, access) => registry.seesNotification(about, access),
-    current: (minerId) => registry.jsonCache.current(minerId),
+    seesNotification: (about, access) => registry.presence.seesNotification(about, access),
+    current: (minerId) => registry.display.jsonCache.current(minerId),
     row: rows.changedRow,
     summaryFor: (caller) => operations.getSummary({}, caller),
   };

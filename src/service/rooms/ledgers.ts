@@ -1,6 +1,6 @@
 import type { MoneySums, Store } from "../../store/index.ts";
 import type { Core } from "../core.ts";
-import { isDemo } from "../miners/miner-registry.ts";
+import { isDemo } from "../miners/declared-miner.ts";
 import { addedSums, Ledger } from "../money/ledger.ts";
 
 /** `takeRest` takes what was read since the reads that count. The earnings of demo miners are not stored. */

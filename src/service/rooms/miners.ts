@@ -4,9 +4,10 @@ import { UsableLists } from "../automation/usable-lists.ts";
 import type { Core } from "../core.ts";
 import { eventLimits } from "../events/events.ts";
 import { ManagedMiners } from "../hosts/managed-miners.ts";
+import { isDemo } from "../miners/declared-miner.ts";
 import { groupOperations } from "../miners/groups.ts";
 import { noticeKeys } from "../miners/miner-notices.ts";
-import { isDemo, MinerRegistry } from "../miners/miner-registry.ts";
+import { MinerRegistry } from "../miners/miner-registry.ts";
 import { minerRows } from "../miners/miner-rows.ts";
 import { encodedMiners, type MinerContext, minerOperations } from "../miners/miners.ts";
 import { cachedTotals, summaries } from "../miners/summary.ts";
@@ -38,7 +39,7 @@ export function openMiners(core: Core) {
     registry: () => registry,
   });
   const market = openMarket(core, notices, () => registry);
-  const ledgers = openLedgers(core, (signal) => registry.countMoney(signal));
+  const ledgers = openLedgers(core, (signal) => registry.readings.countMoney(signal));
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? records.demoStore : store).power,
     now,
@@ -107,7 +108,8 @@ export function openMiners(core: Core) {
       setWarning: (title, message) => notices.setWarning(title, message),
       workers: () => registry.workers(),
       *eachMiner(caller) {
-        for (const { facts } of registry.entriesFor(accessBook.of(caller))) yield registry.present(facts.id).miner;
+        for (const { facts } of registry.entriesFor(accessBook.of(caller)))
+          yield registry.display.present(facts.id).miner;
       },
       prepare: (operation, input, caller) => {
         if (operation === "listMiners") return encoded.prepare(input, caller);
@@ -141,7 +143,7 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
     minerOf: (id) => registry().noticeMiner(id),
     isCovered: (key, minerId) => {
       const entry = key === noticeKeys.disconnected(minerId) ? registry().find(minerId) : undefined;
-      return entry !== undefined && registry().outages.covers(entry);
+      return entry !== undefined && registry().presence.outages.covers(entry);
     },
     changed: (notification) => {
       const { minerId, key, count, closed } = notification;

@@ -14,7 +14,7 @@ export function openMoney(core: Core, { registry, managed, ledgers, power }: Min
   const economics = economicsOf({
     tariffs,
     prices,
-    profitOf: (id) => registry.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
+    profitOf: (id) => registry.display.jsonCache.current(id)?.figures.earnings.profitPerDay ?? null,
     bestInputOf: (id) => bestInput(registry.find(id)?.rig.state, id, power, book),
   });
   const changesMiners = followed(() => registry.changeAll());

@@ -37,7 +37,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
   const { listNotifications, ...clearing } = notificationOperations(
     store,
     notices,
-    (about, access) => registry.seesNotification(about, access),
+    (about, access) => registry.presence.seesNotification(about, access),
     accessBook,
     format,
   );

@@ -82,7 +82,7 @@ const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleVa
   price: economics.priceAt,
   lastOutput: (minerId) => managed.lastOutputOf(minerId),
   outside: (minerId, name) => {
-    const { money, poolView } = registry.jsonCache.current(minerId)?.miner ?? {};
+    const { money, poolView } = registry.display.jsonCache.current(minerId)?.miner ?? {};
     if (name === "poolHashrate") return poolView?.hashrate ?? null;
     if (name === "poolRejected") return poolView?.rejected ?? null;
     if (name === "poolBalance") return poolView?.balance ?? null;

@@ -10,7 +10,7 @@ import { Automation } from "../../../src/service/automation/rules/index.ts";
 import type { RunRecord, RunRequest, Runs } from "../../../src/service/automation/run-types.ts";
 import { StepTargets } from "../../../src/service/automation/step-targets.ts";
 import { UsableLists } from "../../../src/service/automation/usable-lists.ts";
-import type { Entry } from "../../../src/service/miners/miner-registry.ts";
+import type { Entry } from "../../../src/service/miners/miner-entries.ts";
 import type { ReadingChange } from "../../../src/service/miners/reading-watch.ts";
 import type { Notices } from "../../../src/service/notifications/notices.ts";
 import { AccessBook } from "../../../src/service/users/access.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
+import type { Entry } from "../../../src/service/miners/miner-entries.ts";
 import { noticeKeys } from "../../../src/service/miners/miner-notices.ts";
-import type { Entry } from "../../../src/service/miners/miner-registry.ts";
 import { Outages } from "../../../src/service/miners/outages.ts";
 import { onTestFinished } from "../../finished.ts";
 import { until } from "../../until.ts";

@@ -4,7 +4,7 @@ import { DueQueue } from "../../../fleet/schedule.ts";
 import { type RigState, statusOf } from "../../../fleet/state.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
-import type { Entry } from "../../miners/miner-registry.ts";
+import type { Entry } from "../../miners/miner-entries.ts";
 import type { ReadingChange } from "../../miners/reading-watch.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { StepTargets } from "../step-targets.ts";

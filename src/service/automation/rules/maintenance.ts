@@ -1,7 +1,7 @@
 import { MaintenanceSettings } from "../../../contract/rules.ts";
 import type { Store, Stored, StoredMaintenance } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
-import type { Entry } from "../../miners/miner-registry.ts";
+import type { Entry } from "../../miners/miner-entries.ts";
 import { placeTests } from "../scope.ts";
 
 /** A time in which nothing is done at some miners. */

@@ -1,7 +1,7 @@
 import type { RigState } from "../../../fleet/state.ts";
 import type { Store } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
-import type { Entry } from "../../miners/miner-registry.ts";
+import type { Entry } from "../../miners/miner-entries.ts";
 import type { Access, AccessBook } from "../../users/access.ts";
 import { accessOfMaker } from "../rights.ts";
 import { scopeTest } from "../scope.ts";

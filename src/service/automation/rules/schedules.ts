@@ -3,7 +3,7 @@ import { RigbridgeError } from "../../../contract/problems.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import type { Store, StoredRuleState } from "../../../store/index.ts";
 import { enabled } from "../../crud.ts";
-import type { Entry } from "../../miners/miner-registry.ts";
+import type { Entry } from "../../miners/miner-entries.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { RunRequest, Runs } from "../run-types.ts";
 import { scopeTest } from "../scope.ts";

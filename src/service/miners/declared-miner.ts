@@ -1,0 +1,104 @@
+import type { Config } from "../../config/schema.ts";
+import type { Identity } from "../../contract/readings.ts";
+import type { Declared } from "../../fleet/declared.ts";
+import type { PolledRig } from "../../fleet/poller.ts";
+import { formatAddress, hostAndPort, isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
+import { drivers } from "../../link/drivers/index.ts";
+import type { PoolPassword } from "../../link/link.ts";
+import type { DeclaredProgram } from "../../link/programs/host-program.ts";
+import type { Stored, StoredMiner } from "../../store/index.ts";
+import type { MinerFacts } from "./present-miner.ts";
+
+/** A virtual rig to try things out, which is never stored. */
+export interface DemoMiner {
+  readonly address: string;
+  readonly name: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly token?: string;
+}
+
+/** A managed miner as a miner. Its address is the name of its host. */
+export type ManagedRow = Stored<StoredMiner> & { readonly program: DeclaredProgram };
+export type Row = Stored<StoredMiner> & { readonly program?: DeclaredProgram };
+
+/** The ids of demo miners start here, far from those of the store. */
+const firstDemoId = 1_900_000_001;
+
+export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
+
+/** What the fleet is told of a miner, but its plug. */
+export const declaredOf = (
+  miner: Row,
+  { interval, makersLogins, nameplates }: Config["poll"],
+  poolPassword: PoolPassword,
+): Omit<Declared, "supply"> => {
+  const { program } = miner;
+  const address =
+    program === undefined ? storedAddress(miner.address) : { host: miner.address, port: null, tls: false };
+  const declared = {
+    id: miner.id,
+    address,
+    credentials: {
+      username: miner.username ?? undefined,
+      password: miner.password ?? undefined,
+      token: miner.token ?? undefined,
+      makersLogin: makersLogins,
+      poolPassword,
+    },
+    driver: miner.driver,
+    uid: miner.uid,
+    interval: (miner.interval ?? interval) * 1000,
+    powerNameplate: miner.powerNameplate,
+    modelNameplate: nameplates,
+    offlineExpected: miner.offlineExpected,
+    disabled: miner.disabled || (program === undefined && isNoRig(address)),
+  };
+  return program === undefined ? declared : { ...declared, program };
+};
+
+/** Where it is read. */
+export function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
+  if (program !== undefined) return address.host;
+  const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
+  return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
+}
+
+/** Of a miner without a declared name. */
+export const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
+
+/** A miner of which only the address is declared. */
+export const blankMiner: Omit<StoredMiner, "address"> = {
+  name: null,
+  uid: null,
+  driver: null,
+  groupId: 0,
+  username: null,
+  password: null,
+  token: null,
+  interval: null,
+  location: { site: null, container: null, rack: null, slot: null },
+  tags: [],
+  offlineExpected: false,
+  powerNameplate: null,
+  supply: null,
+  power: {},
+};
+
+export const demoRow = ({ address, ...demo }: DemoMiner, index: number): Stored<StoredMiner> => ({
+  ...blankMiner,
+  ...demo,
+  id: firstDemoId + index,
+  tags: ["demo"],
+  owner: "file",
+  key: null,
+  disabled: false,
+  address: formatAddress(parseAddress(address)),
+});
+
+/** Of a miner in the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
+export const minerFields = ({ id, name, host }: Pick<MinerFacts, "id" | "name" | "host">) => ({
+  miner: id,
+  name,
+  address: host.description,
+});

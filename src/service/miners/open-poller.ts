@@ -1,0 +1,50 @@
+import type { Logger } from "pino";
+import type { Config } from "../../config/schema.ts";
+import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
+import type { Poller } from "../../fleet/poller.ts";
+import { workerCount } from "../../fleet/workers/worker-count.ts";
+import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
+import type { Store } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import type { FarmNotices } from "../notifications/notices.ts";
+import type { Presentation } from "./present-miner.ts";
+
+interface PollerContext {
+  readonly store: Pick<Store, "miners">;
+  readonly poll: Config["poll"];
+  readonly presentation: Pick<Presentation, "pools">;
+  readonly notices: Pick<FarmNotices, "setWarning">;
+  readonly log: Logger;
+}
+
+/** Ends of a worker thread in a row that are logged; the last of them is notified of too. */
+const loggedEnds = 3;
+const title = "Worker threads fail";
+
+/** Reads the rigs in this thread, or in worker threads where there are many. */
+export function openPoller(options: FleetOptions, context: PollerContext): Poller {
+  const { log, notices, presentation, poll } = context;
+  const workers = workerCount(poll.workers, readsPerSecond(context));
+  if (workers === 0) return new Fleet(options);
+  log.debug({ workers }, "rigs are read in worker threads");
+  return new WorkerPoller({
+    ...options,
+    workers,
+    poolLogins: (id) => presentation.pools.loginsFor(id),
+    ended: (error, { worker, rigs, times, restartMs }) => {
+      const fields = { err: error, worker, miners: rigs, times, restartMs };
+      if (times <= loggedEnds) log.error(fields, "a worker thread ended; a new one reads its miners");
+      if (times === loggedEnds)
+        notices.setWarning(title, `A worker thread ended ${times} times in a row: ${error.message}`);
+    },
+    recovered: () => {
+      log.info("the worker thread that ended runs again");
+      notices.setWarning(title, null);
+    },
+  });
+}
+
+/** Of all miners that are read, at their intervals. */
+function readsPerSecond({ store, poll }: PollerContext): number {
+  return enabled(store.miners).reduce((sum, { interval }) => sum + 1 / (interval ?? poll.interval), 0);
+}

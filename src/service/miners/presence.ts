@@ -1,0 +1,134 @@
+import type { Logger } from "pino";
+import type { PolledRig } from "../../fleet/poller.ts";
+import { briefOf, type RigState } from "../../fleet/state.ts";
+import type { Store, StoredNotification } from "../../store/index.ts";
+import type { FarmNotices } from "../notifications/notices.ts";
+import type { Access } from "../users/access.ts";
+import { minerFields } from "./declared-miner.ts";
+import type { Entry, MinerEntries } from "./miner-entries.ts";
+import { noticeKeys } from "./miner-notices.ts";
+import { Outages } from "./outages.ts";
+import { loginTrouble } from "./present-miner.ts";
+
+interface PresenceOptions {
+  readonly entries: Pick<MinerEntries, "all" | "find" | "visible">;
+  readonly store: Pick<Store, "groups" | "notifications">;
+  readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner">;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Which miners answer: the log lines and notifications about those that cannot be reached or read. */
+export class MinerPresence {
+  readonly outages: Outages;
+  readonly #options: PresenceOptions;
+  /** Rigs that were logged as unreachable. */
+  readonly #unreachable = new Set<number>();
+  /** Title of the notification about a rig's login, until the login is right. */
+  readonly #loginNotified = new Map<number, string>();
+
+  constructor(options: PresenceOptions) {
+    this.#options = options;
+    const { entries, store, notices, now } = options;
+    this.outages = new Outages({
+      entries: () => entries.all(),
+      store,
+      notices,
+      now,
+      reportAbsence: ({ rig }) => this.#raiseAbsence(rig),
+    });
+  }
+
+  /** Takes up what the run before left open; call it once all miners are there. */
+  start(): void {
+    const { entries, store, notices } = this.#options;
+    for (const { minerId, key, title, closed } of store.notifications.list()) {
+      if (minerId === null || closed !== null) continue;
+      if (entries.find(minerId) === undefined) notices.closeMiner(minerId, "The miner is no longer declared");
+      if (title !== null && key === noticeKeys.login(minerId)) this.#loginNotified.set(minerId, title);
+    }
+    this.outages.start();
+  }
+
+  /** Users see the notifications of their miners, and of the sites and groups of these. */
+  seesNotification({ minerId, key }: Pick<StoredNotification, "minerId" | "key">, access: Access): boolean {
+    return minerId === null
+      ? this.outages.isVisible(key, access)
+      : this.#options.entries.visible(minerId, access) !== undefined;
+  }
+
+  /** Its connection is another one now, or it was removed. */
+  forget(id: number): void {
+    this.#unreachable.delete(id);
+    this.#loginNotified.delete(id);
+  }
+
+  /** A rig was read, with or without an answer. */
+  read(entry: Entry, before: RigState): void {
+    const { rig, facts } = entry;
+    const answers = rig.state.missed === 0;
+    // One that an earlier run left open is closed by the first read.
+    const isBack = answers && (before.missed > 0 || before.at === null);
+    if (answers && this.#unreachable.delete(rig.id)) this.#options.log.info(minerFields(facts), "a miner is back");
+    if (answers && briefOf(rig.state) !== null) {
+      this.#notifyLogin(entry);
+      if (isBack) this.#closeAbsence(rig.id);
+    }
+    this.outages.read(entry, isBack);
+  }
+
+  /** A rig that was off in an earlier run already was notified of then. */
+  disconnected(rig: PolledRig, isKnown: boolean): void {
+    const entry = this.#options.entries.find(rig.id);
+    const { trouble } = rig.state;
+    const reason = trouble?.message;
+    if (entry !== undefined)
+      this.#options.log.info({ ...minerFields(entry.facts), reason }, "a miner cannot be reached");
+    this.#unreachable.add(rig.id);
+    if (rig.declared.offlineExpected) return;
+    if (trouble !== null && trouble.quoted !== trouble.message)
+      this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
+    if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
+    else if (!isKnown) {
+      if (entry !== undefined && !entry.facts.demo) this.outages.gone(entry);
+      this.#raiseAbsence(rig);
+    }
+  }
+
+  #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
+    const { trouble } = rig.state;
+    this.#raise(noticeKeys.disconnected(rig.id), rig, "Disconnected", `Cannot be reached: ${trouble?.message ?? ""}`);
+  }
+
+  /** Notifies once until the login is right. */
+  #notifyLogin({ facts, rig }: Entry): void {
+    const trouble = loginTrouble(rig.state);
+    if (trouble === null) {
+      if (this.#loginNotified.delete(rig.id))
+        this.#options.notices.close(noticeKeys.login(rig.id), "The login is right");
+      return;
+    }
+    const { title, message } = trouble;
+    if (this.#loginNotified.get(rig.id) === title) return;
+    this.#loginNotified.set(rig.id, title);
+    if (facts.demo) return;
+    this.#options.log.info({ ...minerFields(facts), reason: message }, "the login of a miner is missing or wrong");
+    this.#raise(noticeKeys.login(rig.id), rig, title, message);
+  }
+
+  #closeAbsence(id: number): void {
+    this.#options.notices.close(noticeKeys.disconnected(id), "It answers again");
+    this.#options.notices.close(noticeKeys.refused(id), "The right rig answers");
+  }
+
+  refused(rig: PolledRig, message: string): void {
+    const facts = this.#options.entries.find(rig.id)?.facts;
+    if (facts !== undefined)
+      this.#options.log.info({ ...minerFields(facts), reason: message }, "a miner was not taken in");
+    this.#raise(noticeKeys.refused(rig.id), rig, "Not taken in", message);
+  }
+
+  #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: string, message: string): void {
+    this.#options.notices.raise({ key, minerId, title, source: "System", message, severity: "warning" });
+  }
+}
