@@ -3,7 +3,7 @@ import type { MiningService } from "../contract/service.ts";
 import { changesTargets } from "./automation/lost-targets.ts";
 import { openCore } from "./core.ts";
 import type { ServiceOptions } from "./options.ts";
-import { startRooms } from "./room.ts";
+import { settledRooms, startRooms } from "./room.ts";
 import { openActions } from "./rooms/actions.ts";
 import { openAutomation } from "./rooms/automation.ts";
 import { openChannels } from "./rooms/channels.ts";
@@ -27,11 +27,16 @@ export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./miners/declared-miner.ts";
 export type { ServiceOptions } from "./options.ts";
 
+export type RunningService = MiningService & {
+  /** Resolves when no read, command, run, search or message is under way: what turns of rules and loops began is done. */
+  settled(): Promise<void>;
+};
+
 /**
  * The mining service itself: brings the store in line with the configuration and starts polling. `close` stops
  * polling, stores what is left, and leaves the store open.
  */
-export async function startService(options: ServiceOptions): Promise<MiningService> {
+export async function startService(options: ServiceOptions): Promise<RunningService> {
   const core = await openCore(options);
   const miners = openMiners(core);
   const { market } = miners;
@@ -49,10 +54,11 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
   const users = openUsers(core, miners);
   const events = openEvents(core, miners);
 
-  const close = await startRooms([
+  const rooms = [
     ...[core, miners, notifications, commands, power, automation, users, rules],
     ...[discovery, hosts, history, market, events],
-  ]);
+  ];
+  const close = await startRooms(rooms);
 
   const calls = {
     ...core.operations,
@@ -81,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<MiningServi
     ...users.direct,
     ...events.direct,
     features: async () => everyOperation,
+    settled: () => settledRooms(rooms),
     close,
   };
 }

@@ -9,6 +9,8 @@ export interface ServiceRoom {
   readonly direct?: Partial<MiningService>;
   /** Before it nothing of the room happens by itself. */
   start?(): void | Promise<void>;
+  /** Resolves when what it does by itself is done, and nothing is under way. */
+  settled?(): Promise<void>;
   /**
    * Takes on nothing more at once, and resolves when nothing is left to do. `later` resolves when all rooms that were
    * started after this one have closed: what they still use stays until then.
@@ -42,4 +44,9 @@ async function closeRooms(rooms: readonly ServiceRoom[]): Promise<void> {
   }
   await Promise.allSettled(closing);
   await Promise.all(closing);
+}
+
+/** Resolves when nothing is under way in any room; each gives work only to those before it. */
+export async function settledRooms(rooms: readonly ServiceRoom[]): Promise<void> {
+  for (const room of rooms.toReversed()) await room.settled?.();
 }

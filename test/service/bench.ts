@@ -1,8 +1,8 @@
 import { type Logger, pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
-import type { Caller, Input, MiningService, Reply } from "../../src/contract/service.ts";
-import { type DemoMiner, type ServiceOptions, startService } from "../../src/service/index.ts";
+import type { Caller, Input, Reply } from "../../src/contract/service.ts";
+import { type DemoMiner, type RunningService, type ServiceOptions, startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -39,7 +39,7 @@ export interface BenchOptions {
 export interface Bench {
   readonly farm: Farm;
   readonly store: Store;
-  readonly service: MiningService;
+  readonly service: RunningService;
   rig(index: number): SimulatedRig;
   /** Adds a miner and reads it once. */
   add(address: string, said?: Partial<Input<"addMiner">>): Promise<number>;
@@ -49,6 +49,8 @@ export interface Bench {
   commands(id: number): Promise<Reply<"listCommands">["commandList"]>;
   /** Without those of best shares, which depend on the time that a test takes. */
   notifications(): Promise<string[]>;
+  /** Waits until no read, command, run, search or message is under way. */
+  idle(): Promise<void>;
   /** Another run of the service over the same store and rigs. */
   restart(config?: Record<string, unknown>): Promise<void>;
 }
@@ -123,6 +125,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       (await service.listNotifications({}, caller)).notificationList
         .filter(({ title }) => title !== "New best share")
         .map(({ title, message }) => `${title}: ${message}`),
+    idle: () => service.settled(),
     restart: async (config) => {
       await service.close();
       service = await start(config);

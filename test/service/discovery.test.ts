@@ -203,10 +203,7 @@ describe("what is known", () => {
       { networks: [first, moved, stranger].map(String), yes: false },
       caller,
     );
-    await until(
-      async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running",
-      "the search to end",
-    );
+    await bench.idle();
     const known = (await bench.service.getDiscovery({ id }, caller)).found.map((each) => [each.address, each.known]);
     expect(new Map(known.map(([address, is]) => [String(address), is]))).toEqual(
       new Map([
@@ -225,10 +222,7 @@ describe("what is known", () => {
     await bench.service.addMiner({ address: `${host}:4028` }, caller);
     await farmOf({ kind: "cgminer", host, port: 4028 });
     const { id } = await bench.service.startDiscovery({ networks: [host], yes: false }, caller);
-    await until(
-      async () => (await bench.service.getDiscovery({ id }, caller)).state !== "running",
-      "the search to end",
-    );
+    await bench.idle();
     expect(await bench.service.getDiscovery({ id }, caller)).toMatchObject({
       found: [{ address: host, known: true }],
     });

@@ -326,7 +326,7 @@ describe("actions for a room", () => {
       const asked = { action: "set_target_temperature", parameters: { temperature: 19 }, all: true } as const;
       const { id } = await service.startBulkAction({ ...asked, parallel: 1, delay: 0, dryRun }, { actor: "test" });
       const job = () => service.getBulkAction({ id }, { actor: "test" });
-      await until(async () => (await job()).state !== "running", dryRun ? "the dry run to end" : "the job to end");
+      await bench.idle();
       return (await job()).results.map(({ state }) => state);
     };
     expect(await bulk(true)).toEqual(["possible", "possible"]);
@@ -416,7 +416,7 @@ describe("a heated room with a WhatsMiner", () => {
     const timeouts = { queueMs: 60_000, requestMs: 50, answerMs: 5_000, changeMs: 300 };
     const { bench, clock, rig, pass } = await openRoom(120, timeouts);
     const refused = async () => {
-      await until(async () => (await bench.commands()).every((command) => / (unknown|done)$/.test(command)), "the end");
+      await bench.idle();
       // Somebody else sets it to less meanwhile.
       clock.pass(130);
       await rigAt(whatsminerDriver, rig.address, { password }).set("power_limit", 2_000, deadline());

@@ -7,7 +7,6 @@ import { stoppedClock } from "../clock.ts";
 import { specimens } from "../docs/specimens.ts";
 import { openDoor, relayTo } from "../door.ts";
 import { problem } from "../errors.ts";
-import { until } from "../until.ts";
 import { type Bench, caller, closeBenches, openBench } from "./bench.ts";
 
 const closers: (() => Promise<void>)[] = [];
@@ -125,7 +124,7 @@ describe.each(named.map((each) => [each.rigs, each] as const))(
       const asked = { action: "set" as const, parameters, miners: [id], parallel: 1, delay: 0, dryRun: false };
       const job = await bench.service.startBulkAction(asked, caller);
       const look = () => bench.service.getBulkAction({ id: job.id }, caller);
-      await until(async () => (await look()).state !== "running", "the job to end");
+      await bench.idle();
       expect((await look()).results).toEqual([
         { minerId: id, state: "failed", message: expect.stringContaining("Another rig answers at") },
       ]);

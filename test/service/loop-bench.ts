@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Input, MiningService, Reply } from "../../src/contract/service.ts";
 import type { CommandTimeouts } from "../../src/service/commands/command-executor.ts";
-import { startService } from "../../src/service/index.ts";
+import { type RunningService, startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -37,6 +37,8 @@ export interface LoopBench {
   /** Commands of all miners, oldest first. */
   commands(): Promise<string[]>;
   notifications(): Promise<string[]>;
+  /** Waits until no read, command, run or turn of a loop is under way. */
+  idle(): Promise<void>;
   /** Another run over the same store and rigs, with these keys of the file changed. */
   restart(changed?: Record<string, unknown>): Promise<void>;
 }
@@ -62,7 +64,7 @@ export async function openLoopBench({ rigs, clock, config, messages, timeouts }:
     };
   };
   const ids = farm.rigs.map((_, index) => 1_000_000_001 + index);
-  const start = async (changed: Record<string, unknown> = {}): Promise<MiningService> => {
+  const start = async (changed: Record<string, unknown> = {}): Promise<RunningService> => {
     const started = await startService({
       config: configOf({ ...written, ...changed }),
       store,
@@ -92,6 +94,7 @@ export async function openLoopBench({ rigs, clock, config, messages, timeouts }:
       for (const id of ids) await service.pollMiner({ id }, caller);
       await turn();
     },
+    idle: () => service.settled(),
     miner: (index) => service.getMiner({ id: ids[index] ?? 0 }, caller),
     act: (index, action) => service.minerAction({ id: ids[index] ?? 0, action: "start", ...action }, caller),
     mining: () => farm.rigs.map(({ model }) => model.mining),

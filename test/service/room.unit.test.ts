@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { type ServiceRoom, startRooms } from "../../src/service/room.ts";
+import { type ServiceRoom, settledRooms, startRooms } from "../../src/service/room.ts";
 
 /** Rooms that write down what happens to them; each closes when it is told to. */
 function openRooms(names: readonly string[], failing?: string) {
@@ -71,4 +71,11 @@ test("a room that cannot close keeps no other from closing", async () => {
   end("b");
   await expect(closed).rejects.toThrow("the disk is full");
   expect(happened.slice(-2)).toEqual(["closed b", "closed a"]);
+});
+
+test("rooms are settled in the opposite order, since each gives work to those before it", async () => {
+  const happened: string[] = [];
+  const room = (name: string) => ({ settled: async () => void happened.push(name) });
+  await settledRooms([room("rigs"), {}, room("runs")]);
+  expect(happened).toEqual(["runs", "rigs"]);
 });

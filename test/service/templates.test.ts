@@ -44,7 +44,7 @@ async function inBulk(bench: Bench, action: "apply_template" | "rule", parameter
   const body = { action, parameters: { ...parameters }, all: true, parallel: 4, delay: 0, dryRun } as const;
   const { id } = await bench.service.startBulkAction(body, caller);
   const look = () => bench.service.getBulkAction({ id }, caller);
-  await until(async () => (await look()).state !== "running", "the job to end");
+  await bench.idle();
   return look();
 }
 

@@ -105,9 +105,14 @@ export class Discoveries implements DiscoveryOperations {
     return done(`Search ${id} cancelled`);
   };
 
+  /** Resolves when no search is under way. */
+  async settled(): Promise<void> {
+    await this.#running?.ended;
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#running?.ended;
+    await this.settled();
     await this.#repeating;
   }
 

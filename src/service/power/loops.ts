@@ -150,12 +150,17 @@ export class Loops implements ActionLoops {
     return loop;
   }
 
+  /** Resolves when the present turns are over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#turning.values());
+  }
+
   /** Ends all turns; the executor ends commands under way. */
   async close(): Promise<void> {
     this.#stop();
     this.#closing.abort();
     this.#rigs.close();
-    await Promise.all(this.#turning.values());
+    await this.settled();
   }
 
   #turn(loop: Loop): Promise<void> {

@@ -87,6 +87,7 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
       lostTargets.report();
       await runs.resume();
     },
+    settled: () => runs.settled(),
     close: () => runs.close(),
   } satisfies ServiceRoom;
 }

@@ -28,7 +28,8 @@ export function openCommands(core: Core, { registry, managed, power }: Miners) {
     holds,
     runOnRig: rigAction(registry, executor, stepsOf, accessBook, powerGuard(holds)),
     operations: commandOperations(registry, store, accessBook, shares, executor),
-    close: (): Promise<void> => executor.close(),
+    settled: () => executor.settled(),
+    close: () => executor.close(),
   } satisfies ServiceRoom;
 }
 

@@ -24,6 +24,7 @@ export function openDiscovery(core: Core, { registry, notices, operations }: Min
       cancelDiscovery: discoveries.cancelDiscovery,
     },
     start: () => discoveries.start(),
+    settled: () => discoveries.settled(),
     close: () => discoveries.close(),
   } satisfies ServiceRoom;
 }

@@ -125,6 +125,7 @@ export function openMiners(core: Core) {
       },
     },
     start: () => registry.start(options.demo ?? []),
+    settled: () => registry.fleet.settled(),
     close: async (later: Promise<void>): Promise<void> => {
       // A command that must undo what it began needs its connection a moment longer.
       await Promise.race([later, sleep(undoTimeoutMs, null, { ref: false })]);

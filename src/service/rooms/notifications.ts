@@ -58,6 +58,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
       outbox.start();
       stop = repeat(() => outbox.turn(), turnMs);
     },
+    settled: () => outbox.settled(),
     close: (): Promise<void> => {
       stop();
       return outbox.close();

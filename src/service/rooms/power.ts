@@ -47,6 +47,7 @@ export function openPower(core: Core, miners: Miners, commands: Commands) {
       sumsOf: ledgers.sumsOf,
     }),
     start: () => loops.start(),
+    settled: () => loops.settled(),
     close: () => loops.close(),
   } satisfies ServiceRoom;
 }
