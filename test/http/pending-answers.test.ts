@@ -40,8 +40,9 @@ const targets: readonly (readonly [OperationName, string])[] = operationNames.fl
 });
 
 describe("answers that are under way", () => {
-  test.each(targets)("of %s are bounded for one address, and others still get theirs", async (name, target) => {
+  test("are bounded for one address, and others still get theirs", async () => {
     const served = await serving({}, { bigAnswers: 5 * long.length });
+    const [name, target] = ["getSummary", "/api/summary"] as const;
     served.answers.set(name, [long]);
     const first = await stuckAt(served.port, target);
     const second = await stuckAt(served.port, target);
@@ -53,6 +54,14 @@ describe("answers that are under way", () => {
     first.destroy();
     second.destroy();
     await until(async () => (await served.ask("GET", target)).status === 200, "the room to be free again");
+  });
+
+  test.each(targets)("of %s are counted", async (name, target) => {
+    const served = await serving({}, { bigAnswers: 1_000 });
+    served.answers.set(name, [long]);
+    await stuckAt(served.port, target);
+    const refused = await served.ask("GET", target, { from: "127.0.0.2" });
+    expect([refused.status, refused.json.code]).toEqual([503, "service.not-ready"]);
   });
 
   test("are bounded for all together, and one alone fits whatever its size is", async () => {
