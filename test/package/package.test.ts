@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { z } from "zod";
 import { within } from "../until.ts";
+import { describePackaging } from "./packaging.ts";
 import {
   copied,
   importer,
@@ -48,7 +49,7 @@ const filesIn = async (top: string): Promise<string[]> =>
     .map((entry) => relative(top, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
     .sort();
 
-describe("the packed package", () => {
+describePackaging("the packed package", () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "rigbridge-package-"));
     project = join(home, "project");
