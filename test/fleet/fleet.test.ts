@@ -8,7 +8,7 @@ import { parseAddress } from "../../src/link/address.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
 import { ownHost } from "../own-host.ts";
-import { openPoller, workers } from "../pollers.ts";
+import { openPoller } from "../pollers.ts";
 import { until } from "../until.ts";
 
 const closers: (() => void | Promise<void>)[] = [];
@@ -53,44 +53,6 @@ const declared = (id: number, { address, kind }: SimulatedRig, interval = 3_600_
 });
 
 const axeos: RigSpec = { kind: "axeos", warm: true };
-
-// Two worker threads get unequal shares of a busy machine.
-(workers > 0 ? test.skip : test)("two thousand silent rigs do not delay the reads of a hundred others", async () => {
-  // Long enough that a busy machine leaves no read out, and as long as a silent rig is waited for: all of those are being
-  // read at once, and take twice the places there are for them.
-  const interval = 3_000;
-  const live: RigSpec[] = Array.from({ length: 100 }, () => ({ kind: "cgminer", warm: true }));
-  const silent: RigSpec[] = Array.from({ length: 2_000 }, () => ({ kind: "cgminer", fault: "silent" }));
-  const rigs = await openFarm([...live, ...live, ...silent]);
-  const read = { alone: 0, together: 0 };
-  const once = new Set<number>();
-  const counting = (fleet: keyof typeof read): Poller =>
-    openFleet({
-      timeout: interval,
-      listener: {
-        read: ({ id, state }) => {
-          if (state.missed > 0) return;
-          read[fleet] += 1;
-          once.add(id);
-        },
-        disconnected: () => undefined,
-        refused: () => undefined,
-        failed: () => undefined,
-      },
-    });
-  const alone = counting("alone");
-  const together = counting("together");
-  for (const [index, rig] of rigs.entries()) (index < 100 ? alone : together).put(declared(index, rig, interval));
-  // All have had their first read, for which nobody knows yet who is silent.
-  await until(
-    () => once.size >= 200 && [...together.all()].every(({ state }) => state.at !== null || state.missed > 0),
-    "the first read of every rig",
-  );
-  const before = { ...read };
-  // One of them may be in the middle of an interval when the other has ended it: a fifteenth of what is counted.
-  await until(() => read.alone - before.alone >= 1_500, "15 reads of each rig that answers");
-  expect((read.together - before.together) / (read.alone - before.alone)).toBeGreaterThan(0.9);
-});
 
 describe("a fleet", () => {
   test("reads a new rig automatically, and no more once it is removed or closed", async () => {
