@@ -40,9 +40,9 @@ const unitTests = "**/*.unit.test.ts";
 const cases = "**/test/runner/cases/**";
 
 /**
- * Run a second time with the rigs read in a worker thread (test/pollers.ts): what reads rigs and writes to them. Each of
- * these tests starts a thread, so by default they are those about the readings, commands and ends of threads themselves;
- * with TEST_WORKERS=all, also those whose parts only use them.
+ * Run a second time with the rigs read in a worker thread (test/pollers.ts). Each of these tests starts a thread, so by
+ * default they are the files that together reach every line and branch of src/fleet/workers that any test reaches, and
+ * those about commands, which cross the thread; with TEST_WORKERS=all, also those whose parts only use threads.
  */
 const readInWorkers =
   process.env.TEST_WORKERS === "all"
@@ -53,10 +53,10 @@ const readInWorkers =
         "test/contract/**/*.test.ts",
       ]
     : [
-        "test/fleet/**/*.test.ts",
-        "test/service/{agreement,commands,discovery,dual,events,login,moved-miner,reading,reason,restarts,slow-commands,worker-ends}.test.ts",
+        "test/fleet/{fleet,slow-rigs}.test.ts",
+        "test/service/{agreement,commands,discovery,dual,moved-miner,slow-commands,worker-ends}.test.ts",
         "test/end-to-end/{api,failing-rig,kill}.test.ts",
-        "test/contract/**/*.test.ts",
+        "test/contract/access.test.ts",
       ];
 const withoutRigs = [
   "test/**/*.unit.test.ts",
