@@ -1,10 +1,12 @@
-import { describe, expect, test } from "@jest/globals";
+import { Script } from "node:vm";
+import { describe, expect, jest, test } from "@jest/globals";
 import { type Change, changesSince, seenWith } from "../../nodes/notification-in/changes.ts";
 import { textFilter } from "../../nodes/notification-in/filters.ts";
 import { MessageSender, RateLimit } from "../../nodes/notification-in/messages.ts";
 import { Poller } from "../../nodes/notification-in/poller.ts";
 import { leastSeverity, NotificationInConfig } from "../../nodes/notification-in/settings.ts";
 import type { Notification } from "../../src/contract/resources.ts";
+import { onTestFinished } from "../finished.ts";
 import { addedFields } from "../notification-rows.ts";
 import { english } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
@@ -120,6 +122,27 @@ describe("a text filter", () => {
     const fits = textFilter("regex", "^(a+)+$");
     expect(() => fits(notification(1, { message: `${"a".repeat(60)}!` }))).toThrow(/slow-regex/);
     expect(fits(notification(1, { message: "aaa" }))).toBe(true);
+  });
+
+  test("gives an expression its time again while other programs have the processor, and not for ever", () => {
+    const fits = textFilter("regex", "^(a+)+$");
+    const slow = notification(1, { message: `${"a".repeat(60)}!` });
+    let looked = 0;
+    const used = (idleFor: number) => () => ({ user: looked++ < idleFor ? 0 : 1e9, system: 0 });
+    const spy = jest.spyOn(process, "cpuUsage").mockImplementation(used(5));
+    onTestFinished(() => void spy.mockRestore());
+    expect(() => fits(slow)).toThrow(/slow-regex/);
+    // Before the title, then before and after each of three tries: only the third used the processor.
+    expect(looked).toBe(7);
+    looked = 0;
+    spy.mockImplementation(used(1_000));
+    // As after its time, without the time.
+    const run = jest.spyOn(Script.prototype, "runInContext").mockImplementation(() => {
+      throw new Error("Script execution timed out");
+    });
+    onTestFinished(() => void run.mockRestore());
+    expect(() => fits(slow)).toThrow(/slow-regex/);
+    expect(looked).toBe(40);
   });
 });
 
