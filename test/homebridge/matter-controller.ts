@@ -1,6 +1,3 @@
-import { randomInt } from "node:crypto";
-import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +13,7 @@ import {
 } from "@matter/main";
 import { OnOffClient } from "@matter/main/behaviors/on-off";
 import { PeerSet } from "@matter/main/protocol";
+import { freeUdpPort } from "../free-port.ts";
 import { type HomebridgeOptions, type RunningHomebridge, startHomebridge } from "./homebridge.ts";
 
 /**
@@ -32,28 +30,13 @@ if (!isMatterPossible) process.stderr.write("Left out: this machine has no IPv6 
 
 /** A Homebridge with the plugin, with Matter on loopback only, commissioned by the controller. */
 export async function matterHome(platform: object, controller: MatterController) {
-  const port = await freeMatterPort();
+  const port = await freeUdpPort();
   // Homebridge announces itself on the first; HAP listens on 0.0.0.0.
   const bridge = { bind: [loopback, "0.0.0.0"], matter: { port, disableIpv4: true } };
   const options: HomebridgeOptions = { platform, bridge };
   const homebridge = await startHomebridge(options);
   const hub = await controller.commission(homebridge, port);
   return { options, homebridge, hub };
-}
-
-/** Outside the range of outgoing connections, since Homebridge uses it again after a restart. */
-async function freeMatterPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(15_000, 32_000);
-    const socket = createSocket("udp6").bind(port);
-    const isFree = await once(socket, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    socket.close();
-    return port;
-  }
 }
 
 /**
@@ -82,7 +65,7 @@ export class MatterController {
     Logger.level = LogLevel.FATAL;
     const node = await ServerNode.create(ServerNode.RootEndpoint.with(ControllerBehavior), {
       id: "controller",
-      network: { port: await freeMatterPort() },
+      network: { port: await freeUdpPort() },
       commissioning: { enabled: false },
       controller: { adminFabricLabel: "Tests" },
     });
