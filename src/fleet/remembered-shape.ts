@@ -1,6 +1,6 @@
 import type { Control } from "../contract/readings.ts";
+import { sharedControl } from "../link/kept.ts";
 import { same } from "../link/same.ts";
-import { sharedControl } from "../link/unchanged.ts";
 import type { Remembered, RigState } from "./state.ts";
 
 /** What is stored of a rig after a read, without the values of its controls. */

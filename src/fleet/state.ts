@@ -1,6 +1,7 @@
 import type { Control, Identity, RigReadings } from "../contract/readings.ts";
 import type { MinerStatus } from "../contract/resources.ts";
 import type { DeviceReading, Halt, PoolReading, Reading } from "../link/driver.ts";
+import { type Kept, kept } from "../link/kept.ts";
 import { haltOf, isStarting, isStopped } from "../link/reason.ts";
 import { same } from "../link/same.ts";
 import { addEnergy, type EarlierUptime, type EnergyRead, startOf } from "./energy.ts";
@@ -10,16 +11,22 @@ import { missesUntilDisconnected } from "./schedule.ts";
 export interface Remembered {
   readonly uid: string | null;
   readonly driver: string | null;
-  readonly identity: Identity | null;
+  readonly identity: Kept<Identity> | null;
   readonly software: string | null;
-  readonly controls: readonly Control[];
-  readonly layout: { readonly boards: number[]; readonly fans: number };
+  readonly controls: Kept<readonly Control[]>;
+  readonly layout: Kept<Layout>;
   /** Epoch ms. */
   readonly startedAt: number | null;
   /** Wh. */
   readonly energy: number | null;
   readonly reason: KeptReason | null;
-  readonly records: Records;
+  readonly records: Kept<Records>;
+}
+
+/** Slots of its boards, and the number of its fans. */
+export interface Layout {
+  readonly boards: number[];
+  readonly fans: number;
 }
 
 /** Why it does not hash, since when; epoch ms. */
@@ -151,8 +158,8 @@ function hashingSince(state: RigState, at: number, startedAt: number | null): nu
   return Math.max(seen, startedAt ?? seen);
 }
 
-/** The same object if nothing changed. */
-function layoutAfter(layout: Remembered["layout"], { readings: { boards, fans } }: Reading): Remembered["layout"] {
+// Compares without making another, since it runs with every read.
+function layoutAfter(layout: Kept<Layout>, { readings: { boards, fans } }: Reading): Kept<Layout> {
   const isSame =
     layout.fans === fans.length &&
     layout.boards.length === boards.length &&
@@ -160,8 +167,7 @@ function layoutAfter(layout: Remembered["layout"], { readings: { boards, fans } 
   return isSame ? layout : { boards: boards.map(({ slot }) => slot), fans: fans.length };
 }
 
-/** The same object if nothing changed. */
-function recordsAfter(records: Records, { readings }: Reading): Records {
+function recordsAfter(records: Kept<Records>, { readings }: Reading): Kept<Records> {
   const bestShare = higher(records.bestShare, readings.bestShare);
   const foundBlocks = readings.foundBlocks ?? records.foundBlocks;
   return bestShare === records.bestShare && foundBlocks === records.foundBlocks ? records : { bestShare, foundBlocks };
@@ -219,18 +225,17 @@ function withNameplate(reading: Reading, nameplate: number | null): Reading {
   return { ...reading, readings: { ...reading.readings, power, powerSource: "nameplate" } };
 }
 
-/** A read may lack what an earlier one had. The same object if nothing changed. */
-function mergeIdentity(known: Identity | null, read: Identity): Identity {
+/** A read may lack what an earlier one had. */
+function mergeIdentity(known: Kept<Identity> | null, read: Kept<Identity>): Kept<Identity> {
   if (known === null || known === read) return read;
-  const merged = {
+  return kept(known, {
     make: read.make ?? known.make,
     model: read.model ?? known.model,
     firmware: read.firmware ?? known.firmware,
     mac: read.mac ?? known.mac,
     hostname: read.hostname ?? known.hostname,
     serial: read.serial ?? known.serial,
-  };
-  return same(merged, known) ? known : merged;
+  });
 }
 
 const failure = "Rigbridge fails on the replies of this rig; the log has the error";

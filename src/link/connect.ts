@@ -4,11 +4,11 @@ import { withCheckedRates } from "./board-rates.ts";
 import type { Driver, Locked, Outage, PoolAction, PoolControls, Reading, Rig } from "./driver.ts";
 import type { RigFirmware } from "./firmware.ts";
 import { isLiquidCooled } from "./identity.ts";
+import { KeptParts } from "./kept.ts";
 import { hasLogin, type Link } from "./link.ts";
 import { withPlausibleRates } from "./plausible-rates.ts";
 import { SessionEnded } from "./session-ended.ts";
 import { NotOnDevice } from "./transports/http.ts";
-import { Unchanged } from "./unchanged.ts";
 
 /** A driver's rig with the corrections that apply to every family. */
 export const connect = (driver: Driver, link: Link): Rig => new CheckedRig(driver.connect(link), link);
@@ -18,7 +18,7 @@ class CheckedRig implements Required<Rig> {
   readonly #rig: Rig;
   readonly #link: Link;
   readonly #refusals: Refusals;
-  readonly #unchanged = new Unchanged();
+  readonly #kept = new KeptParts();
 
   constructor(rig: Rig, link: Link) {
     this.#rig = rig;
@@ -32,7 +32,7 @@ class CheckedRig implements Required<Rig> {
     const read = await firmware.read(() => this.#rig.read(signal));
     firmware.recognise(read.identity);
     const reading = withPlausibleRates(withCheckedRates(withoutZeros(withoutDryFans(asItsSwitchSays(read)))));
-    return this.#unchanged.in(this.#refusals.without(reading, begun));
+    return this.#kept.in(this.#refusals.without(reading, begun));
   }
 
   set(key: ControlKey, value: ControlValue, signal: AbortSignal): Promise<string> {

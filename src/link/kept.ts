@@ -3,15 +3,20 @@ import type { PoolAction, Reading } from "./driver.ts";
 import { unknownIdentity } from "./identity.ts";
 import { same } from "./same.ts";
 
+/** The very object of before while it is equal, so that `===` tells whoever compares or stores it if it has changed. */
+export type Kept<T extends object> = T;
+
+/** The last value if the one of now is equal to it. */
+export const kept = <T extends object>(last: Kept<T>, now: T): Kept<T> => (same(now, last) ? last : now);
+
 /**
- * The parts of one rig's readings that seldom change: each is the same object while it is equal, so that whatever
- * compares or stores it sees by `===` that nothing has changed. What is new is shared with other rigs, since a farm has
- * many of one kind.
+ * The parts of one rig's readings that seldom change. What is new is shared with other rigs, since a farm has many of one
+ * kind.
  */
-export class Unchanged {
-  #identity = unknownIdentity;
-  #controls: readonly Control[] = [];
-  #poolActions: readonly PoolAction[] = [];
+export class KeptParts {
+  #identity: Kept<Identity> = unknownIdentity;
+  #controls: Kept<readonly Control[]> = [];
+  #poolActions: Kept<readonly PoolAction[]> = [];
 
   /** The reading with the objects of the last one. */
   in(reading: Reading): Reading {
@@ -21,7 +26,7 @@ export class Unchanged {
     return { ...reading, identity: this.#identity, controls: this.#controls, poolActions: this.#poolActions };
   }
 
-  #changed(controls: readonly Control[]): readonly Control[] {
+  #changed(controls: readonly Control[]): readonly Kept<Control>[] {
     return controls.map((control, index) => {
       const last = this.#controls[index];
       return last !== undefined && same(control, last) ? last : sharedControl(control);
