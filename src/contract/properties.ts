@@ -353,6 +353,36 @@ export type PropertyKey = keyof typeof properties;
 /** In the order of the table. */
 export const propertyKeys = Object.keys(properties).filter((key): key is PropertyKey => Object.hasOwn(properties, key));
 
+/**
+ * The properties that only MQTT has, for home automation: nothing in HomeKit, Matter or the metrics is like them. HomeKit
+ * locates a rig by Identify, which every accessory has.
+ */
+export const automationOnly = {
+  hashrate_average: null,
+  algorithm: null,
+  dual_algorithm: null,
+  power_limit: null,
+  throttle: null,
+  mode: null,
+  frequency: null,
+  voltage: null,
+  temperature_target: null,
+  pool: null,
+  started_at: null,
+  best_share: null,
+  found_blocks: null,
+  revenue: null,
+  cost: null,
+  energy_cost: null,
+  electricity_price: null,
+  profit: null,
+  pool_hashrate: null,
+  heat_demand: null,
+  locate: null,
+  board: null,
+  board_chip_temperature: null,
+} as const satisfies Partial<Record<PropertyKey, null>>;
+
 /** The control that writes this property on this miner; undefined if there is none. */
 export function controlFor(miner: Miner, key: PropertyKey, part: Part): Control | undefined {
   const property: Property = properties[key];

@@ -1,4 +1,4 @@
-import type { PropertyKey } from "../contract/properties.ts";
+import { automationOnly, type PropertyKey } from "../contract/properties.ts";
 import type { Readings } from "../contract/readings.ts";
 import type { Miner } from "../contract/resources.ts";
 import { isUnread } from "../contract/unread.ts";
@@ -95,36 +95,14 @@ const byProperty = {
     (each) => each.shares.hardwareErrors,
   ),
   status: null,
-  hashrate_average: null,
-  algorithm: null,
-  dual_algorithm: null,
+  ...automationOnly,
   power_target: null,
-  power_limit: null,
-  throttle: null,
-  mode: null,
-  frequency: null,
-  voltage: null,
   fan: null,
-  temperature_target: null,
-  pool: null,
-  started_at: null,
-  best_share: null,
-  found_blocks: null,
-  revenue: null,
-  cost: null,
-  energy_cost: null,
-  electricity_price: null,
-  profit: null,
-  pool_hashrate: null,
   room_temperature: null,
   room_target: null,
-  heat_demand: null,
   problem: null,
-  locate: null,
   restart: null,
   reboot: null,
-  board: null,
-  board_chip_temperature: null,
   fan_percent: null,
 } satisfies Record<PropertyKey, MinerMetric | null>;
 
