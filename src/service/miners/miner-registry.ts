@@ -184,7 +184,7 @@ export class MinerRegistry extends MinerEntries {
   put(miner: Row): void {
     const before = this.entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
-    if (before === null) this.#options.log.info(minerFields(entry.facts), "a miner was added");
+    if (before === null) this.#options.log.info({ ...minerFields(entry.facts) }, "a miner was added");
     this.display.mark(entry, true, before);
   }
 
@@ -194,7 +194,7 @@ export class MinerRegistry extends MinerEntries {
     this.#drop(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
-    if (!facts.demo) this.#options.log.info(minerFields(facts), "a miner was removed");
+    if (!facts.demo) this.#options.log.info({ ...minerFields(facts) }, "a miner was removed");
     this.#options.notices.closeMiner(id, "The miner was removed");
     this.display.remove(id);
     this.#options.recorderOf(id).forget(id);

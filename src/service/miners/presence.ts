@@ -69,7 +69,8 @@ export class MinerPresence {
     const answers = rig.state.missed === 0;
     // One that an earlier run left open is closed by the first read.
     const isBack = answers && (before.missed > 0 || before.at === null);
-    if (answers && this.#unreachable.delete(rig.id)) this.#options.log.info(minerFields(facts), "a miner is back");
+    if (answers && this.#unreachable.delete(rig.id))
+      this.#options.log.info({ ...minerFields(facts) }, "a miner is back");
     if (answers && briefOf(rig.state) !== null) {
       this.#notifyLogin(entry);
       if (isBack) this.#closeAbsence(rig.id);
