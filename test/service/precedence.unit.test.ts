@@ -1,5 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
-import { type PowerRank, powerHold, powerRanks, rankOf, safetyHoldMs } from "../../src/service/power/precedence.ts";
+import {
+  actorFor,
+  isOfMaximum,
+  maximumActorFor,
+  type PowerRank,
+  powerCommandOf,
+  powerHold,
+  powerRanks,
+  rankOf,
+  safetyHoldMs,
+  stopsBy,
+} from "../../src/service/power/precedence.ts";
 
 const at = 1_800_000_000_000;
 const minute = 60_000;
@@ -89,4 +100,44 @@ test("the rank of a command is that of its cause, else that of its actor", () =>
   expect(rankOf({ actor: "schedule:x", cause: cause("schedule") })).toBe("rule");
   for (const kind of ["manual", "template", "bulk"] as const)
     expect(rankOf({ actor: "anna", cause: cause(kind) })).toBe("person");
+});
+
+describe("what a command says about the power of a rig", () => {
+  test.each([
+    ["stop", {}, true],
+    ["start", {}, false],
+    ["set_power_limit", { watts: 0 }, false],
+    ["set_mode", { mode: "sleep" }, false],
+    ["plug", { plug: "off" }, true],
+    ["plug", { plug: "on" }, false],
+    ["set", { property: "mining", value: "false" }, true],
+    ["set", { property: "mining", value: "true" }, false],
+    ["set", { property: "power_target", value: 0 }, true],
+    ["set", { property: "power_target", value: 900 }, false],
+    // A limit or a throttle of nothing does not stop every rig.
+    ["set", { property: "power_limit", value: 0 }, false],
+    ["set", { property: "throttle", value: "0" }, false],
+    ["set", { property: "mode", value: "off" }, false],
+    ["set", { property: "fan", value: 0 }, null],
+    ["reboot", {}, null],
+  ] as const)("%s %j: %s", (action, parameters, stops) => {
+    expect(stopsBy(action, parameters)).toBe(stops);
+  });
+
+  test("counts by its cause or actor, while it is open, and not once it has failed", () => {
+    const command = (more: object) =>
+      powerCommandOf({ action: "stop", parameters: {}, actor: "anna", state: "done", updated: at, ...more } as never);
+    expect(command({})).toEqual({ at, open: false, by: "person", who: "anna", stops: true });
+    expect(command({ state: "sent" })?.open).toBe(true);
+    expect(command({ state: "queued" })?.open).toBe(true);
+    expect(command({ actor: actorFor("Bath") })?.by).toBe("loop");
+    expect(command({ cause: { kind: "schedule" } })?.by).toBe("rule");
+    expect(command({ cause: { kind: "rule", safety: true } })?.by).toBe("safety");
+    expect([command({ state: "failed" }), command({ action: "locate" })]).toEqual([null, null]);
+  });
+
+  test("that only keeps a room within its maximum is known by its actor", () => {
+    expect([maximumActorFor("Bath"), actorFor("Bath")].map(isOfMaximum)).toEqual([true, false]);
+    expect(rankOf({ actor: maximumActorFor("Bath"), cause: null })).toBe("loop");
+  });
 });

@@ -1,11 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Board, Control } from "../../src/contract/readings.ts";
 import { unknownBoard } from "../../src/contract/readings.ts";
-import type { Command, Miner } from "../../src/contract/resources.ts";
+import type { Command, Device, Miner } from "../../src/contract/resources.ts";
 import { filterFrom, rigNamed } from "../../src/web/pages/activity/filters.ts";
-import { actionFor, choicesOf, controlsOf, latestFor, wantedBy } from "../../src/web/pages/rig/control-command.ts";
+import {
+  actionFor,
+  choicesOf,
+  controlsOf,
+  latestFor,
+  stopsMining,
+  wantedBy,
+} from "../../src/web/pages/rig/control-command.ts";
 import { boundsOf, curvesOf, periodFrom, withLive } from "../../src/web/pages/rig/curves.ts";
-import { boardFaults, reportShares } from "../../src/web/pages/rig/faults.ts";
+import { boardFaults, deviceFaults, isSwitchedOff, reportShares } from "../../src/web/pages/rig/faults.ts";
 import { ownPage } from "../../src/web/pages/rig/own-page.ts";
 
 const command = (about: Partial<Command>): Command => ({
@@ -93,6 +100,50 @@ describe("boards", () => {
       { hashrate: 0, chips: 70, chipsExpected: 77 },
     ])
       expect(boardFaults(board(about), true, true)).toEqual(["off"]);
+  });
+});
+
+test("a board is switched off by its own control alone", () => {
+  const control = (slot: number, value: boolean): Control => ({ ...fan, key: `board_${slot}`, kind: "switch", value });
+  const rig = { controls: [control(0, true), control(1, false)] };
+  expect([0, 1, 2].map((slot) => isSwitchedOff(rig, unknownBoard(slot)))).toEqual([false, true, false]);
+});
+
+describe("devices", () => {
+  const faults = (statusDisplay: string, temperature: number, memoryTemperature: number | null = null) =>
+    deviceFaults({
+      statusInfo: { statusDisplay },
+      deviceInfo: { temperature, memoryTemperature },
+    } as unknown as Device);
+
+  test("are dead, sick or off by their status", () => {
+    expect(["Alive", "Dead", "Sick", "Disabled"].map((status) => faults(status, 60))).toEqual([
+      [],
+      ["dead"],
+      ["sick"],
+      ["off"],
+    ]);
+  });
+
+  test("are hot from 85 °C, and from 100 °C of their memory", () => {
+    expect([84, 85].map((each) => faults("Alive", each))).toEqual([[], ["hot"]]);
+    expect([99, 100].map((each) => faults("Sick", 60, each))).toEqual([["sick"], ["sick", "hot"]]);
+  });
+});
+
+describe("what stops mining", () => {
+  test("is mining off, a sleep, and a power of nothing; by its number or its label", () => {
+    const options = [
+      { watts: 0, label: "off" },
+      { watts: 900, label: "eco" },
+    ];
+    const stops = (key: Control["key"], value: string | number | boolean) => stopsMining({ key, options }, value);
+    expect([stops("mining", false), stops("mining", true)]).toEqual([true, false]);
+    expect([stops("mode", "sleep"), stops("mode", "eco")]).toEqual([true, false]);
+    expect([stops("power_target", 0), stops("power_target", "off"), stops("power_target", "eco")]).toEqual([
+      ...[true, true, false],
+    ]);
+    expect([stops("power_limit", 0), stops("fan", 0)]).toEqual([false, false]);
   });
 });
 

@@ -1,9 +1,5 @@
 import type { ManagedMiner, MiningSoftware } from "../../../contract/resources.ts";
-import { call } from "../../api.ts";
-import { byName } from "../../format.ts";
-import { groupName } from "../../groups.ts";
 import { isObject, type Json, type Schema } from "../../parts/schema-form/schema.ts";
-import { may } from "../../session.ts";
 import type { HostLimits } from "./host-choices.ts";
 
 interface Named<Id> {
@@ -33,42 +29,6 @@ export const poolOf = (ref: string): { readonly poolId: number; readonly isPoolG
   poolId: Number(ref.slice(1)) || 0,
   isPoolGroup: ref.startsWith("g"),
 });
-
-const sorted = <T extends { readonly name: string }>(list: readonly T[]): T[] =>
-  [...list].sort((one, other) => byName(one.name, other.name));
-
-export async function readCatalogue(signal: AbortSignal): Promise<Catalogue> {
-  const [hosts, groups, software, algorithms, pools, poolGroups] = await Promise.all([
-    call("listHosts", {}, { signal }),
-    may("listGroups") ? call("listGroups", {}, { signal }) : [],
-    may("listMiningSoftware") ? call("listMiningSoftware", {}, { signal }) : [],
-    may("listAlgorithms") ? call("listAlgorithms", {}, { signal }) : [],
-    may("listPools") ? call("listPools", {}, { signal }) : null,
-    may("listPoolGroups") ? call("listPoolGroups", {}, { signal }) : [],
-  ]);
-  return {
-    hosts: sorted(
-      hosts.map(({ id, description, hostname, agent }) => ({
-        id,
-        name: description === "" ? hostname : description,
-        limits:
-          agent?.permissions && agent.software ? { permissions: agent.permissions, software: agent.software } : null,
-      })),
-    ),
-    groups: sorted(groups.map(({ id }) => ({ id, name: groupName(groups, id) }))),
-    software: sorted(software),
-    algorithms: sorted(algorithms),
-    pools: [
-      ...sorted(
-        (pools?.list ?? []).map(({ id, description, url }) => ({
-          id: `p${id}`,
-          name: description === "" ? url : description,
-        })),
-      ),
-      ...sorted(poolGroups.map(({ id, name }) => ({ id: `g${id}`, name }))),
-    ],
-  };
-}
 
 /** What a new one starts with. */
 export const blankMiner: ManagedMiner = {

@@ -15,8 +15,9 @@ import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { CommandLine } from "./command-line.tsx";
 import { Download } from "./download.tsx";
-import { blankMiner, readCatalogue } from "./miner-data.ts";
+import { blankMiner } from "./miner-data.ts";
 import { MinerForm } from "./miner-form.tsx";
+import { readCatalogue } from "./read-catalogue.ts";
 import { SwitchingCard } from "./switching.tsx";
 import "./hosts.css";
 

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "@jest/globals";
+import {
+  blankMiner,
+  bodyOf,
+  extrasOf,
+  poolOf,
+  poolRef,
+  withChoices,
+  without,
+} from "../../src/web/pages/hosts/miner-data.ts";
+
+describe("a pool in a form", () => {
+  test.each([
+    { poolId: 12, isPoolGroup: false, ref: "p12" },
+    { poolId: 3, isPoolGroup: true, ref: "g3" },
+    { poolId: 0, isPoolGroup: false, ref: "" },
+  ])("is $ref, and back", ({ ref, ...pool }) => {
+    expect(poolRef(pool)).toBe(ref);
+    expect(poolOf(ref)).toEqual(pool);
+  });
+});
+
+describe("the settings beside a program", () => {
+  const choice = { algorithm: "kawpow", poolId: 3, isPoolGroup: true, softwareType: "", commandLineParams: "" };
+  const miner = {
+    ...blankMiner,
+    gpuSettings: [{ gpu: "0", powerLimit: 120, coreClock: null }],
+    switching: { every: 300, choices: [choice] },
+    idle: { minutes: 5, process: "" },
+  } as unknown as typeof blankMiner;
+
+  test("lack what is not set, and name a pool or group by its reference", () => {
+    expect(extrasOf(blankMiner)).toEqual({});
+    expect(extrasOf(miner)).toEqual({
+      gpuSettings: [{ gpu: "0", powerLimit: 120 }],
+      switching: { every: 300, choices: [{ algorithm: "kawpow", poolId: "g3" }] },
+      idle: { minutes: 5 },
+    });
+  });
+
+  test("are sent with the ids, and what was removed as nothing", () => {
+    expect(bodyOf(extrasOf(miner))).toEqual({
+      gpuSettings: [{ gpu: "0", powerLimit: 120 }],
+      switching: { every: 300, choices: [{ algorithm: "kawpow", poolId: 3, isPoolGroup: true }] },
+      idle: { minutes: 5 },
+    });
+    const nothing = { gpuSettings: [], idle: null, switching: null };
+    expect([bodyOf({}), bodyOf(null)]).toEqual([nothing, nothing]);
+    expect(bodyOf({ switching: { every: 60 } }).switching).toEqual({ every: 60 });
+  });
+});
+
+test("the schema offers what exists in place of ids, wherever a pool is chosen", () => {
+  const properties = { poolId: { type: "integer" }, isPoolGroup: { type: "boolean" }, algorithm: { type: "string" } };
+  const schema = { type: "object", properties: { choices: { type: "array", items: { type: "object", properties } } } };
+  const named = (id: string) => ({ id, name: id });
+  const lists = { algorithms: [named("kawpow")], pools: [named("p1"), named("g2")], software: [] };
+  const changed = withChoices(schema as never, { hosts: [], groups: [], ...lists } as never);
+  const offered = (list: readonly string[]) => ({ type: "string", enum: list });
+  expect(changed.properties?.choices).toEqual({
+    type: "array",
+    items: {
+      type: "object",
+      properties: { poolId: offered(["p1", "g2"]), algorithm: offered(["kawpow"]), softwareType: offered([]) },
+    },
+  });
+  expect(Object.keys(without(changed, "choices").properties ?? {})).toEqual([]);
+  expect(Object.keys(changed.properties ?? {})).toEqual(["choices"]);
+});
