@@ -38,7 +38,7 @@ interface Place {
   readonly usualFile: string;
   /** The addresses at which other machines reach this one. */
   readonly ownHosts: () => readonly string[];
-  /** Closes everything and starts it again in this process, with the configuration read anew. */
+  /** Closes everything, reads the configuration again and restarts in this process. */
   readonly restart: NonNullable<BridgeOptions["restart"]>;
 }
 

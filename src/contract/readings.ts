@@ -150,7 +150,7 @@ export const unknownReadings = (): RigReadings => ({
   notes: [],
 });
 
-/** A board of which only the slot is known. */
+/** A board whose slot alone is known. */
 export const unknownBoard = (slot: number): Board => ({
   slot,
   hashrate: null,

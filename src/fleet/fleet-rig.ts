@@ -29,7 +29,7 @@ import {
 } from "./state.ts";
 
 /**
- * Failed reads in a row before the rig is recognised anew instead of by the remembered driver: with an answer, and
+ * Failed reads in a row before the rig is recognised again instead of read by the remembered driver: with an answer, and
  * without.
  */
 const doubtAfter = 3;

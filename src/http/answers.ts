@@ -40,7 +40,7 @@ export function sendTable(request: FastifyRequest, reply: FastifyReply, csv: str
 
 const csvType = "text/csv; charset=utf-8; header=present";
 
-/** `again` makes the answer anew after the wait, so that a waiting request holds no bytes. */
+/** `again` makes the answer after the wait, so that a waiting request holds no bytes. */
 export interface Sending {
   readonly pending: PendingAnswers;
   /** That of JSON if undefined. */

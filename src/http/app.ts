@@ -44,7 +44,7 @@ declare module "fastify" {
   }
 }
 
-/** No route has a schema of Fastify's, whose compilers would be loaded unless there are others. */
+/** No route has a Fastify schema; its compilers would be loaded unless others are given. */
 const compile = () => (): never => {
   throw new RigbridgeError("internal", "No route may have a schema of Fastify's");
 };

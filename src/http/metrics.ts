@@ -25,7 +25,7 @@ export interface MetricsOptions {
 /** GET /metrics in the Prometheus text format 0.0.4: the miners that the caller may see, and this process. */
 export function addMetrics(app: FastifyInstance, { service, version, pending, mqtt }: MetricsOptions): void {
   const ofProcess = processMetrics(app, version, () => service.workers?.() ?? []);
-  // Requires the same access as the summary, which is made of the same figures.
+  // Requires the same access as the summary, which shows the same figures.
   const decode = inputOf(operations.getSummary);
   /** Expected bytes of the answer, based on the last one. */
   let expected = atLeast;

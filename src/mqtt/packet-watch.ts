@@ -51,7 +51,7 @@ export class PacketWatch {
     this.#rules = rules;
   }
 
-  /** Where the packet begins, in the bytes inspected last, of which a part is missing; 0 if it began before them. */
+  /** Where the incomplete packet begins in the bytes inspected last; 0 if it began before them. */
   get unfinishedAt(): number {
     return this.#unfinishedAt;
   }

@@ -6,7 +6,7 @@ import { type PacketRules, PacketWatch } from "./packet-watch.ts";
  */
 export class WholePackets {
   readonly #watch: PacketWatch;
-  /** A packet of which a part is missing, and how many bytes of it are there. */
+  /** An incomplete packet, and how many bytes of it are there. */
   #packet: Buffer | null = null;
   #filled = 0;
 

@@ -44,7 +44,7 @@ async function loadTexts(): Promise<void> {
   document.documentElement.dir = language === "fa" ? "rtl" : "ltr";
 }
 
-/** Loads the page anew, since every text changes. */
+/** Reloads the page, since every text changes. */
 export function chooseLanguage(code: Language): void {
   localStorage.setItem(storageKey, code);
   location.reload();

@@ -37,7 +37,7 @@ export interface PollerThreadOptions {
   readonly worker: number;
   readonly settings: Omit<ThreadSettings, "clocks">;
   readonly listener: ThreadListener;
-  /** What the clocks of the main thread show, where they are others than the machine's. */
+  /** What the clocks of the main thread show, where they differ from the machine's. */
   clocks(): Clocks | null;
   /** The module that the thread runs. */
   readonly file: URL;

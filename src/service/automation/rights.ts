@@ -142,7 +142,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   if ("webhook" in step) {
     const url = new URL(step.webhook);
     const sender = maker ?? ownerSends;
-    // First, so that nobody learns from another refusal what is at an address that they may not use.
+    // First, so that no other refusal reveals what is at an address that they may not use.
     if (!sender.all && !isListedHost(limits.webhookHosts, url))
       return "webhook goes only to the hosts that automation.webhookHosts of the configuration file lists";
     const refusal = limits.webTargets.refusal(url, sender);

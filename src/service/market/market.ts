@@ -143,7 +143,7 @@ export class Market {
     coins.setMarket(this.coinMarket.worth());
   }
 
-  /** Makes what miners show anew if it differs, also because another price of electricity has begun. */
+  /** Renews what miners show if it differs, also because another price of electricity has begun. */
   #renew(): void {
     const now = this.#context.now();
     if (now >= this.#renewedAt && now < this.#renewedAt + renewalMs) return;

@@ -67,7 +67,7 @@ export function descriptionOf({ declared: { address, driver, program }, state }:
 /** Of a miner without a declared name. */
 export const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
 
-/** A miner of which only the address is declared. */
+/** A miner with nothing declared but its address. */
 export const blankMiner: Omit<StoredMiner, "address"> = {
   name: null,
   uid: null,

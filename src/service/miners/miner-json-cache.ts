@@ -240,7 +240,7 @@ export class MinerJsonCache {
   #piecesOf(page: Page, form: ListForm): readonly Buffer[] {
     const known = page[form];
     if (known !== null) return known;
-    // A miner that fails when it is made is shown anew.
+    // All are made first: one that cannot be presented is replaced by one that says so.
     for (const id of page.ids) void this.#shown.get(id)?.[form];
     const shown = page.ids.flatMap((id) => this.#shown.get(id) ?? []);
     page.newest = shown.reduce((newest, { version }) => Math.max(newest, version), 0);

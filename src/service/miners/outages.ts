@@ -111,7 +111,7 @@ export class Outages {
     }
   }
 
-  /** Over when nearly all rigs are back, or when most are and no more come back. */
+  /** Over when nearly all rigs are back, or when most are and no others follow. */
   #look(place: string, { since, returnedAt }: Outage, now: number): void {
     const rigs = this.#rigsAt(place).filter(({ rig: { state } }) => state.at === null || state.at >= since - atOnceMs);
     // After a start, a rig that has not been read yet counts as offline.

@@ -249,7 +249,7 @@ export class RowCache {
   async #make(ids: readonly number[], selection: Selection): Promise<void> {
     let began = performance.now();
     for (const id of ids) {
-      // One that was removed meanwhile is made no more.
+      // Skips one that was removed meanwhile.
       this.#rows.get(id)?.shown(selection);
       if (performance.now() - began < turnMs) continue;
       await turn();

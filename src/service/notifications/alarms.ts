@@ -1,6 +1,6 @@
 import type { NotificationLog, StoredNotification } from "../../store/index.ts";
 
-/** The open notifications of each miner, counted anew after the list has changed. */
+/** The open notifications of each miner, counted again after the list has changed. */
 export class Alarms {
   readonly #notifications: Pick<NotificationLog, "list">;
   #counted: readonly StoredNotification[] | null = null;

@@ -11,7 +11,7 @@ const phrases: Readonly<Record<string, { readonly alarm: string; readonly recove
   Disconnected: { alarm: "offline", recovery: "back online" },
 };
 
-/** The message about these rows, of which there is at least one. */
+/** The message about these rows; there is at least one. */
 export function messageOf(rows: readonly OutboxRow[], format: Format): OutgoingMessage {
   const [first, second] = rows;
   const alarms = rows.filter(({ event }) => event === "alarm");

@@ -129,7 +129,7 @@ export class Follow {
   }
 }
 
-/** Of rigs that need no more and no less, since nothing is known of the surplus yet. */
+/** For rigs that need neither more nor less, since nothing is known of the surplus yet. */
 const asTheyAre: Share = { now: Number.POSITIVE_INFINITY, steady: Number.NEGATIVE_INFINITY };
 
 const withinLimit = ({ now, steady }: Share, limit: number | null): Share => {

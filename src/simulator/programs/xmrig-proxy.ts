@@ -4,7 +4,7 @@ import type { XmrigRig } from "../xmrig/reports.ts";
 import type { Program } from "./program.ts";
 
 /**
- * xmrig-proxy 6.26 with three workers, of which the last is offline. Its password is the access token; without one it is
+ * xmrig-proxy 6.26 with three workers; the last is offline. Its password is the access token; without one it is
  * read only.
  */
 export function xmrigProxy({ body, options }: Program): Conversation {

@@ -6,7 +6,7 @@ import { Failed } from "./failed.tsx";
 
 /** ms between two questions whether the service is back. */
 const retryMs = 2_000;
-/** The page that was opened anew for want of its files, so that this is not done again and again. */
+/** The page that was reloaded for its missing files, so that it is not reloaded again and again. */
 const storageKey = "rigbridge.reloaded";
 
 /** Its files have come. */
@@ -28,7 +28,7 @@ async function stateOf(signal: AbortSignal): Promise<"away" | "there" | "without
 
 /**
  * In the place of a page whose files could not be loaded. What has failed once stays so for the browser until the whole
- * dashboard is loaded anew, which is done as soon as the service answers; nothing on such a page can be lost by that.
+ * dashboard is reloaded, which happens as soon as the service answers; nothing on such a page can be lost by that.
  */
 export function NotLoaded({ error }: { error: unknown }) {
   const [isAway, setAway] = useState(false);

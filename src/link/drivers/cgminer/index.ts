@@ -176,7 +176,7 @@ class CgminerRig implements Rig {
     }
   }
 
-  /** What is to be asked of a rig of which it is known that it joins commands. */
+  /** What to ask a rig that is known to join commands. */
   #questionsToJoin(): Question[] {
     if (this.#joins !== true || this.#joinsQuestions === false) return [];
     const asksCoin = this.#algorithm === undefined && this.#firmware.has("coin") === true;

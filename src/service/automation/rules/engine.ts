@@ -156,7 +156,7 @@ export class RuleEngine {
       if (madeOf(old) === madeOf(rule)) return old;
       this.#fresh.add(rule);
       this.#firing?.closed(old);
-      // Its conditions are others now; only the number of its firings goes on.
+      // Its conditions have changed; only the count of its firings goes on.
       for (const [minerId, cell] of old.cells) {
         const fresh = new Cell();
         fresh.count = cell.count;

@@ -98,7 +98,7 @@ export class Firing implements FiringActs {
     else this.#run(rule, minerId, cell, onGiveUp, "gave up");
   }
 
-  /** Once a second: says that a guard holds no more. */
+  /** Once a second: says when a guard no longer holds. */
   turn(rules: readonly LiveRule[], now: Instant): void {
     for (const rule of rules) {
       if (rule.recent.length > 0 && now.monotonic - (rule.recent[0] ?? 0) > dayMs) rule.recent.shift();

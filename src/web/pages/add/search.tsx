@@ -31,7 +31,7 @@ export function Search() {
     const ending = new AbortController();
     void follow(id, ending.signal, setFound).catch((error: unknown) => {
       if (ending.signal.aborted) return;
-      // The service forgets a search after an hour, or when it starts anew.
+      // The service forgets a search after an hour, or when it restarts.
       if (error instanceof Problem && error.status === 404) searchId.value = null;
       else setProblem(problemText(error));
     });

@@ -107,7 +107,7 @@ function ControlInput(props: InputProps) {
   return <RangeInput {...props} />;
 }
 
-/** Start or stop, whichever changes something; two buttons for any other switch, of which the reported one is pressed. */
+/** Start or stop, whichever changes something; for any other switch two buttons, with the reported one pressed. */
 function SwitchInput({ control, labelledBy, isBusy, send }: InputProps) {
   const isMining = control.key === "mining";
   const button = (on: boolean, icon: IconName | null, label: string) => (

@@ -283,7 +283,7 @@ function changeIn(form: FormData, miner: MinerDetail, settings: MinerSettings): 
   };
 }
 
-/** What of the login is given anew. */
+/** Which parts of the login change. */
 const loginFrom = (text: (name: string) => string) =>
   Object.fromEntries(
     ["username", "password", "token"].flatMap((name) => (text(name) === "" ? [] : [[name, text(name)]])),

@@ -2,7 +2,7 @@ import type { Row } from "../../live.ts";
 import type { GroupTree } from "./groups.ts";
 import { type FacetKey, isFacet, type Part, partsOf, type Range, type RangeKey, type View, without } from "./view.ts";
 
-/** Stands for rigs of which a value is not known, or that have none. */
+/** Stands for rigs without the value, or whose value is not known. */
 export const none = "";
 
 type Reader = (row: Row, tree: GroupTree) => readonly string[];

@@ -17,7 +17,7 @@ function countsOf({ total, done, failed, unknown, results, state }: Job): Record
   return { done, failed, unknown, waiting, cancelled };
 }
 
-/** The actions under way, found again after the page was loaded anew. */
+/** The actions under way, found again after a reload of the page. */
 export function JobList() {
   useEffect(() => {
     const ending = new AbortController();

@@ -40,7 +40,7 @@ function nameWidth(rows: readonly Row[]): number {
   return Math.min(20, Math.max(columns.name.width, 0.6 * longest + 3.5));
 }
 
-/** The rigs as a table, of which only the visible part is rendered. One stop of the Tab key; arrow keys do the rest. */
+/** The rigs as a table; only its visible part is rendered. One stop of the Tab key; arrow keys do the rest. */
 export function RigTable({ rows, keys, tree, selectable, search, sort, descending, onSort }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtual({ count: rows.length, size: rowRem * rem(), scroller, overscan: 6 });

@@ -27,7 +27,7 @@ type ReadyMade = z.infer<typeof ReadyMadeRule>;
 export default function RulePage() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  // Read anew for each id, since a rule that was just added is not in the list of before.
+  // Read again for each id, since a rule that was just added is not in the list of before.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listRules", {}, { signal })) }), [id]);
   useReloadOn(["rule"], list.reload);
   return (

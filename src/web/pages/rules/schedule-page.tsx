@@ -32,7 +32,7 @@ const firstSchedule: Definition = {
 export default function SchedulePage() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  // Read anew for each id, since a schedule that was just added is not in the list of before.
+  // Read again for each id, since a schedule that was just added is not in the list of before.
   const list = useLoaded(async (signal) => ({ of: id, schedules: await call("listSchedules", {}, { signal }) }), [id]);
   useReloadOn(["rule"], list.reload);
   return (

@@ -24,7 +24,7 @@ export default function TemplatePage() {
   const { route } = useLocation();
   const id = params.id ?? "";
   const [asks, setAsks] = useState(false);
-  // Read anew for each id, since a template that was just added is not in the list of before.
+  // Read again for each id, since a template that was just added is not in the list of before.
   const list = useLoaded(async (signal) => ({ of: id, ...(await call("listManagedTemplates", {}, { signal })) }), [id]);
   return (
     <Loading from={list}>

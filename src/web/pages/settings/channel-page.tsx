@@ -110,7 +110,7 @@ function ChannelEditor({ channel, type, whole, words, onSaved }: ChannelEditorPr
       verb={t.shell.save}
       onSave={async (settings) => {
         if (channel === undefined) await call("addChannel", { type, ...settings });
-        // Secrets that were not typed anew are equal to before, and stay.
+        // Secrets that were not typed again stay as they are.
         else await call("changeChannel", { ...patchOf(saved, settings), key: channel.key });
         onSaved();
       }}

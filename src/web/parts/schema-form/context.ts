@@ -8,7 +8,7 @@ export interface FormWords {
   readonly exactlyOne: ExactlyOne;
   /** The name of a key. */
   label(key: string): string;
-  /** What is chosen among such keys, of which there is exactly one. */
+  /** The one that is chosen among such keys. */
   choice(keys: readonly string[]): string;
   /** The word for an option of the choice of a key. */
   option(key: string, value: string): string;

@@ -155,7 +155,7 @@ function listShape(schema: Schema, root: Schema): Shape {
 export const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Keys of which exactly one is given, such as `all` and `any`. */
+/** Keys that exclude each other, such as `all` and `any`; one is given. */
 export type ExactlyOne = readonly (readonly string[])[];
 
 /** The groups of such keys that an object has; one with several of them given is shown key by key. */
