@@ -3,10 +3,10 @@ import type { PoolAction, Reading } from "./driver.ts";
 import { unknownIdentity } from "./identity.ts";
 import { same } from "./same.ts";
 
-/** The very object of before while it is equal, so that `===` tells whoever compares or stores it if it has changed. */
+/** The same object as before while it is equal, so that `===` shows whether it has changed. */
 export type Kept<T extends object> = T;
 
-/** The last value if the one of now is equal to it. */
+/** The last value while the new one is equal to it. */
 export const kept = <T extends object>(last: Kept<T>, now: T): Kept<T> => (same(now, last) ? last : now);
 
 /**

@@ -55,8 +55,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const events = openEvents(core, miners);
 
   const rooms = [
-    ...[core, miners, notifications, commands, power, automation, users, rules],
-    ...[discovery, hosts, history, market, events],
+    core,
+    // Before the miners, so that channels are told what has become of these since the last run.
+    notifications,
+    miners,
+    commands,
+    power,
+    automation,
+    users,
+    rules,
+    discovery,
+    hosts,
+    history,
+    market,
+    events,
   ];
   const close = await startRooms(rooms);
 

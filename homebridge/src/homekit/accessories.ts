@@ -38,7 +38,6 @@ export const parts = {
   room_temperature: (rig, key) => [...roomTemperaturePart(rig, key), ...temperaturePart(rig, key)],
   room_target: roomTargetPart,
   problem: problemPart,
-  // The answer to Identify, which every accessory has.
   restart: triggerPart,
   reboot: triggerPart,
   board_hashrate: null,

@@ -34,7 +34,7 @@ export interface DisplayEvents {
 }
 
 export interface MinerDisplayOptions {
-  readonly entries: Pick<MinerEntries, "entry" | "find" | "all">;
+  readonly entries: Pick<MinerEntries, "entry" | "find" | "all" | "size">;
   /** Holds the data of a miner. */
   readonly storeOf: (minerId: number) => Store;
   readonly sectionsFor: SectionsFor;
@@ -108,9 +108,9 @@ export class MinerDisplay {
   /** Every miner may show something else: pools or coins have changed. */
   changeAll(): void {
     this.jsonCache.touch();
-    const all = [...this.#options.entries.all()];
-    const withReset = all.length > this.#options.singleEvents;
-    for (const entry of all) {
+    const { entries, singleEvents } = this.#options;
+    const withReset = entries.size > singleEvents;
+    for (const entry of entries.all()) {
       if (withReset) this.jsonCache.mark(entry.facts.id, this.#energyOf(entry), true);
       else this.mark(entry, true);
     }

@@ -55,6 +55,10 @@ export class MinerEntries {
     return this.entries.values();
   }
 
+  get size(): number {
+    return this.entries.size;
+  }
+
   idOfUid(uid: string): number | undefined {
     for (const { facts, rig } of this.entries.values()) if (rig.state.uid === uid) return facts.id;
     return undefined;

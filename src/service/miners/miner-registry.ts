@@ -192,11 +192,11 @@ export class MinerRegistry extends MinerEntries {
     const { facts, rig } = this.entry(id);
     // Without awaiting: a list must not meet a miner that is half removed.
     this.#drop(id);
+    this.display.remove(id);
     this.arrange();
     this.#options.events.minerRemoved({ id, uid: rig.state.uid, groupId: facts.groupId });
     if (!facts.demo) this.#options.log.info({ ...minerFields(facts) }, "a miner was removed");
     this.#options.notices.closeMiner(id, "The miner was removed");
-    this.display.remove(id);
     this.#options.recorderOf(id).forget(id);
     this.#options.ledgerOf(id).forget(id);
     const store = this.#storeOf(id);

@@ -28,7 +28,7 @@ export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">,
   });
   let stop = (): void => undefined;
   return {
-    market,
+    poolViewOf: (pool: Pick<PoolReading, "url" | "worker">) => market.poolViews.of(pool),
     operations: marketOperations(market, coins, rates, now),
     start: (): void => {
       if (market.isUsed) stop = repeat(() => market.turn(), marketTurnMs);

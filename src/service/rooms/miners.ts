@@ -71,7 +71,7 @@ export function openMiners(core: Core) {
       prices,
       startedAt: now(),
       costOf: (id) => rounded(ledgers.of(id).costOf(id)),
-      poolViewOf: (pool) => market.market.poolViews.of(pool),
+      poolViewOf: market.poolViewOf,
     },
   });
   const usable = new UsableLists({ store, accessBook, book, registry });

@@ -70,10 +70,12 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
       automation.start();
       stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
     },
-    close: (): Promise<void> => {
+    close: async (): Promise<void> => {
       stop();
       unwatch();
-      return automation.close();
+      // What the last runs have done is kept with the rules that began them.
+      await steps.runs.settled();
+      await automation.close();
     },
   } satisfies ServiceRoom;
 }
