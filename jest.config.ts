@@ -41,8 +41,8 @@ const cases = "**/test/runner/cases/**";
 
 /**
  * Run a second time with the rigs read in a worker thread (test/pollers.ts). Each of these tests starts a thread, so by
- * default they are the files that together reach every line and branch of src/fleet/workers that any test reaches, and
- * those about commands, which cross the thread; with TEST_WORKERS=all, also those whose parts only use threads.
+ * default they are those that together reach what tests reach of src/fleet/workers, by functions and branches, and those about
+ * commands, which cross the thread; with TEST_WORKERS=all, also those whose parts only use threads.
  */
 const readInWorkers =
   process.env.TEST_WORKERS === "all"

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { PolledRig, Poller } from "../../src/fleet/poller.ts";
 import { statusOf } from "../../src/fleet/state.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import {
   type Farm,
   type FaultName,
@@ -10,6 +9,7 @@ import {
   type SimulatedRig,
   startFarm,
 } from "../../src/simulator/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { endingOf } from "../link/fault-endings.ts";
 import { ownHost } from "../own-host.ts";
 import { openPoller } from "../pollers.ts";
@@ -58,17 +58,7 @@ afterAll(async () => {
 
 function enter(fleet: Poller, id: number, { address, kind }: SimulatedRig): PolledRig {
   told.set(id, []);
-  return fleet.put({
-    id,
-    address: parseAddress(address),
-    credentials: { token },
-    driver: kind,
-    uid: null,
-    interval: 3_600_000,
-    powerNameplate: null,
-    offlineExpected: false,
-    disabled: false,
-  });
+  return fleet.put(declaredRig({ address, kind, token }, id));
 }
 
 /** What a miner is called whose reads end so; a record may be of a rig that seems to stand still. */

@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { RigbridgeError } from "../../src/contract/problems.ts";
-import type { Declared } from "../../src/fleet/declared.ts";
 import type { FleetOptions } from "../../src/fleet/fleet.ts";
 import type { Poller } from "../../src/fleet/poller.ts";
 import { statusOf, unknownRig } from "../../src/fleet/state.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { stoppedClock } from "../clock.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { ownHost } from "../own-host.ts";
 import { openPoller } from "../pollers.ts";
 import { until } from "../until.ts";
@@ -40,18 +39,6 @@ async function openFarm(rigs: readonly RigSpec[]): Promise<readonly SimulatedRig
   return farm.rigs;
 }
 
-const declared = (id: number, { address, kind }: SimulatedRig, interval = 3_600_000): Declared => ({
-  id,
-  address: parseAddress(address),
-  credentials: {},
-  driver: kind,
-  uid: null,
-  interval,
-  powerNameplate: null,
-  offlineExpected: false,
-  disabled: false,
-});
-
 const axeos: RigSpec = { kind: "axeos", warm: true };
 
 describe("a fleet", () => {
@@ -67,8 +54,8 @@ describe("a fleet", () => {
         failed: () => undefined,
       },
     });
-    const first = fleet.put(declared(1, rig));
-    fleet.put(declared(2, other));
+    const first = fleet.put(declaredRig(rig, 1));
+    fleet.put(declaredRig(other, 2));
     await fleet.settled();
     expect(told.toSorted()).toEqual([1, 2]);
     fleet.remove(1);
@@ -82,8 +69,8 @@ describe("a fleet", () => {
     const [rig, other] = await openFarm([axeos, axeos]);
     if (rig === undefined || other === undefined) throw new Error("two rigs");
     const fleet = openFleet();
-    fleet.put({ ...declared(1, rig), disabled: true });
-    const read = fleet.put(declared(2, other));
+    fleet.put({ ...declaredRig(rig, 1), disabled: true });
+    const read = fleet.put(declaredRig(other, 2));
     await fleet.settled();
     expect(read.state.at).not.toBeNull();
     expect(rig.requests.count).toBe(0);
@@ -92,7 +79,7 @@ describe("a fleet", () => {
   test("reads a remembered rig at once, without recognising it again", async () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
-    const unnamed = { ...declared(1, rig), driver: null };
+    const unnamed = { ...declaredRig(rig, 1), driver: null };
     let remembered = unknownRig;
     const earlier = openFleet({
       remember: async (_, patch) => {
@@ -117,7 +104,7 @@ describe("a fleet", () => {
     if (rig === undefined || other === undefined) throw new Error("two rigs");
     const fleet = openFleet();
     for (const [id, each] of [rig, other].entries()) {
-      const put = fleet.put({ ...declared(id + 1, each), driver: null });
+      const put = fleet.put({ ...declaredRig(each, id + 1), driver: null });
       await fleet.settled();
       expect(put.state.controls).toHaveLength(4);
     }
@@ -131,7 +118,7 @@ describe("a fleet", () => {
     if (slow === undefined || quick === undefined || off === undefined) throw new Error("three rigs");
     off.powerOff();
     const fleet = openFleet();
-    const rigs = [slow, quick, off].map((rig, index) => fleet.put(declared(index + 1, rig)));
+    const rigs = [slow, quick, off].map((rig, index) => fleet.put(declaredRig(rig, index + 1)));
     await fleet.settled();
     expect(rigs.map(({ state }) => [state.at !== null, state.missed])).toEqual([
       [true, 0],
@@ -153,7 +140,7 @@ describe("a fleet", () => {
     const [rig] = await openFarm([{ ...axeos, fault: { name: "delay", ms: 30 } }]);
     if (rig === undefined) throw new Error("one rig");
     const fleet = openFleet();
-    const miner = fleet.put(declared(1, rig));
+    const miner = fleet.put(declaredRig(rig, 1));
     let now = 0;
     let most = 0;
     const turn = () =>
@@ -179,7 +166,7 @@ describe("a fleet", () => {
         written.push(...Object.keys(remembered));
       },
     });
-    const miner = fleet.put(declared(1, rig));
+    const miner = fleet.put(declaredRig(rig, 1));
     await fleet.poll(miner);
     expect(miner.state).toMatchObject({ missed: 0, trouble: null, uid: null });
     expect(statusOf(miner.state, false)).toBe("Mining");
@@ -196,7 +183,7 @@ describe("a fleet", () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     rig.powerOff();
-    const miner = openFleet().put(declared(1, rig));
+    const miner = openFleet().put(declaredRig(rig, 1));
     // The second one may follow at once: these reads are 10 s apart by a grid of their own.
     await until(() => miner.state.missed >= 1, "the first read to be missed");
     expect(statusOf(miner.state, false)).toBe("Starting");
@@ -219,7 +206,7 @@ describe("a fleet", () => {
       });
       const reason = { code: "network", text: "connection refused", since: 1 } as const;
       rig.powerOff();
-      const miner = fleet.put(declared(1, rig), { ...unknownRig, reason: run === "this run" ? null : reason });
+      const miner = fleet.put(declaredRig(rig, 1), { ...unknownRig, reason: run === "this run" ? null : reason });
       for (let read = 0; read < 4; read += 1) await fleet.poll(miner);
       expect(known).toEqual([run !== "this run"]);
       await rig.powerOn();
@@ -245,7 +232,7 @@ describe("a fleet", () => {
         throw new RigbridgeError("in.use", "known elsewhere");
       },
     });
-    const miner = fleet.put(declared(1, rig));
+    const miner = fleet.put(declaredRig(rig, 1));
     for (let read = 0; read < 5; read += 1) await fleet.poll(miner);
     expect(told).toEqual(["known elsewhere"]);
     expect(miner.state).toMatchObject({ reading: null, trouble: { code: "in.use" } });
@@ -255,12 +242,12 @@ describe("a fleet", () => {
     const [rig, other] = await openFarm([axeos, { kind: "cgminer", warm: true }]);
     if (rig === undefined || other === undefined) throw new Error("two rigs");
     const fleet = openFleet();
-    const first = fleet.put({ ...declared(1, rig), driver: null });
+    const first = fleet.put({ ...declaredRig(rig, 1), driver: null });
     await fleet.poll(first);
     const remembered = { ...first.state, uid: null };
-    const moved = fleet.put({ ...declared(2, other), driver: null }, remembered);
-    const named = fleet.put(declared(3, other), { ...remembered, driver: null });
-    const misled = fleet.put({ ...declared(4, other), driver: "axeos" }, remembered);
+    const moved = fleet.put({ ...declaredRig(other, 2), driver: null }, remembered);
+    const named = fleet.put(declaredRig(other, 3), { ...remembered, driver: null });
+    const misled = fleet.put({ ...declaredRig(other, 4), driver: "axeos" }, remembered);
     for (let read = 0; read < 4; read += 1) await Promise.all([moved, named, misled].map((each) => fleet.poll(each)));
     expect(moved.state).toMatchObject({ driver: "cgminer", missed: 0, trouble: null });
     expect(named.state).toMatchObject({ driver: "cgminer", missed: 0 });
@@ -283,7 +270,7 @@ describe("a fleet", () => {
         failed: () => undefined,
       },
     });
-    const miner = fleet.put(declared(1, rig));
+    const miner = fleet.put(declaredRig(rig, 1));
     for (let turn = 0; turn < 3; turn += 1) {
       rig.fault = null;
       await fleet.poll(miner);
@@ -305,7 +292,7 @@ describe("a fleet", () => {
     const [rig] = await openFarm([axeos]);
     if (rig === undefined) throw new Error("one rig");
     const fleet = openFleet();
-    const miner = fleet.put(declared(1, rig));
+    const miner = fleet.put(declaredRig(rig, 1));
     await fleet.poll(miner);
     rig.fault = "wrong-types";
     await fleet.poll(miner);
@@ -332,7 +319,7 @@ describe("a fleet", () => {
         failed: () => undefined,
       },
     });
-    const miner = fleet.put(declared(1, rig, 10_000));
+    const miner = fleet.put(declaredRig(rig, 1, 10_000));
     await fleet.poll(miner);
     rig.powerOff();
     miner.restarts(60);
@@ -349,7 +336,7 @@ describe("a fleet", () => {
     if (rig === undefined) throw new Error("one rig");
     const fleet = openFleet();
     rig.powerOff();
-    const miner = fleet.put({ ...declared(1, rig), driver: null }, { ...unknownRig, driver: "cgminer" });
+    const miner = fleet.put({ ...declaredRig(rig, 1), driver: null }, { ...unknownRig, driver: "cgminer" });
     for (let read = 0; read < 10; read += 1) await fleet.poll(miner);
     expect(miner.state.driver).toBe("cgminer");
     expect(miner.state.missed).toBeGreaterThanOrEqual(10);

@@ -1,24 +1,14 @@
 import { expect, jest, test } from "@jest/globals";
-import type { Declared } from "../../src/fleet/declared.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../src/fleet/state.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { fakeTimers } from "../fake-timers.ts";
 import { onTestFinished } from "../finished.ts";
 
 // The same over sockets: npm run torture -- silent-rigs.
 
 const interval = 3_000;
-const declared = (id: number): Declared => ({
-  id,
-  address: { host: "127.0.0.1", port: 4028, tls: false },
-  credentials: {},
-  driver: "cgminer",
-  uid: null,
-  interval,
-  powerNameplate: null,
-  offlineExpected: false,
-  disabled: false,
-});
+const rig = { address: "127.0.0.1:4028", kind: "cgminer" };
 
 const known: RigState = { ...beforeFirstRead(unknownRig), at: 0 };
 
@@ -42,7 +32,7 @@ function openFleet() {
         reads.set(id, (reads.get(id) ?? 0) + 1);
         return read();
       };
-      Object.assign(fleet.put(declared(id), unknownRig, state), { read: counted });
+      Object.assign(fleet.put(declaredRig(rig, id, interval), unknownRig, state), { read: counted });
       return id;
     });
   return { add, reads };

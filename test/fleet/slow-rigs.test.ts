@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { PolledRig, Poller } from "../../src/fleet/poller.ts";
 import { statusOf } from "../../src/fleet/state.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import type { Credentials } from "../../src/link/link.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { openPoller } from "../pollers.ts";
 
 let farm: Farm | undefined;
@@ -25,17 +25,7 @@ async function readOnce(spec: RigSpec, credentials: Credentials, timeout: number
   });
   const [simulated] = farm.rigs;
   if (simulated === undefined) throw new Error("one rig");
-  const rig = poller.put({
-    id: 1,
-    address: parseAddress(simulated.address),
-    credentials,
-    driver: null,
-    uid: null,
-    interval: 3_600_000,
-    powerNameplate: null,
-    offlineExpected: false,
-    disabled: false,
-  });
+  const rig = poller.put({ ...declaredRig(simulated, 1), credentials, driver: null });
   for (let read = 0; read < 20 && rig.state.missed + (rig.state.at === null ? 1 : 0) > 0; read += 1)
     await poller.poll(rig);
   expect(statusOf(rig.state, false)).toBe("Mining");

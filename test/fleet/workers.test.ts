@@ -2,11 +2,11 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import type { PolledRig } from "../../src/fleet/poller.ts";
 import { WorkerPoller, type WorkerPollerOptions } from "../../src/fleet/workers/worker-poller.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { CommandExecutor } from "../../src/service/commands/command-executor.ts";
 import { setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { failThread, faultyThread, type ThreadFault } from "./faulty-threads.ts";
@@ -62,19 +62,7 @@ async function openFarm(
 }
 
 function put(poller: WorkerPoller, rigs: readonly SimulatedRig[], interval = 1_000): PolledRig[] {
-  return rigs.map(({ address, kind }, index) =>
-    poller.put({
-      id: index + 1,
-      address: parseAddress(address),
-      credentials: {},
-      driver: kind,
-      uid: null,
-      interval,
-      powerNameplate: null,
-      offlineExpected: false,
-      disabled: false,
-    }),
-  );
+  return rigs.map((rig, index) => poller.put(declaredRig(rig, index + 1, interval)));
 }
 
 const countOf = ({ reads }: Watched, id: number): number => reads.get(id)?.length ?? 0;

@@ -7,8 +7,15 @@ import { root } from "./packed.ts";
 
 /** What decides what is packed and how others build with it: manifests, builds, and the entry points of the packages. */
 const parts = [
-  ...["package.json", "package-lock.json", "*/package.json", "tsconfig.json", "{src,nodes,homebridge}/tsconfig.json"],
-  ...["scripts/*.mjs", "src/index.ts", "src/*/index.ts", "test/package/*.ts", "Dockerfile", ".dockerignore"],
+  "{.,nodes,homebridge}/package.json",
+  "package-lock.json",
+  "{.,src,nodes,homebridge}/tsconfig.json",
+  "scripts/*.mjs",
+  "src/index.ts",
+  "src/*/index.ts",
+  "test/package/*.ts",
+  "Dockerfile",
+  ".dockerignore",
 ];
 const stamp = join(root, "node_modules/.cache/packed.txt");
 

@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { statusOf } from "../../src/fleet/state.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { CommandExecutor, type CommandTimeouts } from "../../src/service/commands/command-executor.ts";
 import { type Step, setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { openPoller, workers } from "../pollers.ts";
 import { type Bench, type BenchOptions, caller, closeBenches, openBench } from "./bench.ts";
 
@@ -70,17 +70,7 @@ export async function steered(
   });
   const [rig] = farm.rigs;
   if (rig === undefined) throw new Error("the farm has one rig");
-  const miner = fleet.put({
-    id: 1,
-    address: parseAddress(rig.address),
-    credentials: {},
-    driver: spec.kind,
-    uid: null,
-    interval,
-    powerNameplate: null,
-    offlineExpected: false,
-    disabled: false,
-  });
+  const miner = fleet.put(declaredRig(rig, 1, interval));
   // A worker thread takes a moment to start.
   if (workers > 0) await fleet.poll(miner);
   const order = { minerId: 1, minerName: "one", action: "set", parameters: {} };

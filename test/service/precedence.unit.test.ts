@@ -11,6 +11,7 @@ import {
   safetyHoldMs,
   stopsBy,
 } from "../../src/service/power/precedence.ts";
+import type { StoredCommand } from "../../src/store/index.ts";
 
 const at = 1_800_000_000_000;
 const minute = 60_000;
@@ -82,6 +83,28 @@ describe("a stop", () => {
   });
 });
 
+describe("a rig is left alone by a loop", () => {
+  const person = { at, open: false, by: "person", who: "anna", stops: false } as const;
+  const stop = { ...person, stops: true };
+  const loop = { ...person, by: "loop", who: "service for Den" } as const;
+
+  test.each([
+    ["without any command", null, false, 0, null],
+    ["that a person has stopped", stop, false, 100_000, "person"],
+    ["that a person has stopped, and that was started at the rig itself", stop, true, 61, null],
+    ["that a person has set", person, true, 59, "person"],
+    ["that a person has set an hour ago", person, true, 60, null],
+    ["that the loop has stopped", { ...loop, stops: true }, false, 100_000, null],
+    ["that the loop has started just now", loop, false, 10, null],
+    ["that the loop has started, and that does not mine", loop, false, 11, "rig"],
+    ["that a person has started long ago, and that does not mine", person, false, 61, "rig"],
+    ["that mines as the loop has set it", loop, true, 100_000, null],
+  ] as const)("or not: one %s", (_, word, mining, minutes, by) => {
+    const wish = { rank: "loop", stops: false } as const;
+    expect(powerHold(word, wish, mining, at + minutes * minute)?.by ?? null).toBe(by);
+  });
+});
+
 test("a rig that does not mine though it should is left alone by loops alone", () => {
   const started = { at, open: false, by: "loop", who: "service for Den", stops: false } as const;
   const hold = (rank: PowerRank) => powerHold(started, { rank, stops: false }, false, at + 11 * minute)?.by ?? null;
@@ -90,7 +113,9 @@ test("a rig that does not mine though it should is left alone by loops alone", (
 
 test("the rank of a command is that of its cause, else that of its actor", () => {
   const cause = (kind: "rule" | "schedule" | "manual" | "template" | "bulk", safety?: boolean) => ({
-    ...{ kind, key: "x", run: 1 },
+    kind,
+    key: "x",
+    run: 1,
     ...(safety === undefined ? {} : { safety }),
   });
   expect(rankOf({ actor: "anna", cause: null })).toBe("person");
@@ -120,20 +145,36 @@ describe("what a command says about the power of a rig", () => {
     ["set", { property: "mode", value: "off" }, false],
     ["set", { property: "fan", value: 0 }, null],
     ["reboot", {}, null],
+    ["set_target_temperature", { temperature: 20 }, null],
+    ["pool_switch", { pool: 1 }, null],
   ] as const)("%s %j: %s", (action, parameters, stops) => {
     expect(stopsBy(action, parameters)).toBe(stops);
   });
 
   test("counts by its cause or actor, while it is open, and not once it has failed", () => {
-    const command = (more: object) =>
-      powerCommandOf({ action: "stop", parameters: {}, actor: "anna", state: "done", updated: at, ...more } as never);
-    expect(command({})).toEqual({ at, open: false, by: "person", who: "anna", stops: true });
-    expect(command({ state: "sent" })?.open).toBe(true);
-    expect(command({ state: "queued" })?.open).toBe(true);
-    expect(command({ actor: actorFor("Bath") })?.by).toBe("loop");
-    expect(command({ cause: { kind: "schedule" } })?.by).toBe("rule");
-    expect(command({ cause: { kind: "rule", safety: true } })?.by).toBe("safety");
-    expect([command({ state: "failed" }), command({ action: "locate" })]).toEqual([null, null]);
+    const stop: StoredCommand = {
+      id: 1,
+      minerId: 1,
+      minerName: "rig",
+      actor: "anna",
+      cause: null,
+      action: "stop",
+      parameters: {},
+      state: "done",
+      message: "",
+      time: at,
+      updated: at,
+    };
+    const saidBy = (more: Partial<StoredCommand>) => powerCommandOf({ ...stop, ...more });
+    expect(saidBy({})).toEqual({ at, open: false, by: "person", who: "anna", stops: true });
+    expect([saidBy({ state: "sent" })?.open, saidBy({ state: "queued" })?.open]).toEqual([true, true]);
+    expect([saidBy({ actor: actorFor("Bath") })?.by, saidBy({ actor: "http for Bath" })?.by]).toEqual([
+      "loop",
+      "person",
+    ]);
+    expect(saidBy({ cause: { kind: "schedule", key: "night", run: 1 } })?.by).toBe("rule");
+    expect(saidBy({ cause: { kind: "rule", key: "hot", run: 1, safety: true } })?.by).toBe("safety");
+    expect([saidBy({ state: "failed" }), saidBy({ action: "locate" })]).toEqual([null, null]);
   });
 
   test("that only keeps a room within its maximum is known by its actor", () => {

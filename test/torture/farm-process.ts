@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Declared } from "../../src/fleet/declared.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { farmOf, farmToken, type RigKind } from "../../src/simulator/index.ts";
 import { within } from "../until.ts";
 
@@ -20,16 +18,6 @@ export interface FarmRig {
   readonly address: string;
   readonly token: string | undefined;
 }
-
-/** How a fleet is given a rig of the farm. `interval`: ms. */
-export const declaredRig = (
-  { address, kind, token }: Pick<FarmRig, "address" | "kind" | "token">,
-  id: number,
-  interval: number,
-): Declared => ({
-  ...{ id, address: parseAddress(address), credentials: { token }, driver: kind, uid: null, interval },
-  ...{ powerNameplate: null, offlineExpected: false, disabled: false },
-});
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 

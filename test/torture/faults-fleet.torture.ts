@@ -3,8 +3,9 @@ import type { Poller } from "../../src/fleet/poller.ts";
 import { statusOf } from "../../src/fleet/state.ts";
 import { WorkerPoller } from "../../src/fleet/workers/worker-poller.ts";
 import { type FaultName, faults } from "../../src/simulator/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { until } from "../until.ts";
-import { declaredRig, type FarmProcess, startFarmProcess } from "./farm-process.ts";
+import { type FarmProcess, startFarmProcess } from "./farm-process.ts";
 import { megabytes, openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
 

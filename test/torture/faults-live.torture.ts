@@ -1,8 +1,9 @@
 import { chosenRigs } from "../../src/cli/fault-choice.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { unknownRig } from "../../src/fleet/state.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { until } from "../until.ts";
-import { declaredRig, type FarmProcess, type FarmRig, startFarmProcess } from "./farm-process.ts";
+import { type FarmProcess, type FarmRig, startFarmProcess } from "./farm-process.ts";
 import { openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
 

@@ -1,5 +1,6 @@
 import { Fleet } from "../../src/fleet/fleet.ts";
-import { declaredRig, startFarmProcess } from "./farm-process.ts";
+import { declaredRig } from "../declared-rig.ts";
+import { startFarmProcess } from "./farm-process.ts";
 import { megabytes, openFilesOf, Verdict, wait, watchProcess } from "./measure.ts";
 import { say } from "./say.ts";
 

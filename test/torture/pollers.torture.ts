@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { WorkerPoller } from "../../src/fleet/workers/worker-poller.ts";
-import { parseAddress } from "../../src/link/address.ts";
 import { CommandExecutor } from "../../src/service/commands/command-executor.ts";
 import { setControl } from "../../src/service/commands/steps.ts";
 import { type RigSpec, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { failThread, faultyThread, type ThreadFault } from "../fleet/faulty-threads.ts";
 import { until } from "../until.ts";
 import { startFarmProcess } from "./farm-process.ts";
@@ -65,11 +65,6 @@ const executor = new CommandExecutor(poller, store, pino({ level: "silent" }), {
   ...{ queueMs: 60_000, requestMs: 90_000, answerMs: 5_000, changeMs: 10_000 },
 });
 
-const declared = (id: number, address: string, kind: string, token?: string) => ({
-  ...{ id, address: parseAddress(address), credentials: { token }, driver: kind, uid: null, interval },
-  ...{ powerNameplate: null, offlineExpected: false, disabled: false },
-});
-
 let commands = 0;
 /** The last state of each command. */
 const states = new Map<number, string>();
@@ -104,9 +99,9 @@ async function command(closing: AbortSignal): Promise<void> {
 
 try {
   for (const [index, { address, kind, token }] of farm.rigs.entries())
-    poller.put(declared(index + 1, address, kind, token));
+    poller.put(declaredRig({ address, kind, token }, index + 1, interval));
   for (const [index, { address, kind }] of steered.rigs.entries())
-    poller.put(declared(count + index + 1, address, kind));
+    poller.put(declaredRig({ address, kind }, count + index + 1, interval));
   await until(() => reads.size >= count + commanded, "every rig to be read", { timeoutMs: 120_000 });
   await farm.type(
     `fault ${farm.rigs

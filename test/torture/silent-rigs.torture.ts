@@ -1,7 +1,6 @@
-import type { Declared } from "../../src/fleet/declared.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
-import { parseAddress } from "../../src/link/address.ts";
-import { type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
+import { type RigSpec, startFarm } from "../../src/simulator/index.ts";
+import { declaredRig } from "../declared-rig.ts";
 import { ownHost } from "../own-host.ts";
 import { until } from "../until.ts";
 import { Verdict } from "./measure.ts";
@@ -39,21 +38,9 @@ const counting = (name: keyof typeof read): Fleet =>
     now: Date.now,
   });
 
-const declared = (id: number, { address, kind }: SimulatedRig): Declared => ({
-  id,
-  address: parseAddress(address),
-  credentials: {},
-  driver: kind,
-  uid: null,
-  interval,
-  powerNameplate: null,
-  offlineExpected: false,
-  disabled: false,
-});
-
 const alone = counting("alone");
 const together = counting("together");
-for (const [index, rig] of farm.rigs.entries()) (index < 100 ? alone : together).put(declared(index, rig));
+for (const [index, rig] of farm.rigs.entries()) (index < 100 ? alone : together).put(declaredRig(rig, index, interval));
 // All have had their first read, for which nobody knows yet who is silent.
 await until(
   () => once.size >= 200 && [...together.all()].every(({ state }) => state.at !== null || state.missed > 0),

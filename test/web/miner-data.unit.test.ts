@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import type { ManagedMiner } from "../../src/contract/resources.ts";
 import {
   blankMiner,
   bodyOf,
@@ -8,6 +9,7 @@ import {
   withChoices,
   without,
 } from "../../src/web/pages/hosts/miner-data.ts";
+import type { Schema } from "../../src/web/parts/schema-form/schema.ts";
 
 describe("a pool in a form", () => {
   test.each([
@@ -21,41 +23,48 @@ describe("a pool in a form", () => {
 });
 
 describe("the settings beside a program", () => {
-  const choice = { algorithm: "kawpow", poolId: 3, isPoolGroup: true, softwareType: "", commandLineParams: "" };
-  const miner = {
+  const gpu = { bus: 1, powerLimit: 120, coreClock: null, memoryClock: null, fan: null, algorithm: null };
+  const switching = { mode: "profit", hysteresis: 5, minimumStay: 600 } as const;
+  const miner: ManagedMiner = {
     ...blankMiner,
-    gpuSettings: [{ gpu: "0", powerLimit: 120, coreClock: null }],
-    switching: { every: 300, choices: [choice] },
-    idle: { minutes: 5, process: "" },
-  } as unknown as typeof blankMiner;
+    gpuSettings: [gpu],
+    switching: {
+      ...switching,
+      choices: [{ algorithm: "kawpow", poolId: 3, isPoolGroup: true, softwareType: "" }],
+    },
+    idle: { processes: ["game"], load: null },
+  };
 
   test("lack what is not set, and name a pool or group by its reference", () => {
     expect(extrasOf(blankMiner)).toEqual({});
     expect(extrasOf(miner)).toEqual({
-      gpuSettings: [{ gpu: "0", powerLimit: 120 }],
-      switching: { every: 300, choices: [{ algorithm: "kawpow", poolId: "g3" }] },
-      idle: { minutes: 5 },
+      gpuSettings: [{ bus: 1, powerLimit: 120 }],
+      switching: { ...switching, choices: [{ algorithm: "kawpow", poolId: "g3" }] },
+      idle: { processes: ["game"] },
     });
   });
 
   test("are sent with the ids, and what was removed as nothing", () => {
     expect(bodyOf(extrasOf(miner))).toEqual({
-      gpuSettings: [{ gpu: "0", powerLimit: 120 }],
-      switching: { every: 300, choices: [{ algorithm: "kawpow", poolId: 3, isPoolGroup: true }] },
-      idle: { minutes: 5 },
+      gpuSettings: [{ bus: 1, powerLimit: 120 }],
+      switching: { ...switching, choices: [{ algorithm: "kawpow", poolId: 3, isPoolGroup: true }] },
+      idle: { processes: ["game"] },
     });
     const nothing = { gpuSettings: [], idle: null, switching: null };
     expect([bodyOf({}), bodyOf(null)]).toEqual([nothing, nothing]);
-    expect(bodyOf({ switching: { every: 60 } }).switching).toEqual({ every: 60 });
+    expect(bodyOf({ switching: { mode: "profit" } }).switching).toEqual({ mode: "profit" });
   });
 });
 
 test("the schema offers what exists in place of ids, wherever a pool is chosen", () => {
   const properties = { poolId: { type: "integer" }, isPoolGroup: { type: "boolean" }, algorithm: { type: "string" } };
-  const schema = { type: "object", properties: { choices: { type: "array", items: { type: "object", properties } } } };
+  const schema: Schema = {
+    type: "object",
+    properties: { choices: { type: "array", items: { type: "object", properties } } },
+  };
   const named = (id: string) => ({ id, name: id });
   const lists = { algorithms: [named("kawpow")], pools: [named("p1"), named("g2")], software: [] };
-  const changed = withChoices(schema as never, { hosts: [], groups: [], ...lists } as never);
+  const changed = withChoices(schema, { hosts: [], groups: [], ...lists });
   const offered = (list: readonly string[]) => ({ type: "string", enum: list });
   expect(changed.properties?.choices).toEqual({
     type: "array",

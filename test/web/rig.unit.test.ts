@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Board, Control } from "../../src/contract/readings.ts";
 import { unknownBoard } from "../../src/contract/readings.ts";
-import type { Command, Device, Miner } from "../../src/contract/resources.ts";
+import type { Command, Miner } from "../../src/contract/resources.ts";
 import { filterFrom, rigNamed } from "../../src/web/pages/activity/filters.ts";
 import {
   actionFor,
@@ -111,10 +111,7 @@ test("a board is switched off by its own control alone", () => {
 
 describe("devices", () => {
   const faults = (statusDisplay: string, temperature: number, memoryTemperature: number | null = null) =>
-    deviceFaults({
-      statusInfo: { statusDisplay },
-      deviceInfo: { temperature, memoryTemperature },
-    } as unknown as Device);
+    deviceFaults({ statusInfo: { statusDisplay }, deviceInfo: { temperature, memoryTemperature } });
 
   test("are dead, sick or off by their status", () => {
     expect(["Alive", "Dead", "Sick", "Disabled"].map((status) => faults(status, 60))).toEqual([
@@ -141,7 +138,9 @@ describe("what stops mining", () => {
     expect([stops("mining", false), stops("mining", true)]).toEqual([true, false]);
     expect([stops("mode", "sleep"), stops("mode", "eco")]).toEqual([true, false]);
     expect([stops("power_target", 0), stops("power_target", "off"), stops("power_target", "eco")]).toEqual([
-      ...[true, true, false],
+      true,
+      true,
+      false,
     ]);
     expect([stops("power_limit", 0), stops("fan", 0)]).toEqual([false, false]);
   });

@@ -38,7 +38,12 @@ export const reportShares = (
 ): boolean =>
   (shares.accepted ?? 0) === 0 || list.some(({ progressInfo: { line1, line2 } }) => line1 !== "0" || line2 !== "0");
 
-export function deviceFaults({ statusInfo, deviceInfo }: Device): Fault[] {
+interface WithFaults {
+  readonly statusInfo: Pick<Device["statusInfo"], "statusDisplay">;
+  readonly deviceInfo: Pick<Device["deviceInfo"], "temperature" | "memoryTemperature">;
+}
+
+export function deviceFaults({ statusInfo, deviceInfo }: WithFaults): Fault[] {
   const { temperature, memoryTemperature } = deviceInfo;
   const byStatus = { Dead: "dead", Sick: "sick", Disabled: "off" } as const;
   const fault = Object.entries(byStatus).find(([status]) => status === statusInfo.statusDisplay)?.[1];
