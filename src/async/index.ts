@@ -5,3 +5,4 @@ export { Liveness } from "./liveness.ts";
 export { KeyedMutex, Mutex } from "./mutex.ts";
 export { type BackOff, backOff, backOffMs, jittered, retry } from "./retry.ts";
 export { Semaphore, type Slack } from "./semaphore.ts";
+export { TurnQueue } from "./turn-queue.ts";

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { TurnQueue } from "../async/index.ts";
 import { FairShare } from "./fair-share.ts";
 
 export interface QueueLimits {
@@ -66,24 +67,6 @@ export class RequestQueues {
     clearInterval(this.#timer);
     for (const line of this.#lines.values()) line.close();
   }
-}
-
-/**
- * Runs one callback in each turn of the event loop, in their order. A turn accepts a single new connection, so long turns
- * would delay every client that connects.
- */
-class TurnQueue {
-  readonly #waiting: (() => void)[] = [];
-
-  enqueue(callback: () => void): void {
-    if (this.#waiting.push(callback) === 1) setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    const callback = this.#waiting.shift();
-    if (this.#waiting.length > 0) setImmediate(this.#next);
-    callback?.();
-  };
 }
 
 /** What the connections of a server have in common. */

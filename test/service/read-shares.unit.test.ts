@@ -61,3 +61,21 @@ test("users do not take from each other, and not from the owner", () => {
   shares.take(owner, 1);
   expect(() => shares.take(ann, 1)).toThrow(/wait 18 s/);
 });
+
+test("long reads of a user run one in each turn of the event loop, in their order, so that others come between", async () => {
+  const shares = new ReadShares(() => 0);
+  const order: string[] = [];
+  const reads = ["first", "second", "third"].map((name) => shares.inTurn(() => order.push(name)));
+  setImmediate(() => order.push("another user"));
+  await Promise.all(reads);
+  expect(order).toEqual(["first", "another user", "second", "third"]);
+});
+
+test("a long read that is refused says why, and the next one still comes", async () => {
+  const shares = new ReadShares(() => 0);
+  shares.take(ann, 500);
+  const read = (caller: typeof ann) => shares.inTurn(() => shares.take(caller, 1));
+  const [refused, answered] = await Promise.allSettled([read(ann), read(bob)]);
+  expect(refused).toMatchObject({ status: "rejected", reason: { code: "too.many" } });
+  expect(answered.status).toBe("fulfilled");
+});

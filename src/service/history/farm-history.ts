@@ -24,21 +24,24 @@ export interface FarmHistoryContext {
 
 /** The farm, or a group of it, over time: what was recorded of the miners that the caller sees. */
 export const farmHistoryOperations = (context: FarmHistoryContext): Pick<MiningService, "getSummaryHistory"> => ({
-  getSummaryHistory: async (input, caller) => {
-    const { store, accessBook, shares, now } = context;
-    const access = accessBook.of(caller);
-    const groups = seriesOf(input, access, store);
-    shares.take(caller, costs.look);
-    const { from, to, step, mistakes } = rangeOf(input, now(), farmSpans.raw);
-    const samples = mistakes.length > 0 ? 0 : groups.length * samplesIn(from, to, context);
-    if (samples > mostReadings)
-      mistakes.push({
-        path: "from",
-        message: `starts a range of about ${samples} samples; at most ${mostReadings} are read`,
-      });
-    if (mistakes.length > 0) throw invalidAll(mistakes);
-    return shares.measured(caller, samples * costs.reading, () => answerOf({ groups, from, to, step }, input, context));
-  },
+  getSummaryHistory: (input, caller) =>
+    context.shares.inTurn(() => {
+      const { store, accessBook, shares, now } = context;
+      const access = accessBook.of(caller);
+      const groups = seriesOf(input, access, store);
+      shares.take(caller, costs.look);
+      const { from, to, step, mistakes } = rangeOf(input, now(), farmSpans.raw);
+      const samples = mistakes.length > 0 ? 0 : groups.length * samplesIn(from, to, context);
+      if (samples > mostReadings)
+        mistakes.push({
+          path: "from",
+          message: `starts a range of about ${samples} samples; at most ${mostReadings} are read`,
+        });
+      if (mistakes.length > 0) throw invalidAll(mistakes);
+      return shares.measured(caller, samples * costs.reading, () =>
+        answerOf({ groups, from, to, step }, input, context),
+      );
+    }),
 });
 
 interface Asked {

@@ -1,3 +1,4 @@
+import { TurnQueue } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 
@@ -25,6 +26,7 @@ export const costs = {
  */
 export class ReadShares {
   readonly #now: () => number;
+  readonly #turns = new TurnQueue();
   readonly #left = new Map<number | "keyless", { readonly ms: number; readonly at: number }>();
 
   /** `now`: ms of a clock that never goes back. */
@@ -61,6 +63,19 @@ export class ReadShares {
     } finally {
       this.charge(caller, Math.max(ms, this.#now() - began));
     }
+  }
+
+  /** Does a long read in a turn of the event loop of its own, so that others are served between the reads of one user. */
+  inTurn<T>(read: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#turns.enqueue(() => {
+        try {
+          resolve(read());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   #leftOf(holder: number | "keyless"): number {
