@@ -74,19 +74,16 @@ function settingsSchemas() {
     resolveId: (id) => (id === name ? `\0${name}` : undefined),
     load: async (id) => {
       if (id !== `\0${name}`) return undefined;
-      const files = ["rules.js", "templates.js", "rule-conditions.js", "secrets.js", "channels.js", "inputs.js"];
+      const files = ["rules.js", "templates.js", "rule-conditions.js", "form-kind.js", "channels.js", "inputs.js"];
       const [
         { RuleSettings, ScheduleSettings },
         { TemplateBody },
         { numberReadings },
-        { isSecret },
+        { addFormKeywords },
         { ChannelSettings },
         { ManagedMinerBody },
       ] = await Promise.all(files.map(contract));
-      const override = ({ zodSchema, jsonSchema }) => {
-        if (isSecret(zodSchema)) jsonSchema.format = "password";
-      };
-      const options = { io: "input", unrepresentable: "any", reused: "ref", override };
+      const options = { io: "input", unrepresentable: "any", reused: "ref", override: addFormKeywords };
       const texts = Object.entries({
         rule: z.toJSONSchema(RuleSettings, options),
         schedule: z.toJSONSchema(ScheduleSettings, options),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
+import { asked } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
 import { didYouMean } from "./nearest.ts";
 import { ReasonCode } from "./readings.ts";
@@ -57,7 +58,7 @@ const readingNames = Object.keys(numberReadings).filter((name): name is NumberRe
 const allReadings: readonly string[] = [...readingNames, ...wordReadings];
 
 const percent = z.string().regex(/^\d{1,4}(\.\d{1,3})?%$/);
-const Amount = z.union([z.number(), percent], 'must be a number, or a share like "80%"');
+const Amount = asked("share", z.union([z.number(), percent], 'must be a number, or a share like "80%"'));
 const Word = z.union([z.string().max(200), z.number(), z.boolean()], "must be a text, a number or true or false");
 const bounds = {
   above: Amount.optional().describe('true above this number or share, like 85 or "110%"'),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Duration } from "./duration.ts";
+import { asked } from "./form-kind.ts";
 import { Line } from "./inputs.ts";
 import { CronText, conditionsIn, isMomentary, Weekly, When, ZoneOption } from "./rule-conditions.ts";
 import { Key, Steps } from "./steps.ts";
@@ -27,10 +28,10 @@ export const Scope = z.strictObject({
 export type Scope = z.output<typeof Scope>;
 export type Places = Omit<Scope, "not">;
 
-const share = z
-  .string()
-  .regex(/^(?:100|\d{1,2}(?:\.\d{1,2})?)%$/, 'must be a share from "0%" to "100%"')
-  .describe("share of the scope");
+const share = asked(
+  "share",
+  z.string().regex(/^(?:100|\d{1,2}(?:\.\d{1,2})?)%$/, 'must be a share from "0%" to "100%"'),
+).describe("share of the scope");
 const longest = 30 * 86_400;
 
 /** The keys of a rule; a ready-made one is overridden by those that are given. */

@@ -26,7 +26,7 @@ export interface Recorded {
   /** Like `red dot text`. */
   statuses: string[];
   warnings: string[];
-  /** Messages completed without an error. */
+  /** Messages completed without an error, whose results the next nodes have received. */
   completed: number;
 }
 
@@ -97,7 +97,8 @@ function record(node: Node, recorded: Recorded): void {
   };
   const { _complete: complete } = z.object({ _complete: z.function() }).parse(node);
   Reflect.set(node, "_complete", (msg: NodeMessage, failure?: Error) => {
-    if (failure === undefined) recorded.completed += 1;
+    // Node-RED delivers what the node has sent in the next turn.
+    if (failure === undefined) setImmediate(() => void (recorded.completed += 1));
     Reflect.apply(complete, node, [msg, failure]);
   });
 }

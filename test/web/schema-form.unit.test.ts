@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
+import { addFormKeywords } from "../../src/contract/form-kind.ts";
 import { RuleSettings } from "../../src/contract/rules.ts";
-import { isSecret } from "../../src/contract/secrets.ts";
 import { forPeople, patchOf } from "../../src/web/pages/rules/definition.ts";
 import {
   changedAt,
@@ -23,9 +23,7 @@ const schemaOf = (schema: z.ZodType): Schema => {
     io: "input",
     unrepresentable: "any",
     reused: "ref",
-    override: ({ zodSchema, jsonSchema }) => {
-      if (isSecret(zodSchema)) jsonSchema.format = "password";
-    },
+    override: addFormKeywords,
   });
   return made as Schema;
 };
@@ -59,6 +57,14 @@ const optionNamed = (options: readonly Schema[], name: string): Schema => {
   if (found === undefined) throw new Error(`no ${name}`);
   return found;
 };
+
+test("a field of its own is for schemas that say so, not for those whose pattern looks like it", () => {
+  const share = { type: "string", pattern: "^\\d+%$" };
+  const duration = { type: "string", pattern: "^\\d+[smhd]$" };
+  expect([shapeOf(share, rule).kind, shapeOf(duration, rule).kind]).toEqual(["text", "text"]);
+  expect(shapeOf({ ...share, "x-kind": "share" }, rule)).toEqual({ kind: "share", number: false });
+  expect(shapeOf({ ...duration, "x-kind": "duration" }, rule)).toEqual({ kind: "duration" });
+});
 
 describe("a form of the rules' schema", () => {
   test("asks for each part by a control of its own", () => {

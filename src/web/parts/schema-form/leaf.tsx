@@ -1,56 +1,27 @@
-import type { ComponentChildren } from "preact";
 import { t } from "../../language.ts";
 import { Field } from "../field.tsx";
 import { mistakesAt, useForm } from "./context.ts";
-import {
-  type ControlAttributes,
-  DurationInput,
-  NumberInput,
-  ScalarInput,
-  SecretInput,
-  ShareInput,
-  TextInput,
-  TimeInput,
-  WordsInput,
-} from "./controls.tsx";
-import { hintOf, type Json, type Path, pathText, type Schema, type Shape } from "./schema.ts";
-
-interface LeafProps {
-  readonly name: string;
-  readonly label: string;
-  readonly schema: Schema;
-  readonly shape: Shape;
-  readonly value: Json;
-  readonly parent: Json;
-  readonly path: Path;
-  readonly action: ComponentChildren;
-}
+import { ChoiceInput } from "./fields/choice.tsx";
+import { Choices } from "./fields/choices.tsx";
+import type { ControlAttributes, LeafProps } from "./fields/control.ts";
+import { DurationInput } from "./fields/duration.tsx";
+import { Flag } from "./fields/flag.tsx";
+import { LongTextInput } from "./fields/long-text.tsx";
+import { NumberInput } from "./fields/number.tsx";
+import { ScalarInput } from "./fields/scalar.tsx";
+import { SecretInput } from "./fields/secret.tsx";
+import { ShareInput } from "./fields/share.tsx";
+import { TextInput } from "./fields/text.tsx";
+import { TimeInput } from "./fields/time.tsx";
+import { WordsInput } from "./fields/words.tsx";
+import { hintOf, type Json, pathText, type Shape } from "./schema.ts";
 
 /** A value without parts: one labelled control. */
 export function Leaf({ name, label, schema, shape, value, parent, path, action }: LeafProps) {
   const { words, mistakes, set } = useForm();
   const unit = words.unit(name, parent);
   const onValue = (next: Json) => set(path, next);
-  if (shape.kind === "flag")
-    return (
-      <div class="field" data-path={pathText(path)}>
-        <span class="field-head">
-          <label class="switch">
-            <input
-              type="checkbox"
-              checked={value === true}
-              onChange={({ currentTarget }) => onValue(currentTarget.checked)}
-            />
-            {label}
-          </label>
-          {action}
-        </span>
-        <p class="hint" lang="en" dir="ltr">
-          {hintOf(schema, label)}
-        </p>
-        <p class="field-problem">{mistakesAt(mistakes, pathText(path), true)}</p>
-      </div>
-    );
+  if (shape.kind === "flag") return <Flag {...{ label, schema, value, path, action }} />;
   if (shape.kind === "choices") return <Choices {...{ name, label, schema, shape, value, path, action }} />;
   return (
     <div data-path={pathText(path)}>
@@ -94,7 +65,6 @@ function Control({
   attributes: ControlAttributes;
   onValue: (value: Json) => void;
 }) {
-  const { words } = useForm();
   const common = { attributes, value, onValue };
   switch (shape.kind) {
     case "number":
@@ -110,82 +80,12 @@ function Control({
     case "words":
       return <WordsInput {...common} suggestions={suggestions} name={label} />;
     case "choice":
-      return (
-        <select
-          {...attributes}
-          value={String(value ?? "")}
-          onChange={({ currentTarget }) => onValue(currentTarget.value)}
-        >
-          {shape.options.includes(String(value)) ? null : (
-            <option value={String(value ?? "")}>{String(value ?? "–")}</option>
-          )}
-          {shape.options.map((option) => (
-            <option key={option} value={option}>
-              {words.option(name, option)}
-            </option>
-          ))}
-        </select>
-      );
+      return <ChoiceInput {...common} name={name} options={shape.options} />;
     case "text":
       if (shape.secret) return <SecretInput {...common} />;
       if (!shape.long) return <TextInput {...common} suggestions={[...shape.options, ...suggestions]} />;
-      return (
-        <textarea
-          {...attributes}
-          rows={3}
-          dir="auto"
-          value={String(value ?? "")}
-          onInput={({ currentTarget }) => onValue(currentTarget.value)}
-        />
-      );
+      return <LongTextInput {...common} />;
     default:
       return <output>{t.form.asText}</output>;
   }
-}
-
-/** Any number of the options. */
-function Choices({
-  name,
-  label,
-  schema,
-  shape,
-  value,
-  path,
-  action,
-}: Omit<LeafProps, "shape" | "parent"> & { shape: Extract<Shape, { kind: "choices" }> }) {
-  const { words, mistakes, set } = useForm();
-  // One of them may stand without a list.
-  const chosen = Array.isArray(value)
-    ? value.map(String)
-    : value === undefined || value === null
-      ? []
-      : [String(value)];
-  const change = (option: string, isOn: boolean) =>
-    set(
-      path,
-      shape.options.filter((each) => (each === option ? isOn : chosen.includes(each))),
-    );
-  return (
-    <fieldset class="field form-choices" data-path={pathText(path)}>
-      <legend>
-        <span>{label}</span> {action}
-      </legend>
-      <div class="row">
-        {shape.options.map((option) => (
-          <label key={option} class="switch">
-            <input
-              type="checkbox"
-              checked={chosen.includes(option)}
-              onChange={({ currentTarget }) => change(option, currentTarget.checked)}
-            />
-            {words.option(name, option)}
-          </label>
-        ))}
-      </div>
-      <p class="hint" lang="en" dir="ltr">
-        {hintOf(schema, label)}
-      </p>
-      <p class="field-problem">{mistakesAt(mistakes, pathText(path), true)}</p>
-    </fieldset>
-  );
 }

@@ -1,10 +1,11 @@
-import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
-import { mistakesAt, useForm } from "./context.ts";
+import { AddMenu } from "./add-menu.tsx";
+import { useForm } from "./context.ts";
+import { Group } from "./group.tsx";
 import { Leaf } from "./leaf.tsx";
 import { ListFields } from "./list.tsx";
+import { RecordFields } from "./record.tsx";
 import {
   emptyOf,
   groupsIn,
@@ -14,14 +15,13 @@ import {
   nameOf,
   optionOf,
   type Path,
-  pathText,
   type Schema,
   type Shape,
   shapeOf,
+  type Values,
 } from "./schema.ts";
 
 type ObjectShape = Extract<Shape, { kind: "object" }>;
-type Values = Readonly<Record<string, Json>>;
 
 /** The fields of an object: those that are required or given, and a menu of the others. */
 export function ObjectFields({ shape, value, path }: { shape: ObjectShape; value: Values; path: Path }) {
@@ -58,53 +58,6 @@ export function ObjectFields({ shape, value, path }: { shape: ObjectShape; value
       {readOnly || absent.length === 0 ? null : <AddMenu keys={absent} properties={shape.properties} path={path} />}
     </>
   );
-}
-
-/** Adds one of the optional keys. */
-function AddMenu({
-  keys,
-  properties,
-  path,
-}: {
-  keys: readonly string[];
-  properties: Readonly<Record<string, Schema>>;
-  path: Path;
-}) {
-  const { root, words, set } = useForm();
-  const menu = useRef<HTMLDetailsElement>(null);
-  const add = (key: string) => {
-    const place = [...path, key];
-    set(place, emptyOf(properties[key] ?? {}, root, words.exactlyOne));
-    if (menu.current !== null) menu.current.open = false;
-    focusAt(place);
-  };
-  return (
-    <details class="add-menu" ref={menu}>
-      <summary>
-        <Icon name="plus" /> {t.form.add}
-      </summary>
-      <ul>
-        {keys.map((key) => (
-          <li key={key}>
-            <button type="button" class="button quiet" onClick={() => add(key)}>
-              <span>{words.label(key)}</span>
-              <small lang="en" dir="ltr">
-                {hintOf(properties[key] ?? {}, words.label(key))}
-              </small>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-/** Moves the focus to the first control at a place, once it is rendered. */
-function focusAt(path: Path): void {
-  requestAnimationFrame(() => {
-    const place = document.querySelector(`[data-path="${CSS.escape(pathText(path))}"]`);
-    place?.querySelector<HTMLElement>("input, select, textarea, summary")?.focus();
-  });
 }
 
 /** One of several keys, which is chosen first. */
@@ -189,8 +142,24 @@ function Part({ name, schema, value, parent, path, isOptional }: PartProps) {
       );
     if (shape.kind === "object") return <ObjectFields shape={shape} value={isObject(value) ? value : {}} path={path} />;
     if (shape.kind === "union") return <UnionFields name={name} options={shape.options} value={value} path={path} />;
-    if (shape.kind === "record")
-      return <RecordFields schema={shape.values} value={isObject(value) ? value : {}} path={path} />;
+    if (shape.kind === "record") {
+      const values = isObject(value) ? value : {};
+      return (
+        <RecordFields schema={shape.values} value={values} path={path}>
+          {(key) => (
+            <Part
+              key={key}
+              name={key}
+              schema={shape.values}
+              value={values[key]}
+              parent={values}
+              path={[...path, key]}
+              isOptional
+            />
+          )}
+        </RecordFields>
+      );
+    }
     return null;
   })();
   if (content === null)
@@ -230,38 +199,6 @@ function Item({ name, schema, value, path }: { name: string; schema: Schema; val
       path={path}
       action={null}
     />
-  );
-}
-
-/** Parts that belong together, with their own heading and mistakes. */
-function Group({
-  label,
-  hint,
-  path,
-  action,
-  children,
-}: {
-  label: string;
-  hint: string;
-  path: Path;
-  action: ComponentChildren;
-  children: ComponentChildren;
-}) {
-  const { mistakes } = useForm();
-  const problem = mistakesAt(mistakes, pathText(path), false);
-  return (
-    <fieldset class="form-group" data-path={pathText(path)}>
-      <legend>
-        <span>{label}</span> {action}
-      </legend>
-      <p class="hint" lang="en" dir="ltr">
-        {hint}
-      </p>
-      <p class="field-problem" role={problem === undefined ? undefined : "alert"}>
-        {problem}
-      </p>
-      {children}
-    </fieldset>
   );
 }
 
@@ -320,48 +257,6 @@ function UnionFields({ name, options, value, path }: UnionProps) {
           path={path}
           action={null}
         />
-      )}
-    </>
-  );
-}
-
-/** Values by names that are free. */
-function RecordFields({ schema, value, path }: { schema: Schema; value: Values; path: Path }) {
-  const { root, words, set, readOnly } = useForm();
-  const add = (form: HTMLInputElement) => {
-    const key = form.value.trim();
-    form.value = "";
-    if (key !== "" && !(key in value)) set([...path, key], emptyOf(schema, root, words.exactlyOne));
-  };
-  const newKey = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      {Object.entries(value).map(([key, each]) => (
-        <Part key={key} name={key} schema={schema} value={each} parent={value} path={[...path, key]} isOptional />
-      ))}
-      {readOnly ? null : (
-        <span class="with-unit">
-          <input
-            ref={newKey}
-            aria-label={t.form.newKey}
-            placeholder={t.form.newKey}
-            autocomplete="off"
-            dir="ltr"
-            onKeyDown={(event) => {
-              if (event.key !== "Enter") return;
-              event.preventDefault();
-              add(event.currentTarget);
-            }}
-          />
-          <button
-            type="button"
-            class="button"
-            aria-label={t.form.add}
-            onClick={() => (newKey.current === null ? undefined : add(newKey.current))}
-          >
-            <Icon name="plus" />
-          </button>
-        </span>
       )}
     </>
   );

@@ -1,3 +1,5 @@
+import type { FormKind } from "../../../contract/form-kind.ts";
+
 /** What a form needs of a JSON schema, as zod writes it. */
 export interface Schema {
   readonly $ref?: string;
@@ -18,7 +20,8 @@ export interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  readonly pattern?: string;
+  /** How a text with a notation of its own is asked for: src/contract/form-kind.ts. */
+  readonly "x-kind"?: FormKind;
 }
 
 /** Its description as a hint below a field: without notes for programs, and not where it only repeats the label. */
@@ -33,6 +36,7 @@ export function hintOf({ description = "" }: Schema, label: string): string {
 
 /** A value of JSON. */
 export type Json = unknown;
+export type Values = Readonly<Record<string, Json>>;
 
 /** How a part of a value is asked for. */
 export type Shape =
@@ -71,8 +75,6 @@ export function resolved(schema: Schema, root: Schema): Schema {
 const resolvedAll = (properties: Readonly<Record<string, Schema>>, root: Schema): Record<string, Schema> =>
   Object.fromEntries(Object.entries(properties).map(([key, each]) => [key, resolved(each, root)]));
 
-const isDuration = ({ pattern }: Schema): boolean => pattern?.includes("[smhd]") === true;
-const isShare = ({ pattern }: Schema): boolean => pattern?.endsWith("%$") === true;
 const texts = (values: readonly unknown[] | undefined): string[] =>
   (values ?? []).filter((each) => typeof each === "string");
 
@@ -81,6 +83,9 @@ const longestLine = 255;
 
 export function shapeOf(given: Schema, root: Schema): Shape {
   const schema = resolved(given, root);
+  if (schema["x-kind"] === "duration") return { kind: "duration" };
+  if (schema["x-kind"] === "share")
+    return { kind: "share", number: (schema.anyOf ?? []).some((each) => resolved(each, root).type === "number") };
   if (schema.anyOf !== undefined) return unionShape(alternatives(schema, root), root);
   if (schema.const !== undefined) return { kind: "constant", value: schema.const };
   if (schema.enum !== undefined) return { kind: "choice", options: texts(schema.enum) };
@@ -98,8 +103,6 @@ export function shapeOf(given: Schema, root: Schema): Shape {
       ? { kind: "record", values: schema.additionalProperties }
       : { kind: "object", properties: resolvedAll(schema.properties ?? {}, root), required: schema.required ?? [] };
   if (schema.format === "date-time") return { kind: "time" };
-  if (isDuration(schema)) return { kind: "duration" };
-  if (isShare(schema)) return { kind: "share", number: false };
   return {
     kind: "text",
     long: (schema.maxLength ?? 0) > longestLine,
@@ -112,24 +115,18 @@ export function shapeOf(given: Schema, root: Schema): Shape {
 const bound = (value: number | undefined): number | null =>
   value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? null : value;
 
-/** The members of a union, and of the unions inside it. */
+/** The members of a union, and of the unions inside it; those with a kind of their own stay in one piece. */
 function alternatives(schema: Schema, root: Schema): Schema[] {
   return (schema.anyOf ?? []).flatMap((each) => {
     const option = resolved(each, root);
-    return option.anyOf !== undefined && isPlainUnion(option, root) ? alternatives(option, root) : [option];
+    return option.anyOf !== undefined && shapeOf(option, root).kind === "union" ? alternatives(option, root) : [option];
   });
 }
-
-/** Durations and the like are unions, too, and stay in one piece. */
-const isPlainUnion = (schema: Schema, root: Schema): boolean =>
-  unionShape(alternatives(schema, root), root).kind === "union";
 
 function unionShape(all: readonly Schema[], root: Schema): Shape {
   const options = all.filter(({ type }) => type !== "null");
   const [only] = options;
   if (only !== undefined && options.length === 1) return shapeOf(only, root);
-  if (options.some(isDuration)) return { kind: "duration" };
-  if (options.some(isShare)) return { kind: "share", number: options.some(({ type }) => type === "number") };
   const list = options.find(({ type }) => type === "array");
   // One or a list of them: the list.
   if (list !== undefined && options.length === 2) return listShape(list, root);

@@ -1,0 +1,15 @@
+import { t } from "../../../language.ts";
+import { useForm } from "../context.ts";
+import { type ControlProps, textOf } from "./control.ts";
+
+/** A secret, which no answer of the service contains. */
+export const SecretInput = ({ attributes, value, onValue }: ControlProps) => (
+  <input
+    {...attributes}
+    type="password"
+    autocomplete="new-password"
+    placeholder={useForm().isNew ? undefined : t.form.kept}
+    value={textOf(value)}
+    onInput={({ currentTarget }) => onValue(currentTarget.value)}
+  />
+);
