@@ -41,12 +41,15 @@ export interface SiteRig {
 const log = pino({ level: "silent" });
 const names = ["Rig A", "Rig B"];
 
-/** LuxOS with several power levels, and a small rig that restarts quickly. */
+/**
+ * LuxOS with several power levels, and a small rig. They answer throughout a restart: flows whose ten minutes are a second
+ * here would else give the next command to a rig that is still away, which it refuses.
+ */
 function startRigs(clock: () => number): Promise<Farm> {
   return startFarm({
     rigs: [
-      { kind: "luxos", warm: true, host: ownHost(), restartSeconds: 0.1 },
-      { kind: "axeos", warm: true, host: ownHost(), restartSeconds: 0.1 },
+      { kind: "luxos", warm: true, host: ownHost(), restartSeconds: 0 },
+      { kind: "axeos", warm: true, host: ownHost(), restartSeconds: 0 },
     ],
     clock,
   });
