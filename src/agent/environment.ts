@@ -1,10 +1,31 @@
 /** Variables that mining programs and GPU drivers read. Programs get no others of the agent's environment. */
 const passed = new Set([
-  ...["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY"],
-  ...["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"],
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "LANG",
+  "TZ",
+  "TMPDIR",
+  "LD_LIBRARY_PATH",
+  "DISPLAY",
+  "XAUTHORITY",
+  "XDG_RUNTIME_DIR",
+  "DBUS_SESSION_BUS_ADDRESS",
   // Windows; names there are not case-sensitive.
-  ...["SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA"],
-  ...["PROGRAMFILES", "PROGRAMFILES(X86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE"],
+  "SYSTEMROOT",
+  "SYSTEMDRIVE",
+  "WINDIR",
+  "TEMP",
+  "TMP",
+  "USERPROFILE",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+  "PROGRAMFILES(X86)",
+  "NUMBER_OF_PROCESSORS",
+  "PROCESSOR_ARCHITECTURE",
 ]);
 const passedPrefixes = /^(LC_|CUDA_|NVIDIA_|GPU_|HIP_|HSA_|ROCR_|OCL_|ZE_)/;
 

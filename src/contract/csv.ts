@@ -25,20 +25,39 @@ export const historyTable = ({ points }: History): Table => ({
 });
 
 export const summaryHistoryTable = ({ points, algorithm, currency }: SummaryHistory): Table => ({
-  columns: [
-    ...["time", "hashrate", "power", "mining", "total", "revenue", "cost", "profit"],
-    ...["algorithm", "currency"],
-  ],
+  columns: ["time", "hashrate", "power", "mining", "total", "revenue", "cost", "profit", "algorithm", "currency"],
   rows: points.map(([time, ...figures]) => [new Date(time).toISOString(), ...figures, algorithm, currency]),
 });
 
 export const moneyTable = ({ list, currency }: MoneyReport): Table => ({
   columns: [
-    ...["period", "id", "name", "hours", "energy", "cost", "revenue", "profit", "currency"],
-    ...["revenueBtc", "profitBtc", "incomplete", "profitHours"],
+    "period",
+    "id",
+    "name",
+    "hours",
+    "energy",
+    "cost",
+    "revenue",
+    "profit",
+    "currency",
+    "revenueBtc",
+    "profitBtc",
+    "incomplete",
+    "profitHours",
   ],
   rows: list.map((row) => [
-    ...[row.period, row.id, row.name, row.hours, row.energy, row.cost, row.revenue, row.profit, currency],
-    ...[row.revenueBtc, row.profitBtc, row.incomplete, row.profitHours],
+    row.period,
+    row.id,
+    row.name,
+    row.hours,
+    row.energy,
+    row.cost,
+    row.revenue,
+    row.profit,
+    currency,
+    row.revenueBtc,
+    row.profitBtc,
+    row.incomplete,
+    row.profitHours,
   ]),
 });

@@ -224,7 +224,10 @@ const streamed = ({ reply }: Operation): Json => ({
 /** The statuses with which this operation may fail. */
 function statusesOf(name: OperationName, { method, body }: Operation): number[] {
   return [
-    ...[400, 401, 403, 404],
+    400,
+    401,
+    403,
+    404,
     ...(method === "GET" && !conflicting.has(name) ? [] : [409]),
     ...(body === undefined ? [] : [413, 415]),
     429,

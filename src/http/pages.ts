@@ -12,8 +12,21 @@ export const builtWeb = fileURLToPath(new URL("../../dist/web", import.meta.url)
 
 /** The dashboard's pages, by the first segment of their path. Any other path is answered by its page for unknown paths. */
 const pageNames: ReadonlySet<string> = new Set([
-  ...["", "family", "rigs", "alarms", "rules", "pools", "coins", "energy", "money", "activity", "add", "settings"],
-  ...["users", "hosts", "login"],
+  "",
+  "family",
+  "rigs",
+  "alarms",
+  "rules",
+  "pools",
+  "coins",
+  "energy",
+  "money",
+  "activity",
+  "add",
+  "settings",
+  "users",
+  "hosts",
+  "login",
 ]);
 
 /** Paths of the API and of files, which are never pages. */

@@ -90,7 +90,13 @@ async function retainedBy(settings: MqttSettings, connection: MqttConnection): P
   const [miner, group] = [own.miner("+"), { state: `${base}/group/+/state` }];
   const filters = [
     ...discoveryFilters(prefix),
-    ...[miner.state, miner.availability, group.state, own.summary, own.notifications, own.state, own.info],
+    miner.state,
+    miner.availability,
+    group.state,
+    own.summary,
+    own.notifications,
+    own.state,
+    own.info,
   ];
   const discovery: string[] = [];
   const topics = new Map<string, string>();

@@ -120,9 +120,23 @@ export const openMoneyDays = (sqlite: SqliteConnection): MoneyDays => {
       sqlite.write(() => {
         for (const [key, sums] of batch) {
           upsert.run(
-            ...[key.date, key.minerId, key.groupId, key.coin, key.algorithm, key.currency],
-            ...[sums.seconds, sums.energy, sums.cost, sums.costBtc, sums.revenue, sums.revenueBtc],
-            ...[sums.profit, sums.profitBtc, sums.compared, sums.uncosted, sums.unearned],
+            key.date,
+            key.minerId,
+            key.groupId,
+            key.coin,
+            key.algorithm,
+            key.currency,
+            sums.seconds,
+            sums.energy,
+            sums.cost,
+            sums.costBtc,
+            sums.revenue,
+            sums.revenueBtc,
+            sums.profit,
+            sums.profitBtc,
+            sums.compared,
+            sums.uncosted,
+            sums.unearned,
           );
           if (sums.cost !== null) addCost.run(key.minerId, key.currency, sums.cost);
         }

@@ -82,9 +82,18 @@ export function writeFigures(state: RigState, to: Float64Array, offset: number):
   const readings = reading?.readings;
   const mining = readings?.mining ?? null;
   const figures = [
-    ...[at, missed, energy, startedAt, hashingSince],
-    ...[readings?.hashrate, readings?.hashrateAverage, readings?.hashrateExpected],
-    ...[readings?.power, readings?.temperature, readings?.uptime, mining === null ? null : Number(mining)],
+    at,
+    missed,
+    energy,
+    startedAt,
+    hashingSince,
+    readings?.hashrate,
+    readings?.hashrateAverage,
+    readings?.hashrateExpected,
+    readings?.power,
+    readings?.temperature,
+    readings?.uptime,
+    mining === null ? null : Number(mining),
   ];
   for (let index = 0; index < figuresOfOne; index += 1) to[offset + index] = figures[index] ?? Number.NaN;
 }

@@ -127,7 +127,14 @@ export function Slider(props: SliderProps) {
       {marksOnly ? (
         <output class="slider-value">{shown === null ? "–" : (labelOf(shown) ?? format(shown))}</output>
       ) : (
-        <NumberEntry {...{ label, unit, disabled, scale }} value={shown} onCommit={(each) => onCommit.current(each)} />
+        <NumberEntry
+          label={label}
+          unit={unit}
+          disabled={disabled}
+          scale={scale}
+          value={shown}
+          onCommit={(each) => onCommit.current(each)}
+        />
       )}
     </div>
   );

@@ -56,7 +56,7 @@ export function HistoryCard({ sums }: { sums: Sums }) {
       }
     >
       <Loading from={history}>
-        {(value, known) => <HistoryChart history={value} {...{ sums, figure, known }} />}
+        {(value, known) => <HistoryChart history={value} sums={sums} figure={figure} known={known} />}
       </Loading>
     </Card>
   );

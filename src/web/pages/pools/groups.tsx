@@ -49,7 +49,7 @@ export function PoolGroups() {
                     <Card
                       key={group.id}
                       title={<bdi>{group.name}</bdi>}
-                      actions={<Actions {...{ group, setEdited, setRemoved }} />}
+                      actions={<Actions group={group} setEdited={setEdited} setRemoved={setRemoved} />}
                     >
                       <ol class="pool-order">
                         {group.pools.map((id) => {

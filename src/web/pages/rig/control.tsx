@@ -64,7 +64,7 @@ export function ControlRow({ rig, control, command, send }: ControlProps) {
           </span>
         )}
       </div>
-      <ControlInput {...{ control, name, wanted, isBusy }} labelledBy={id} send={give} />
+      <ControlInput control={control} name={name} wanted={wanted} isBusy={isBusy} labelledBy={id} send={give} />
       <Undo of={undoKey} />
       <p class="hint">{effectText(control)}</p>
       <p class="control-state" role="status">

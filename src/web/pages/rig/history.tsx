@@ -56,7 +56,9 @@ export function RigHistory({ miner, only = metrics, period = lastDay, height = 2
   );
   const live = useLivePoints(miner, key !== "own");
   return (
-    <Loading from={loaded}>{(value, known) => <Curves {...{ miner, only, height, live, known }} {...value} />}</Loading>
+    <Loading from={loaded}>
+      {(value, known) => <Curves miner={miner} only={only} height={height} live={live} known={known} {...value} />}
+    </Loading>
   );
 }
 

@@ -23,7 +23,7 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
       <WorkCard miner={miner} />
     </>
   );
-  const controls = <Controls {...{ miner, commands, known, reload }} />;
+  const controls = <Controls miner={miner} commands={commands} known={known} reload={reload} />;
   // Beside few controls there is place.
   const isShort = controlsOf(miner).length < 4;
   const columns = (

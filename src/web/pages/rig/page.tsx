@@ -52,7 +52,7 @@ function Rig({ id, groups }: { id: number; groups: readonly Group[] | null }) {
         miner === null ? (
           <Gone known={known} />
         ) : (
-          <RigView {...{ miner, groups, commands, known }} reload={rig.reload} />
+          <RigView miner={miner} groups={groups} commands={commands} known={known} reload={rig.reload} />
         )
       }
     </Loading>
@@ -115,7 +115,9 @@ function RigView({ miner, groups, commands, known, reload }: RigViewProps) {
           chosen={chosen}
           hrefOf={(key) => query.hrefWith({ tab: key, period: "", from: "", to: "" })}
         />
-        {chosen === "" ? <Overview {...{ miner, groups, known, reload }} commands={list} /> : null}
+        {chosen === "" ? (
+          <Overview miner={miner} groups={groups} known={known} reload={reload} commands={list} />
+        ) : null}
         {chosen === "devices" ? <Devices miner={miner} /> : null}
         {chosen === "pools" ? <Pools miner={miner} reload={reload} known={known} /> : null}
         {chosen === "history" ? <HistorySection miner={miner} /> : null}

@@ -56,7 +56,8 @@ export function Settings({ miner, reload }: SettingsProps) {
           <>
             <SettingsForm
               key={JSON.stringify(settings)}
-              {...{ miner, settings }}
+              miner={miner}
+              settings={settings}
               focusesSave={hasSaved.current}
               saved={() => {
                 hasSaved.current = true;

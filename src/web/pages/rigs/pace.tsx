@@ -21,11 +21,19 @@ export const Pace = ({ value, change }: PaceProps) => (
     <p class="hint">{t.rigs.paceHint}</p>
     <div class="range">
       <NumberField
-        {...{ label: t.rigs.parallel, min: 1, max: 256, step: 1, value: value.parallel }}
+        label={t.rigs.parallel}
+        min={1}
+        max={256}
+        step={1}
+        value={value.parallel}
         onNumber={(parallel) => change({ parallel: Math.round(parallel) })}
       />
       <NumberField
-        {...{ label: t.rigs.delay, min: 0, max: 3600, step: "any", value: value.delay }}
+        label={t.rigs.delay}
+        min={0}
+        max={3600}
+        step="any"
+        value={value.delay}
         onNumber={(delay) => change({ delay })}
       />
     </div>

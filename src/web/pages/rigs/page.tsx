@@ -76,7 +76,9 @@ export default function Rigs() {
         <TotalsBar listed={listed} view={view} change={change} />
         <JobList />
         {listed.rows.length === 0 ? (
-          <Knowing value={listed}>{(_, known) => <NoneListed {...{ view, change, listed, tree, known }} />}</Knowing>
+          <Knowing value={listed}>
+            {(_, known) => <NoneListed view={view} change={change} listed={listed} tree={tree} known={known} />}
+          </Knowing>
         ) : layout === "table" ? (
           <RigTable {...list} sort={view.sort} descending={view.descending} onSort={sortBy} />
         ) : (

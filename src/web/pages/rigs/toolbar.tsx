@@ -26,7 +26,7 @@ interface ToolbarProps {
 export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
   const [open, setOpen] = useState(false);
   const parts = partsOf(view).filter((part) => part !== "text");
-  const looks = <Looks {...{ view, change, layout, listed, tree }} />;
+  const looks = <Looks view={view} change={change} layout={layout} listed={listed} tree={tree} />;
   return (
     <>
       <search class="rigs-toolbar">

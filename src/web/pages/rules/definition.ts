@@ -4,22 +4,26 @@ export type Definition = Readonly<Record<string, Json>>;
 
 /** The keys of a form of a rule, the most important first. */
 const order = [
-  ...[
-    "name",
-    "key",
-    "enabled",
-    "scope",
-    "when",
-    "weekly",
-    "cron",
-    "timeZone",
-    "lasts",
-    "price",
-    "do",
-    "onClear",
-    "onEnd",
-  ],
-  ...["again", "onGiveUp", "limit", "guard", "inhibitedBy", "manual", "safety"],
+  "name",
+  "key",
+  "enabled",
+  "scope",
+  "when",
+  "weekly",
+  "cron",
+  "timeZone",
+  "lasts",
+  "price",
+  "do",
+  "onClear",
+  "onEnd",
+  "again",
+  "onGiveUp",
+  "limit",
+  "guard",
+  "inhibitedBy",
+  "manual",
+  "safety",
 ];
 
 /** A schema of an object without some of its keys, with the others in an order for people. */

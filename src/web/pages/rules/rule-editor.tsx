@@ -38,7 +38,16 @@ export function RuleEditor({ rule, readyMade, readOnly, onSave }: RuleEditorProp
   const data = useEditorData();
   return (
     <Loading from={data}>
-      {({ schemas, words }) => <Loaded {...{ rule, readyMade, readOnly, onSave, words }} whole={schemas.rule} />}
+      {({ schemas, words }) => (
+        <Loaded
+          rule={rule}
+          readyMade={readyMade}
+          readOnly={readOnly}
+          onSave={onSave}
+          words={words}
+          whole={schemas.rule}
+        />
+      )}
     </Loading>
   );
 }

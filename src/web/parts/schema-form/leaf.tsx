@@ -21,8 +21,11 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
   const { words, mistakes, set } = useForm();
   const unit = words.unit(name, parent);
   const onValue = (next: Json) => set(path, next);
-  if (shape.kind === "flag") return <Flag {...{ label, schema, value, path, action }} />;
-  if (shape.kind === "choices") return <Choices {...{ name, label, schema, shape, value, path, action }} />;
+  if (shape.kind === "flag") return <Flag label={label} schema={schema} value={value} path={path} action={action} />;
+  if (shape.kind === "choices")
+    return (
+      <Choices name={name} label={label} schema={schema} shape={shape} value={value} path={path} action={action} />
+    );
   return (
     <div data-path={pathText(path)}>
       <Field
@@ -38,7 +41,13 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
       >
         {(attributes) => (
           <Control
-            {...{ name, label, shape, value, unit, attributes, onValue }}
+            name={name}
+            label={label}
+            shape={shape}
+            value={value}
+            unit={unit}
+            attributes={attributes}
+            onValue={onValue}
             suggestions={words.suggestions(name, parent)}
           />
         )}
