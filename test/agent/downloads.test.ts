@@ -36,12 +36,19 @@ async function bench(files: Readonly<Record<string, Buffer | string>>, listener?
   const folder = await unpackFolder();
   const downloads = new Downloads({ folder, mirror: null, ca: server.ca });
   const request: DownloadRequest = {
-    ...{ software: "Miner", version: "1.0", executable: "miner" },
-    ...{ url: `${server.url}/miner.tar.gz`, sha256: null, sums: null },
+    software: "Miner",
+    version: "1.0",
+    executable: "miner",
+    url: `${server.url}/miner.tar.gz`,
+    sha256: null,
+    sums: null,
   };
   const signal = new AbortController().signal;
   return {
-    ...{ downloads, folder, request, asked: server.asked },
+    downloads,
+    folder,
+    request,
+    asked: server.asked,
     obtain: (change = {}) => downloads.obtain({ ...request, ...change }, signal),
   };
 }

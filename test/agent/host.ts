@@ -145,7 +145,13 @@ export async function startHost({ folder: given, limits, options, mode }: HostOp
     return lastNumber;
   };
   return {
-    ...{ agent, folder, path, messages, frames, service, state },
+    agent,
+    folder,
+    path,
+    messages,
+    frames,
+    service,
+    state,
     send: (message) => service.message(message),
     ask: (request) => answer({ ...request, n: next() }),
     command: (program) => answer({ t: "command", n: next(), program }),

@@ -67,11 +67,23 @@ test("texts lose secrets, also those that contain others, but not words that hap
 
 test("programs get the variables that drivers need, and none of the agent's own", () => {
   const own = {
-    ...{ PATH: "/bin", HOME: "/home/me", LC_ALL: "C", CUDA_VISIBLE_DEVICES: "0", GPU_MAX_HEAP_SIZE: "100" },
-    ...{ RIGBRIDGE_AGENT_TOKEN: "token", AWS_SECRET: "1", NODE_OPTIONS: "--inspect", LD_PRELOAD: "/x.so" },
+    PATH: "/bin",
+    HOME: "/home/me",
+    LC_ALL: "C",
+    CUDA_VISIBLE_DEVICES: "0",
+    GPU_MAX_HEAP_SIZE: "100",
+    RIGBRIDGE_AGENT_TOKEN: "token",
+    AWS_SECRET: "1",
+    NODE_OPTIONS: "--inspect",
+    LD_PRELOAD: "/x.so",
   };
   expect(programEnvironment(own, "RIGBRIDGE_RUN=1-2")).toEqual({
-    ...{ PATH: "/bin", HOME: "/home/me", LC_ALL: "C", CUDA_VISIBLE_DEVICES: "0", GPU_MAX_HEAP_SIZE: "100" },
-    ...{ CUDA_DEVICE_ORDER: "PCI_BUS_ID", RIGBRIDGE_RUN: "1-2" },
+    PATH: "/bin",
+    HOME: "/home/me",
+    LC_ALL: "C",
+    CUDA_VISIBLE_DEVICES: "0",
+    GPU_MAX_HEAP_SIZE: "100",
+    CUDA_DEVICE_ORDER: "PCI_BUS_ID",
+    RIGBRIDGE_RUN: "1-2",
   });
 });

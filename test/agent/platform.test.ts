@@ -76,7 +76,9 @@ test("a process that is exiting has not ended: it may still hold a port or a GPU
 test("what a program has started remains until it has ended, also while it is exiting", async () => {
   const env = { ...process.env, RIGBRIDGE_RUN: "test-2" };
   const parent = spawn("/bin/sh", ["-c", '"$0" -e "$1" & wait', process.execPath, large], {
-    ...{ stdio: ["ignore", "pipe", "ignore"], detached: true, env },
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+    env,
   });
   const pid = parent.pid ?? 0;
   onTestFinished(() => linux.signalGroup(pid, "SIGKILL"));

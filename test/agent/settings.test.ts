@@ -29,7 +29,10 @@ test("without a file nothing is allowed but programs in the agent's own folder",
   const { allow, rebootCommand, insecure, ca, mirror } = await readAgentSettings(null, { ...given, data: folder }, {});
   expect({ allow, rebootCommand, insecure, ca, mirror }).toEqual({
     allow: { folders: undefined, downloads: false, reboot: false, gpuSettings: false },
-    ...{ rebootCommand: undefined, insecure: false, ca: null, mirror: null },
+    rebootCommand: undefined,
+    insecure: false,
+    ca: null,
+    mirror: null,
   });
 });
 

@@ -12,8 +12,12 @@ const heap = (): number => {
 };
 
 const figuresOf = (id: number, turn: number) => ({
-  ...{ hashrate: 1e14 + id + turn * 1e9, hashrateExpected: 1e14, power: 3000 + (turn % 7), uptime: 10_000 + turn * 10 },
-  ...{ temperature: 60 + ((id + turn) % 9), temperatureIn: 20 + (turn % 3) },
+  hashrate: 1e14 + id + turn * 1e9,
+  hashrateExpected: 1e14,
+  power: 3000 + (turn % 7),
+  uptime: 10_000 + turn * 10,
+  temperature: 60 + ((id + turn) % 9),
+  temperatureIn: 20 + (turn % 3),
   shares: { accepted: turn * 10, rejected: turn, hardwareErrors: 0 },
 });
 
@@ -39,7 +43,10 @@ answering({
   states: async (input) => {
     const miners = z.int().parse(input);
     const firing = twentyRules.map(({ key }) => ({
-      ...{ key, guard: false, when: { all: [{ offline: true }] }, do: [{ wait: 1 }] },
+      key,
+      guard: false,
+      when: { all: [{ offline: true }] },
+      do: [{ wait: 1 }],
       limit: { repeat: "1h" },
     }));
     const clocks = twoClocks();

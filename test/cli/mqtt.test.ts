@@ -212,6 +212,7 @@ test("rigbridge mqtt --retract says why it cannot work", async () => {
   expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining("0 topics of Rigbridge") });
   expect((await retainedAt(url)).size).toBe(2);
   expect(await rigbridge(["mqtt", "--dry-run", "--broker", url])).toMatchObject({
-    ...{ code: 1, stderr: expect.stringContaining("--dry-run: is only for --retract") },
+    code: 1,
+    stderr: expect.stringContaining("--dry-run: is only for --retract"),
   });
 });

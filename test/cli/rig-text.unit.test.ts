@@ -5,18 +5,28 @@ import { hanging, pairs, table } from "../../src/cli/table.ts";
 import { type Control, unknownReadings } from "../../src/contract/readings.ts";
 
 const control: Control = {
-  ...{ key: "mode", kind: "choice", unit: null, min: null, max: null, step: null, value: "mode 17" },
-  ...{
-    options: Array.from({ length: 40 }, (_, mode) => `mode ${mode}`),
-    lasting: true,
-    restartsMining: true,
-    seconds: 1,
-  },
+  key: "mode",
+  kind: "choice",
+  unit: null,
+  min: null,
+  max: null,
+  step: null,
+  value: "mode 17",
+  options: Array.from({ length: 40 }, (_, mode) => `mode ${mode}`),
+  lasting: true,
+  restartsMining: true,
+  seconds: 1,
 };
 const pool: RigReport["pools"][number] = {
   url: "stratum+ssl://a-rather-long-name.of-a-pool.example.com:3333",
   worker: `bc1q${"x".repeat(58)}.a-worker`,
-  ...{ status: "enabled", active: true, priority: 0, quota: null, accepted: 1_234_567, rejected: 12_345, stale: null },
+  status: "enabled",
+  active: true,
+  priority: 0,
+  quota: null,
+  accepted: 1_234_567,
+  rejected: 12_345,
+  stale: null,
 };
 
 /** A rig with long values everywhere. */
@@ -27,19 +37,31 @@ const wordy: RigReport = {
     text: "The board at the back is too hot, so it waits until it has cooled down by 10 °C or more",
   },
   identity: {
-    ...{ make: "Antminer", model: "Antminer S19k Pro", firmware: "2025.9.8.152528", mac: "02:51:00:00:00:02" },
-    ...{
-      hostname: "a-host-name-that-somebody-gave-it.in-a-long-domain.of-the-farm.example.com",
-      serial: "S".repeat(90),
-    },
+    make: "Antminer",
+    model: "Antminer S19k Pro",
+    firmware: "2025.9.8.152528",
+    mac: "02:51:00:00:00:02",
+    hostname: "a-host-name-that-somebody-gave-it.in-a-long-domain.of-the-farm.example.com",
+    serial: "S".repeat(90),
   },
   readings: {
     ...unknownReadings(),
-    ...{ hashrate: 122.11e12, hashrateAverage: 130.89e12, hashrateExpected: 121.69e12, power: 2907, powerLimit: 2879 },
+    hashrate: 122.11e12,
+    hashrateAverage: 130.89e12,
+    hashrateExpected: 121.69e12,
+    power: 2907,
+    powerLimit: 2879,
     boards: [
       {
-        ...{ slot: 0, hashrate: 139.89e12, temperature: 62, chipTemperature: 81, chips: 108, chipsExpected: 108 },
-        ...{ frequency: 590e6, voltage: 13.5, serial: null },
+        slot: 0,
+        hashrate: 139.89e12,
+        temperature: 62,
+        chipTemperature: 81,
+        chips: 108,
+        chipsExpected: 108,
+        frequency: 590e6,
+        voltage: 13.5,
+        serial: null,
       },
     ],
     notes: ["a note ".repeat(40).trim()],

@@ -61,7 +61,12 @@ describe("a program that a file declares", () => {
     const { entry, path } = first({ id: "BzMiner", download });
     expect([path, entry.name, entry.api]).toEqual([null, "BzMiner", "bzminer"]);
     expect(downloadOf(entry, "linux-arm64")).toEqual({
-      ...{ software: "BzMiner", version: "25.0", url: download.url, sha256, sums: null, executable: "bzminer" },
+      software: "BzMiner",
+      version: "25.0",
+      url: download.url,
+      sha256,
+      sums: null,
+      executable: "bzminer",
     });
     expect(findings({ id: "BzMiner", path: "/opt/bz", api: "ccminer", arguments: [] })).toEqual([
       "software.0.api cannot be changed for BzMiner, which is in the catalogue; use an id of your own",

@@ -16,7 +16,8 @@ const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 const fifty = "x".repeat(50);
 const chain = (times: number): string => `"${fifty}"${`.split("").map(x, "${fifty}").join("")`.repeat(times)} == "a"`;
 const rule = (times: number) => ({
-  ...{ key: `chain-${times}`, when: { all: [{ offline: true }], where: chain(times) } },
+  key: `chain-${times}`,
+  when: { all: [{ offline: true }], where: chain(times) },
   do: [{ action: "restart" }],
 });
 

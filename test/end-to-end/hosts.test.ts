@@ -19,7 +19,10 @@ import { until } from "../until.ts";
 const key = "key-of-the-service-1";
 const isReady = { service: /is ready at|"msg":"[^"]*ready/, agent: /The agent of this host is ready/ };
 const xmrig = {
-  ...{ softwareType: "XmrigMiner", poolId: 1, algorithm: "randomx", softwareAutoDownload: false },
+  softwareType: "XmrigMiner",
+  poolId: 1,
+  algorithm: "randomx",
+  softwareAutoDownload: false,
   commandLineParams: "--double-warm",
 };
 const pool = "stratum+tcp://xmr.example.com:3333";
@@ -97,7 +100,8 @@ async function killAgent(): Promise<void> {
 async function ask<T>(method: string, path: string, body?: object): Promise<T> {
   const headers = { "x-api-key": key, "content-type": "application/json" };
   const response = await fetch(`${url}${path}`, {
-    ...{ method, headers },
+    method,
+    headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();

@@ -40,7 +40,8 @@ async function startOwnHost() {
   };
   const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      ...{ method, headers: { "x-api-key": key, "content-type": "application/json" } },
+      method,
+      headers: { "x-api-key": key, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -61,8 +62,13 @@ test("the service's own machine runs a program, restarts it, adopts it after kil
   const [host] = await ask<Host[]>("GET", "/api/hosts");
   expect(host?.agent).toMatchObject({ connected: true, permissions: { downloads: false, reboot: false } });
   await ask("POST", "/api/managedminers", {
-    ...{ hostId: host?.id, softwareType: "XmrigMiner", poolId: 1, algorithm: "randomx" },
-    ...{ softwareAutoDownload: false, softwarePath, commandLineParams: "--double-warm" },
+    hostId: host?.id,
+    softwareType: "XmrigMiner",
+    poolId: 1,
+    algorithm: "randomx",
+    softwareAutoDownload: false,
+    softwarePath,
+    commandLineParams: "--double-warm",
   });
   await shows("Stopped");
   expect(await processes()).toEqual([]);

@@ -166,7 +166,10 @@ const inputs: Readonly<Record<OperationName, object>> = {
   listChannels: {},
   testChannel: { key: "phone" },
   addChannel: {
-    ...{ key: "program", type: "webhook", url: `http://127.103.41.5:1/${words.channel}`, secret: words.channel },
+    key: "program",
+    type: "webhook",
+    url: `http://127.103.41.5:1/${words.channel}`,
+    secret: words.channel,
   },
   changeChannel: { key: "program", secret: words.channel },
   deleteChannel: { key: "none" },

@@ -41,8 +41,17 @@ test("a command of Node-RED may have a unit too", () => {
 
 const { statusInfo, progressInfo } = miner();
 const pool: MinerPool = {
-  ...{ id: 0, minerID: 1, minerName: "Rig 1", name: "", coinName: "", statusInfo, progressInfo },
-  ...{ canRemove: true, canDisable: true, canEnable: true, canPrioritize: true },
+  id: 0,
+  minerID: 1,
+  minerName: "Rig 1",
+  name: "",
+  coinName: "",
+  statusInfo,
+  progressInfo,
+  canRemove: true,
+  canDisable: true,
+  canEnable: true,
+  canPrioritize: true,
   additionalInfo: { displayUrl: "pool.example.com:3333", worker: "w" },
   priorityInfo: { priority: 0, quota: 0 },
 };

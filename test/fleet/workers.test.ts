@@ -125,7 +125,10 @@ describe("a worker thread that", () => {
     const store = await openStore({ file: ":memory:", now: Date.now });
     closers.push(() => store.close());
     const executor = new CommandExecutor(watched.poller, store, pino({ level: "silent" }), {
-      ...{ queueMs: 60_000, requestMs: 20_000, answerMs: 5_000, changeMs: 3_000 },
+      queueMs: 60_000,
+      requestMs: 20_000,
+      answerMs: 5_000,
+      changeMs: 3_000,
     });
     closers.push(() => executor.close());
     const { writes } = simulated.requests;

@@ -28,7 +28,8 @@ test("a rig that makes the service inside fail stops nothing else: another rig i
         { address: good?.address, name: "Sound", interval: 1 },
       ],
     },
-    ...{ options, env },
+    options,
+    env,
   });
   onTestFinished(() => homebridge.close());
   await homebridge.until(/miner \d+ cannot be shown: TypeError: an invented fault/);

@@ -78,8 +78,13 @@ export function miner(changes: Partial<Miner> = {}): Miner {
     readings: readings({ hashrate: 1e12, mining: true }),
     controls: [control("mining", { kind: "switch", value: true })],
     money: {
-      ...{ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
-      ...{ electricityPrice: null, breakEvenPrice: null, energyCost: null },
+      revenuePerDay: null,
+      costPerDay: null,
+      profitPerDay: null,
+      currency: null,
+      electricityPrice: null,
+      breakEvenPrice: null,
+      energyCost: null,
     },
     heating: null,
     power: { heldBy: null, max: null },
@@ -136,7 +141,9 @@ export const notAsked = (changes: Partial<Miner> = {}): Miner =>
   });
 
 export const farmOf = (miners: readonly Miner[], groups: Farm["groups"] = []): Farm => ({
-  ...{ miners, groups, rules: [] },
+  miners,
+  groups,
+  rules: [],
   energies: {},
   rulesRunOnEach: true,
   hidden: new Set(),

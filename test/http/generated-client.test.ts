@@ -36,8 +36,11 @@ test("a client that swagger-typescript-api makes of the document is typed, and c
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "openapi.json"), JSON.stringify(openApiDocument("1.2.3")));
   await generateApi({
-    ...{ input: join(folder, "openapi.json"), output: folder, fileName: "client.ts" },
-    ...{ silent: true, extractRequestParams: false },
+    input: join(folder, "openapi.json"),
+    output: folder,
+    fileName: "client.ts",
+    silent: true,
+    extractRequestParams: false,
   });
   await writeFile(join(folder, "use.ts"), use);
   const require = createRequire(import.meta.url);

@@ -21,7 +21,8 @@ async function serve() {
   const send = async (path: string, given: string | undefined, body = "", method = "POST") => {
     const headers = given === undefined ? {} : { "x-hook-secret": given };
     const response = await fetch(`http://${host}:${port}${path}`, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(method === "GET" ? {} : { body }),
     });
     return response.status;

@@ -6,15 +6,39 @@ import { withHostGpus } from "../../src/link/programs/gpu-figures.ts";
 import { gpu } from "../service/hosts/agent-double.ts";
 
 const device = (bus: number | null, known: Partial<DeviceReading> = {}): DeviceReading => ({
-  ...{ kind: "gpu", name: `GPU ${bus}`, status: "enabled", hashrate: 1, hashrateAverage: 1, temperature: null },
-  ...{ fanRpm: null, fanPercent: null, clock: null, memoryClock: null, voltage: null, activity: null, powertune: null },
-  ...{ intensity: null, accepted: null, rejected: null, hardwareErrors: null, workUtility: null, power: null },
-  ...{ memoryTemperature: null, bus },
+  kind: "gpu",
+  name: `GPU ${bus}`,
+  status: "enabled",
+  hashrate: 1,
+  hashrateAverage: 1,
+  temperature: null,
+  fanRpm: null,
+  fanPercent: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  accepted: null,
+  rejected: null,
+  hardwareErrors: null,
+  workUtility: null,
+  power: null,
+  memoryTemperature: null,
+  bus,
   ...known,
 });
 const reading = (devices: readonly DeviceReading[], known: Partial<Reading["readings"]> = {}): Reading => ({
-  ...{ identity: unknownIdentity, readings: { ...unknownReadings(), ...known }, pools: [], devices, controls: [] },
-  ...{ poolActions: [], software: null, logInterval: null, workUtility: null },
+  identity: unknownIdentity,
+  readings: { ...unknownReadings(), ...known },
+  pools: [],
+  devices,
+  controls: [],
+  poolActions: [],
+  software: null,
+  logInterval: null,
+  workUtility: null,
 });
 
 test("a program's cards get the host's figures of the same bus, where they have none", () => {

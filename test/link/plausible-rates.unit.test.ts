@@ -10,7 +10,13 @@ import { hardware } from "../../src/simulator/hardware.ts";
 const reading = (make: string, model: string, readings: Partial<RigReadings>): Reading => ({
   identity: { ...unknownIdentity, make, model },
   readings: { ...unknownReadings(), mining: true, uptime: 3_600, ...readings },
-  ...{ pools: [], devices: [], controls: [], poolActions: [], software: null, logInterval: null, workUtility: null },
+  pools: [],
+  devices: [],
+  controls: [],
+  poolActions: [],
+  software: null,
+  logInterval: null,
+  workUtility: null,
 });
 
 const checked = (make: string, model: string, readings: Partial<RigReadings>): RigReadings =>

@@ -6,8 +6,15 @@ import { unknownIdentity } from "../../src/link/identity.ts";
 import { haltOf, reasonIn } from "../../src/link/reason.ts";
 
 const pool = (status: PoolReading["status"], devFee = false): PoolReading => ({
-  ...{ index: 0, url: "stratum+tcp://one.example.com:3333", worker: "w", active: false, priority: 0, quota: null },
-  ...{ accepted: null, rejected: null, stale: null },
+  index: 0,
+  url: "stratum+tcp://one.example.com:3333",
+  worker: "w",
+  active: false,
+  priority: 0,
+  quota: null,
+  accepted: null,
+  rejected: null,
+  stale: null,
   status,
   devFee,
 });
@@ -15,8 +22,13 @@ const pool = (status: PoolReading["status"], devFee = false): PoolReading => ({
 const read = (readings: Partial<RigReadings>, also: Partial<Reading> = {}): Reading => ({
   identity: unknownIdentity,
   readings: { ...unknownReadings(), uptime: 3_600, ...readings },
-  ...{ pools: [pool("enabled")], devices: [], controls: [], poolActions: [] },
-  ...{ software: null, logInterval: null, workUtility: null },
+  pools: [pool("enabled")],
+  devices: [],
+  controls: [],
+  poolActions: [],
+  software: null,
+  logInterval: null,
+  workUtility: null,
   ...also,
 });
 

@@ -39,7 +39,12 @@ async function bridged(base: string, options: Partial<BridgeOptions> & { readonl
     url: mosquitto.url,
   };
   const bridge = await startBridge({
-    ...{ service: opened.service, settings, log, version: "1.2.3", unitsFile: null, reconnectDelays: quick },
+    service: opened.service,
+    settings,
+    log,
+    version: "1.2.3",
+    unitsFile: null,
+    reconnectDelays: quick,
     ...more,
   });
   cleanup.push(() => bridge.close());
@@ -78,7 +83,9 @@ describe("the device of the bridge", () => {
     const info = await listener.until(({ topic }) => topic === "logged/bridge/info", from);
     expect(json(info).log_level).toBe("debug");
     expect(await ask("log_level/set", '{"value": "loud", "transaction": 3}')).toMatchObject({
-      ...{ status: "error", code: "input.invalid", transaction: 3 },
+      status: "error",
+      code: "input.invalid",
+      transaction: 3,
       error: "log_level: must be one of trace, debug, info, warn, error, fatal, silent",
     });
     expect(log.level).toBe("debug");
@@ -124,7 +131,10 @@ test("the birth message is expected at its own topic, whatever the prefix", asyn
     const wanted = { url: mosquitto.url, base, clientId: base, homeAssistant };
     const bridge = await startBridge({
       settings: { ...MqttSettings.parse(wanted), url: mosquitto.url },
-      ...{ service: opened.service, log: pino({ level: "silent" }), version: "1.2.3", unitsFile: null },
+      service: opened.service,
+      log: pino({ level: "silent" }),
+      version: "1.2.3",
+      unitsFile: null,
     });
     cleanup.push(() => bridge.close());
     await listener.until(({ topic }) => topic === `ha/device/${base}_farm/config`);

@@ -62,8 +62,11 @@ describe.each(kinds)("over $name", ({ open, isReference }) => {
     expect(info.operations.includes("getHistory")).toBe(!isReference);
     expect(JSON.parse(all.get("home/rigs/summary") ?? "")).toMatchObject({ miners: miners.length });
     expect(JSON.parse(all.get("home/rigs/notifications") ?? "")).toEqual({
-      ...{ count: expect.any(Number), unacknowledged: expect.any(Number) },
-      ...{ open: expect.any(Number), alarms: expect.any(Number), critical: expect.any(Number) },
+      count: expect.any(Number),
+      unacknowledged: expect.any(Number),
+      open: expect.any(Number),
+      alarms: expect.any(Number),
+      critical: expect.any(Number),
     });
     for (const { uid, name, isOffline } of miners) {
       expect(JSON.parse(all.get(`home/rigs/miner/${uid}/state`) ?? "")).toMatchObject({ name });

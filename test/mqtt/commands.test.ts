@@ -140,7 +140,8 @@ describe("a command", () => {
     const locate = '{"action": "Locate", "on": "Off"}';
     expect(await ask(`miner/${whatsminer.uid}/action`, locate)).toMatchObject({ status: "ok" });
     expect(await ask(frequency, "5 kW")).toMatchObject({
-      ...{ status: "error", code: "input.invalid" },
+      status: "error",
+      code: "input.invalid",
       error: expect.stringContaining('must be in MHz or GHz, not in "kW"'),
     });
     expect(await ask(`miner/${whatsminer.uid}/power_limit/set`, "2,800")).toMatchObject({
@@ -208,7 +209,8 @@ describe("a command", () => {
       status: "ok",
     });
     expect(await ask("farm/board_9/set", "ON")).toMatchObject({
-      ...{ code: "control.absent", error: "No miner of this farm has that control" },
+      code: "control.absent",
+      error: "No miner of this farm has that control",
     });
   });
 });
@@ -220,7 +222,8 @@ test("a command cannot exceed the maximum of a room", async () => {
   const before = await control(whatsminer.id, "power_limit");
   for (const property of ["power_limit", "power_target"])
     expect(await ask(`miner/${whatsminer.uid}/${property}/set`, "3300")).toMatchObject({
-      ...{ status: "error", code: "not.possible" },
+      status: "error",
+      code: "not.possible",
       error: expect.stringContaining(`Hall may take ${max} W at most`),
     });
   expect(await control(whatsminer.id, "power_limit")).toBe(before);

@@ -149,8 +149,23 @@ const pressed: Json = {
 const gone: Json = { platform: "sensor" };
 
 const components: Json = {
-  ...{ rate, power, energy, status, started, profit, problem, mining, limit, mode, reboot, found, room, label },
-  ...{ firmware, pressed, gone },
+  rate,
+  power,
+  energy,
+  status,
+  started,
+  profit,
+  problem,
+  mining,
+  limit,
+  mode,
+  reboot,
+  found,
+  room,
+  label,
+  firmware,
+  pressed,
+  gone,
 };
 
 const payload = (change: Json = {}): string => JSON.stringify({ ...root, components, ...change });
@@ -588,9 +603,22 @@ describe("several devices are refused", () => {
 
 describe("a state", () => {
   const state: Json = {
-    ...{ rate: 95.2, power: 3250, energy: 12.5, status: "mining", started: "2026-11-20T08:00:00.000Z", profit: -0.4 },
-    ...{ problem: "no", mining: "ON", limit: 3000, mode: "eco", room_mode: "heat", room_temperature: 20.5 },
-    ...{ room_target: 21, room_action: "heating", label: "left", firmware: "1.2" },
+    rate: 95.2,
+    power: 3250,
+    energy: 12.5,
+    status: "mining",
+    started: "2026-11-20T08:00:00.000Z",
+    profit: -0.4,
+    problem: "no",
+    mining: "ON",
+    limit: 3000,
+    mode: "eco",
+    room_mode: "heat",
+    room_temperature: 20.5,
+    room_target: 21,
+    room_action: "heating",
+    label: "left",
+    firmware: "1.2",
   };
   const refused = (change: Json): string[] => checkState(payload(), JSON.stringify({ ...state, ...change }));
 

@@ -18,7 +18,8 @@ test("a group has the hash rate of its one algorithm, the farm of two has none, 
   const config = {
     groups: [{ name: "Bitcoin" }, { name: "Monero" }],
     pools: [{ name: "Solo", url: "stratum+tcp://pool.example.com:3333", coin: "BTC" }],
-    ...{ rates: { btc: 90_000 }, electricity: { price: 0.3 } },
+    rates: { btc: 90_000 },
+    electricity: { price: 0.3 },
   };
   const [bench, mosquitto] = await Promise.all([openBench({ rigs, config }), startMosquitto()]);
   await bench.service.saveCoin({ shortName: "BTC", profit: 5e-9 }, caller);
@@ -51,7 +52,8 @@ test("a group has the hash rate of its one algorithm, the farm of two has none, 
   });
   expect(await sumsAt(`rigbridge/group/${monero?.id}/state`, 1)).toMatchObject({ hashrate: cpu?.readings.hashrate });
   expect(await sumsAt("rigbridge/summary", 3)).toMatchObject({
-    ...{ hashrate: null, hashrate_display: null },
+    hashrate: null,
+    hashrate_display: null,
     profit: expect.closeTo(profitPerDay ?? Number.NaN, 6),
     miners_without_profit: 2,
   });

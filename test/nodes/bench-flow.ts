@@ -98,7 +98,10 @@ function record(node: Node, recorded: Recorded): void {
   const { _complete: complete } = z.object({ _complete: z.function() }).parse(node);
   Reflect.set(node, "_complete", (msg: NodeMessage, failure?: Error) => {
     // Node-RED delivers what the node has sent in the next turn.
-    if (failure === undefined) setImmediate(() => void (recorded.completed += 1));
+    if (failure === undefined)
+      setImmediate(() => {
+        recorded.completed += 1;
+      });
     Reflect.apply(complete, node, [msg, failure]);
   });
 }

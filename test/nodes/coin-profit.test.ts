@@ -92,8 +92,17 @@ describe.each(serviceKinds)("coin profit on $name", (kind) => {
   test("adds a coin from fields, and omits empty ones", async () => {
     const service = await openService(kind);
     const bench = await open(service, {
-      ...{ action: "add", coin: "ABC", coinName: "Abacus", algorithm: "sha256", worth: "market", currency: "usd" },
-      ...{ difficulty: "1000", difficultyType: "num", reward: "payload.reward", rewardType: "msg", price: "0.02" },
+      action: "add",
+      coin: "ABC",
+      coinName: "Abacus",
+      algorithm: "sha256",
+      worth: "market",
+      currency: "usd",
+      difficulty: "1000",
+      difficultyType: "num",
+      reward: "payload.reward",
+      rewardType: "msg",
+      price: "0.02",
       profit: "not sent",
     });
     expect(await bench.ask({ payload: { reward: 3.125 } })).toMatchObject(done("ABC"));

@@ -13,8 +13,17 @@ test("every command and every reason against one has a label, and none is to spa
 
 test("boards are offered by the slots that a miner has", () => {
   const control: Miner["controls"][number] = {
-    ...{ key: "board_2", kind: "switch", unit: null, min: null, max: null, step: null, options: null, value: true },
-    ...{ lasting: false, restartsMining: false, seconds: 1 },
+    key: "board_2",
+    kind: "switch",
+    unit: null,
+    min: null,
+    max: null,
+    step: null,
+    options: null,
+    value: true,
+    lasting: false,
+    restartsMining: false,
+    seconds: 1,
   };
   const names = offers([miner({ controls: [control] })], new Set(["minerAction"])).map(({ value }) => value);
   expect(names.filter((name) => name.startsWith("board"))).toEqual(["board_2"]);

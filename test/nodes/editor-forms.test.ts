@@ -71,8 +71,15 @@ describe.each(versions)("the editor of Node-RED %i", (version) => {
         { id: "tab", type: "tab", label: "Test" },
         { ...exampleService, id: "own", mode: "inside", rigs: [{ address: "127.0.0.1:9", name: "", group: "" }] },
         {
-          ...{ id: "get", type: "rigbridge-miner-get", z: "tab", version: 1, service: "own", scope: "all" },
-          ...{ x: 200, y: 100, wires: [[]] },
+          id: "get",
+          type: "rigbridge-miner-get",
+          z: "tab",
+          version: 1,
+          service: "own",
+          scope: "all",
+          x: 200,
+          y: 100,
+          wires: [[]],
         },
       ]);
       await page.reload();

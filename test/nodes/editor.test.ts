@@ -131,8 +131,16 @@ describe("Node-RED's editor", () => {
     "shows every dialog in $language, with help, in a $theme theme",
     async ({ language, theme }) => {
       const flow = nodes.map(({ type }, index) => ({
-        ...{ id: `n-${index}`, type, z: "tab", x: 200, y: 80 + index * 60, version: 1, service: "service", wires: [] },
-        ...{ scope: "all", action: "restart" },
+        id: `n-${index}`,
+        type,
+        z: "tab",
+        x: 200,
+        y: 80 + index * 60,
+        version: 1,
+        service: "service",
+        wires: [],
+        scope: "all",
+        action: "restart",
       }));
       await red.deploy([tab, service.node, ...flow], service.credentials);
       await withEditor({ language, isDark: theme === "dark" }, async (editor) => {

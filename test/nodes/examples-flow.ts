@@ -19,7 +19,11 @@ export type ExampleName = (typeof examples)[number];
 
 /** The service of all examples, which the editor adds. */
 export const exampleService = {
-  ...{ id: "5b1f0c72d4a8e936", type: "rigbridge-service", version: 1, name: "", mode: "elsewhere" },
+  id: "5b1f0c72d4a8e936",
+  type: "rigbridge-service",
+  version: 1,
+  name: "",
+  mode: "elsewhere",
   url: "http://127.0.0.1:17790",
 } as const;
 
@@ -103,12 +107,29 @@ export async function runExamples(
 /** Shows a test how the service sees its miners. */
 const observers = (z: string | undefined, service: string | undefined): FlowNode[] => [
   {
-    ...{ id: "observer", type: "rigbridge-miner-in", name: "observer", z, service, version: 1, scope: "all" },
-    ...{ when: "every", interval: 1, repeat: true, output: "together", wires: [["observed"]] },
+    id: "observer",
+    type: "rigbridge-miner-in",
+    name: "observer",
+    z,
+    service,
+    version: 1,
+    scope: "all",
+    when: "every",
+    interval: 1,
+    repeat: true,
+    output: "together",
+    wires: [["observed"]],
   },
   {
-    ...{ id: "observed", type: "debug", name: "observed", z, active: true, tosidebar: true, complete: "true" },
-    ...{ targetType: "full", wires: [] },
+    id: "observed",
+    type: "debug",
+    name: "observed",
+    z,
+    active: true,
+    tosidebar: true,
+    complete: "true",
+    targetType: "full",
+    wires: [],
   },
 ];
 

@@ -121,7 +121,12 @@ describe("a miner action", () => {
   test("skips the miners that cannot execute the command, if configured, and says how many", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, {
-      ...{ scope: "all", action: "frequency", value: "500", ableOnly: true, dryRun: true, output: "together" },
+      scope: "all",
+      action: "frequency",
+      value: "500",
+      ableOnly: true,
+      dryRun: true,
+      output: "together",
     });
     bench.send("action", {});
     await until(() => bench.recorded("out").messages.length === 1, "the report", {
@@ -137,15 +142,13 @@ describe("a miner action", () => {
   test("fails if none of the miners can execute the command, and never shows an earlier result in between", async () => {
     const service = await openService({ open: openElsewhere });
     const bench = await openConnected(service, {
-      ...{
-        scope: "group",
-        group: "Hall B",
-        action: "what",
-        actionType: "msg",
-        value: "500",
-        ableOnly: true,
-        dryRun: true,
-      },
+      scope: "group",
+      group: "Hall B",
+      action: "what",
+      actionType: "msg",
+      value: "500",
+      ableOnly: true,
+      dryRun: true,
     });
     bench.send("action", { what: "restart" });
     await until(() => bench.recorded("action").completed === 1, "the restart to be possible");

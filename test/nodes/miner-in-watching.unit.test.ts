@@ -30,8 +30,17 @@ describe("the state of a miner", () => {
     const group = { id: 3, name: "Hall", parentId: 0 };
     const state = minerState({ ...hashing(1, 9e11), groupId: 3 }, [group]);
     expect(state).toMatchObject({
-      ...{ id: 1, uid: "025100000001", name: "Rig 1", group: "Hall", online: true, stale: false, status: "mining" },
-      ...{ hashrate: 9e11, hashrate_expected: 1e12, power: null, mining: true },
+      id: 1,
+      uid: "025100000001",
+      name: "Rig 1",
+      group: "Hall",
+      online: true,
+      stale: false,
+      status: "mining",
+      hashrate: 9e11,
+      hashrate_expected: 1e12,
+      power: null,
+      mining: true,
     });
     expect(Object.values(state).every((value) => value === null || typeof value !== "object")).toBe(true);
   });
@@ -190,7 +199,11 @@ describe("an interval", () => {
     const clock = new HeldClock();
     const sent: [number, number | null][][] = [];
     const every = new IntervalReporter({
-      ...{ intervalMs: 30_000, repeat: false, together: false, clock, ...changes },
+      intervalMs: 30_000,
+      repeat: false,
+      together: false,
+      clock,
+      ...changes,
       message: (each) => minerMessage(each, []),
       send: (messages) => sent.push(messages.map(({ miner: { id, readings } }) => [id, readings.hashrate])),
     });
@@ -284,8 +297,16 @@ describe("the watched miners", () => {
     miners: new Map(miners.map((each) => [each.id, each])),
     groups: [{ id: 3, name: "Hall", parentId: 0 }],
     summary: {
-      ...{ runningCount: 0, totalCount: 0, gpuCount: 0, pgaCount: 0, asicCount: 0, exchangeRate: "" },
-      ...{ revenuePerDay: "", revenuePerMonth: "", coinList: [], algorithmList: [] },
+      runningCount: 0,
+      totalCount: 0,
+      gpuCount: 0,
+      pgaCount: 0,
+      asicCount: 0,
+      exchangeRate: "",
+      revenuePerDay: "",
+      revenuePerMonth: "",
+      coinList: [],
+      algorithmList: [],
       metaData: { updated: "", edition: "", version: "", infoList: [], warningList: [] },
     },
     features: new Set(),

@@ -81,8 +81,16 @@ describe.each(serviceKinds)("a miner in on $name", (kind) => {
   test("reports a crossed limit at output 1, once, and shows the number of miners", async () => {
     const service = await openService(kind);
     const bench = await open(service, {
-      ...{ scope: "miners", miners: service.steered, when: "threshold", hold: 1, hysteresis: 0 },
-      ...{ property: "hashrate", is: "above", threshold: "0", basis: "value", unit: "GH/s" },
+      scope: "miners",
+      miners: service.steered,
+      when: "threshold",
+      hold: 1,
+      hysteresis: 0,
+      property: "hashrate",
+      is: "above",
+      threshold: "0",
+      basis: "value",
+      unit: "GH/s",
     });
     await got(bench, 1, "the message that the hash rate exceeds the limit");
     expect(bench.recorded("out").messages[0]).toMatchObject({

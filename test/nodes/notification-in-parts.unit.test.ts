@@ -12,7 +12,12 @@ import { english } from "./english.ts";
 import { HeldClock } from "./held-clock.ts";
 
 const notification = (id: number, changed: Partial<Notification> = {}): Notification => ({
-  ...{ id, minerId: null, minerName: "Rig A", title: null, source: "System", message: `Message ${id}` },
+  id,
+  minerId: null,
+  minerName: "Rig A",
+  title: null,
+  source: "System",
+  message: `Message ${id}`,
   timeUtc: new Date(1_700_000_000_000 + id * 1000).toISOString(),
   time: `2026-01-01 00:00:${String(id).padStart(2, "0")}`,
   isAcknowledged: false,
@@ -158,7 +163,10 @@ describe("the messages over the limit", () => {
     const warned: string[] = [];
     const status = { done: (text: string) => shown.push(text), failed: (text: string) => shown.push(`! ${text}`) };
     const sender = new MessageSender({
-      ...{ limit: 2, clock, translate: english, status },
+      limit: 2,
+      clock,
+      translate: english,
+      status,
       send: (msg) => sent.push(msg),
       warn: (text) => warned.push(text),
     });

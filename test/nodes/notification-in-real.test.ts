@@ -15,20 +15,40 @@ afterEach(async () => {
 
 /** A debug node that shows complete messages. */
 const shown = (id: string): FlowNode => ({
-  ...{ id, type: "debug", z: "tab", active: true, tosidebar: true, complete: "true", targetType: "full", wires: [] },
+  id,
+  type: "debug",
+  z: "tab",
+  active: true,
+  tosidebar: true,
+  complete: "true",
+  targetType: "full",
+  wires: [],
 });
 
 const flowFor = (service: OpenedElsewhere, fields: Readonly<Record<string, unknown>> = {}): FlowNode[] => [
   { id: "tab", type: "tab", label: "Test" },
   service.node,
   {
-    ...{ id: "notices", type: "rigbridge-notification-in", z: "tab", version: 1, service: "service", scope: "all" },
-    ...{ interval: 1, wires: [["out"]], ...fields },
+    id: "notices",
+    type: "rigbridge-notification-in",
+    z: "tab",
+    version: 1,
+    service: "service",
+    scope: "all",
+    interval: 1,
+    wires: [["out"]],
+    ...fields,
   },
   { id: "inject", type: "inject", z: "tab", props: [], wires: [["coin"]] },
   {
-    ...{ id: "coin", type: "rigbridge-coin-profit", z: "tab", version: 1, service: "service", wires: [["out"]] },
-    ...{ action: "payload", actionType: "msg" },
+    id: "coin",
+    type: "rigbridge-coin-profit",
+    z: "tab",
+    version: 1,
+    service: "service",
+    wires: [["out"]],
+    action: "payload",
+    actionType: "msg",
   },
   { id: "catch", type: "catch", z: "tab", scope: null, wires: [["errors"]] },
   shown("out"),
@@ -82,8 +102,16 @@ describe.each(versions)("Node-RED %i", (version) => {
     const notifications = async () => (await service.service.listNotifications({}, others)).notificationList;
     const file = join(userDir, "told.txt");
     const kept: FlowNode = {
-      ...{ id: "kept", type: "file", z: "tab", filename: file, filenameType: "str", appendNewline: true },
-      ...{ overwriteFile: "false", createDir: false, encoding: "none", wires: [[]] },
+      id: "kept",
+      type: "file",
+      z: "tab",
+      filename: file,
+      filenameType: "str",
+      appendNewline: true,
+      overwriteFile: "false",
+      createDir: false,
+      encoding: "none",
+      wires: [[]],
     };
     /** The rigs of all messages. Debug nodes cannot be watched before a flow has started. */
     const told = async () => {

@@ -31,14 +31,12 @@ interface Opened extends BenchFlow {
 async function open(service: OpenedForNodes, nodes: Readonly<Record<string, Fields>>): Promise<Opened> {
   const flow = Object.entries(nodes).flatMap(([id, fields]): FlowNode[] => [
     {
-      ...{
-        id: `${id} in`,
-        type: "rigbridge-notification-in",
-        version: 1,
-        service: "service",
-        scope: "all",
-        interval: 1,
-      },
+      id: `${id} in`,
+      type: "rigbridge-notification-in",
+      version: 1,
+      service: "service",
+      scope: "all",
+      interval: 1,
       ...fields,
       wires: [[`${id} out`]],
     },

@@ -153,8 +153,13 @@ async function openReference(): Promise<OpenedForNodes> {
   await service.close();
   return {
     node: {
-      ...{ id: "service", type: "rigbridge-service", version: 1 },
-      ...{ mode: "elsewhere", url: twin.url, locale: "sv-SE", poll: 1 },
+      id: "service",
+      type: "rigbridge-service",
+      version: 1,
+      mode: "elsewhere",
+      url: twin.url,
+      locale: "sv-SE",
+      poll: 1,
     },
     credentials: { service: { key: testKey } },
     userDir,

@@ -163,7 +163,9 @@ describe("a rigbridge-service", () => {
       .request()
       .post("/rigbridge/test")
       .send({
-        ...{ id: "service", config: { ...service.node, rigs }, secrets: {} },
+        id: "service",
+        config: { ...service.node, rigs },
+        secrets: {},
       });
     expect(Failure.parse(reply.body)).toEqual({ code: "config.invalid", message: warning });
   });
@@ -189,7 +191,9 @@ describe("a rigbridge-service", () => {
         .request()
         .post("/rigbridge/test")
         .send({
-          ...{ id: "service", config: { ...service.node, rigs }, secrets: typed },
+          id: "service",
+          config: { ...service.node, rigs },
+          secrets: typed,
         });
       return Tested.parse(reply.body).rigs.map(({ problem }) => problem);
     };

@@ -91,8 +91,16 @@ describe("a summary in", () => {
 });
 
 const summary: Summary = {
-  ...{ runningCount: 1, totalCount: 2, gpuCount: 0, pgaCount: 0, asicCount: 0, exchangeRate: "" },
-  ...{ revenuePerDay: "", revenuePerMonth: "", coinList: [], algorithmList: [] },
+  runningCount: 1,
+  totalCount: 2,
+  gpuCount: 0,
+  pgaCount: 0,
+  asicCount: 0,
+  exchangeRate: "",
+  revenuePerDay: "",
+  revenuePerMonth: "",
+  coinList: [],
+  algorithmList: [],
   metaData: { updated: "then", edition: "", version: "", infoList: [], warningList: [] },
 };
 
@@ -100,7 +108,9 @@ const drawing = (id: number, power: number, changes: Partial<Miner["readings"]> 
   miner({ id, readings: readings({ power, hashrate: 1e12, algorithm: "SHA-256", ...changes }) });
 
 const farmOf = (...miners: readonly Miner[]): Farm & { readonly miners: Map<number, Miner> } => ({
-  ...{ groups: [], summary, features: new Set() },
+  groups: [],
+  summary,
+  features: new Set(),
   miners: new Map(miners.map((each) => [each.id, each])),
 });
 
@@ -122,7 +132,12 @@ describe("the summary", () => {
     const miners = [drawing(1, 100), drawing(2, 50, { algorithm: "Scrypt", hashrate: 5 }), gone];
     expect(summaryMessage(miners, { ...summary, energy: 1500 }).payload.energy).toBe(1500);
     expect(summaryMessage(miners, summary).payload).toMatchObject({
-      ...{ miners: 3, miners_mining: 2, miners_offline: 1, power: 150, energy: null, hashrate: null },
+      miners: 3,
+      miners_mining: 2,
+      miners_offline: 1,
+      power: 150,
+      energy: null,
+      hashrate: null,
       hashrates: { "SHA-256": 1e12, Scrypt: 5 },
     });
     expect(summaryMessage([], summary).payload).toMatchObject({

@@ -31,8 +31,11 @@ export class TestProcess {
   constructor({ folder, env, graceMs }: TestProcessOptions) {
     this.#graceMs = graceMs;
     this.#child = fork(program, {
-      ...{ cwd: folder, env: { ...process.env, ...env }, execArgv: nodeOptions },
-      ...{ detached: true, stdio: ["ignore", "pipe", "pipe", "ipc"] },
+      cwd: folder,
+      env: { ...process.env, ...env },
+      execArgv: nodeOptions,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text) => process.stdout.write(text));
     this.#child.stderr?.setEncoding("utf8").on("data", (text) => process.stderr.write(text));

@@ -9,8 +9,18 @@ import type { PowerMemory } from "../../src/store/index.ts";
 import { stoppedClock } from "../clock.ts";
 
 const control = (key: Control["key"], fields: Partial<Control>): Control => ({
-  ...{ key, kind: "switch", unit: null, min: null, max: null, step: null, options: null, value: true },
-  ...{ lasting: false, restartsMining: false, seconds: 0, ...fields },
+  key,
+  kind: "switch",
+  unit: null,
+  min: null,
+  max: null,
+  step: null,
+  options: null,
+  value: true,
+  lasting: false,
+  restartsMining: false,
+  seconds: 0,
+  ...fields,
 });
 
 /** A rig with a power limit of 1,000 to 3,500 W, and its figures at one of them. */
@@ -36,7 +46,9 @@ function openRig() {
   };
   const open = () =>
     new PowerTargets({
-      ...{ memoriesOf: () => memories, now: clock.now, nameplateOf: () => null },
+      memoriesOf: () => memories,
+      now: clock.now,
+      nameplateOf: () => null,
       rulesOf: () => ({ minOn: 0, minOff: 0, changesPerHour: 6 }),
     });
   let power = open();
@@ -49,7 +61,9 @@ function openRig() {
   };
   const rungs = (now: Reading) => power.rungs(1, { controls: now.controls, reading: now });
   return {
-    ...{ clock, run, rungs },
+    clock,
+    run,
+    rungs,
     restart: () => {
       power = open();
     },

@@ -27,7 +27,8 @@ async function openRigs() {
         { name: "Alpha pool", url: "stratum+tcp://pool.example.com:3333", coin: "ALP" },
         { name: "Beta pool", url: beta.url, coin: "BET" },
       ],
-      ...{ rates: { btc: 100_000 }, electricity: { price: 0.2 } },
+      rates: { btc: 100_000 },
+      electricity: { price: 0.2 },
     }),
   });
   await bench.turn();

@@ -20,7 +20,8 @@ async function openEconomics(electricity: Record<string, unknown>) {
   const farm = await startFarm({ rigs: [{ kind: "axeos", warm: true, host: ownHost() }], clock: clock.now });
   const store = await openStore({ file: ":memory:", now: clock.now });
   const config = configOf({
-    ...{ electricity, rates: { btc: 100_000 } },
+    electricity,
+    rates: { btc: 100_000 },
     miners: [{ address: farm.rigs[0]?.address, name: "rig" }],
     pools: [{ name: "Solo", url: "stratum+tcp://pool.example.com:3333", coin: "BTC" }],
   });
@@ -42,7 +43,7 @@ async function openEconomics(electricity: Record<string, unknown>) {
     }
   };
   const { economics } = openMoney(core, miners);
-  return { ...{ core, clock, id, run, economics }, rig: farm.rigs[0]?.model, profit: () => economics.profitPerDay(id) };
+  return { core, clock, id, run, economics, rig: farm.rigs[0]?.model, profit: () => economics.profitPerDay(id) };
 }
 
 test("the best setting of a rig is on while it earns, and off while electricity costs more, once it has settled", async () => {

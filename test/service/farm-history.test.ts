@@ -169,7 +169,14 @@ describe("the history of the farm", () => {
 
 describe("stored sums", () => {
   const sample = (time: number, changes: Partial<FarmSample> = {}): FarmSample => ({
-    ...{ groupId: -1, time, power: 100, mining: 1, total: 2, revenue: 3, cost: 1, profit: 2 },
+    groupId: -1,
+    time,
+    power: 100,
+    mining: 1,
+    total: 2,
+    revenue: 3,
+    cost: 1,
+    profit: 2,
     ...changes,
   });
 

@@ -46,7 +46,10 @@ describe("the energy of groups and of all miners", () => {
     await drawAnHour(farm);
     const first = await energies(farm.bench);
     expect(first).toEqual({
-      ...{ all: expect.closeTo(52, -0.6), Hall: expect.closeTo(35, -0.6), Row: expect.closeTo(17, -0.6), Shed: null },
+      all: expect.closeTo(52, -0.6),
+      Hall: expect.closeTo(35, -0.6),
+      Row: expect.closeTo(17, -0.6),
+      Shed: null,
     });
     farm.clock.pass(86_400);
     await pollAll(farm.bench);

@@ -384,7 +384,8 @@ describe("a heated room with a WhatsMiner", () => {
   async function openRoom(restartSeconds: number, timeouts?: CommandTimeouts) {
     const clock = stoppedClock();
     const bench = await openLoopBench({
-      ...{ rigs: [{ ...whatsminer, restartSeconds }], clock: clock.now },
+      rigs: [{ ...whatsminer, restartSeconds }],
+      clock: clock.now,
       ...(timeouts === undefined ? {} : { timeouts }),
       config: ([address]) => ({
         miners: [{ address, name: "rig", password }],

@@ -16,24 +16,34 @@ const stamp = time / 1000;
 const btcProfit = (86_400 * 3.125 * 1e6) / (1e14 * 2 ** 32);
 
 const bitcoinRow = (changes: object = {}) => ({
-  ...{ id: 1, tag: "BTC", algorithm: "SHA-256", block_time: "600", block_reward: 3.125, difficulty: 1e14 },
-  ...{ nethash: "715827882666666666666", exchange_rate: 90_000, exchange_rate_curr: "USD", lagging: false },
-  ...{ timestamp: stamp, ...changes },
+  id: 1,
+  tag: "BTC",
+  algorithm: "SHA-256",
+  block_time: "600",
+  block_reward: 3.125,
+  difficulty: 1e14,
+  nethash: "715827882666666666666",
+  exchange_rate: 90_000,
+  exchange_rate_curr: "USD",
+  lagging: false,
+  timestamp: stamp,
+  ...changes,
 });
 const coinsJson = (changes: object = {}) => ({
   coins: {
     Bitcoin: bitcoinRow(changes),
     "Nicehash-SHA256": { tag: "NICEHASH", algorithm: "SHA-256", difficulty: 1, nethash: 1, exchange_rate: 1.9 },
     Kaspa: {
-      ...{
-        tag: "KAS",
-        algorithm: "kHeavyHash",
-        block_time: 0.1,
-        block_reward: "4.0",
-        difficulty: 3.2e16,
-        nethash: 5e17,
-      },
-      ...{ exchange_rate: 0.000_000_5, exchange_rate_curr: "BTC", lagging: false, timestamp: stamp },
+      tag: "KAS",
+      algorithm: "kHeavyHash",
+      block_time: 0.1,
+      block_reward: "4.0",
+      difficulty: 3.2e16,
+      nethash: 5e17,
+      exchange_rate: 0.000_000_5,
+      exchange_rate_curr: "BTC",
+      lagging: false,
+      timestamp: stamp,
     },
   },
 });
@@ -79,11 +89,24 @@ describe("a coin's profitability from a source", () => {
     expect(coinInfo.revenuePerDayValue).toBeCloseTo(revenue, 9);
     await pass(300);
     expect(await coin("BTC")).toMatchObject({
-      ...{ setBy: "market", difficulty: 1e14, reward: 3.125, blockTime: 600, workSource: source.host, workAge: 300 },
-      ...{ priceBtc: 1, priceUsd: 90_000, priceSource: source.host, priceAt: "2026-11-22T12:00:00.000Z", held: null },
+      setBy: "market",
+      difficulty: 1e14,
+      reward: 3.125,
+      blockTime: 600,
+      workSource: source.host,
+      workAge: 300,
+      priceBtc: 1,
+      priceUsd: 90_000,
+      priceSource: source.host,
+      priceAt: "2026-11-22T12:00:00.000Z",
+      held: null,
     });
     expect((await market()).rates).toEqual({
-      ...{ currency: "USD", btc: 90_000, source: source.host, at: "2026-11-22T12:00:00.000Z", age: 300 },
+      currency: "USD",
+      btc: 90_000,
+      source: source.host,
+      at: "2026-11-22T12:00:00.000Z",
+      age: 300,
     });
     expect((await bench.service.getSummary({}, caller)).exchangeRate).toBe("$90,000.00");
   });

@@ -66,8 +66,17 @@ describe("a row", () => {
     const { bench, bitaxe, off } = await openThree();
     const byId = async () => new Map((await rows(bench)).miners.map((row) => [row.id, row]));
     expect((await byId()).get(off)).toMatchObject({
-      ...{ uid: null, location: null, status: "Disconnected", hashrate: null, power: null, temperature: null },
-      ...{ pool: null, coin: null, profit: null, alarms: 1, readAt: null },
+      uid: null,
+      location: null,
+      status: "Disconnected",
+      hashrate: null,
+      power: null,
+      temperature: null,
+      pool: null,
+      coin: null,
+      profit: null,
+      alarms: 1,
+      readAt: null,
     });
     expect((await byId()).get(bitaxe)).toMatchObject({ alarms: 0, readAt: null });
     const { readings } = await bench.get(bitaxe);
@@ -283,7 +292,9 @@ describe("whatever changes,", () => {
   test("a list and the events after it, put together, are the list at any time", async () => {
     const { bench, take, anna } = await openChanging();
     const server = await startHttpServer({
-      ...{ service: bench.service, log: pino({ level: "silent" }), version: "0" },
+      service: bench.service,
+      log: pino({ level: "silent" }),
+      version: "0",
       settings: HttpSettings.parse({ port: 0 }),
     });
     const clients = [await follow(server.url, caller), await follow(server.url, anna)];

@@ -12,7 +12,11 @@ test("the catalogue of mining software says how each program is started and what
   const list = await service.listMiningSoftware({}, caller);
   expect(list.map(({ id }) => id).filter((id) => id !== "CustomMiner")).toEqual(miningPrograms.map(({ id }) => id));
   expect(list.find(({ id }) => id === "RigelMiner")).toMatchObject({
-    ...{ name: "Rigel", api: "rigel", devices: ["nvidia"], platforms: ["linux", "windows"], version: "1.23.2" },
+    name: "Rigel",
+    api: "rigel",
+    devices: ["nvidia"],
+    platforms: ["linux", "windows"],
+    version: "1.23.2",
     algorithms: expect.arrayContaining(["kawpow", "octopus"]),
     dualAlgorithms: { etchash: ["blake3-alephium", "sha512256d"] },
     command: expect.arrayContaining(["--api-bind", "127.0.0.1:{apiPort}", "-a", "{algorithm}"]),

@@ -52,7 +52,9 @@ async function openFarm({
         name: `rig ${index}`,
         ...(groups[index] === undefined ? {} : { group: groups[index] }),
       })),
-      ...{ pools, rates: { btc: 90_000 }, ...config },
+      pools,
+      rates: { btc: 90_000 },
+      ...config,
     }),
     ...(messages === undefined ? {} : { messages }),
   });
@@ -72,7 +74,11 @@ async function openFarm({
 /** What is in the store of the first day, as after a kill. */
 function stored({ store }: Pick<LoopBench, "store">) {
   const [row] = store.moneyDays.sums({
-    ...{ from: "2026-11-22", to: "2026-11-22", letters: 10, of: "miner", currency: "USD" },
+    from: "2026-11-22",
+    to: "2026-11-22",
+    letters: 10,
+    of: "miner",
+    currency: "USD",
   });
   return row && { ...row, hours: row.seconds / 3600 };
 }
@@ -169,13 +175,25 @@ describe("what a miner earned and cost", () => {
     const ledgerOver = async (price: number | null) => {
       const store = await openStore({ file, now: now.now });
       const ledger = new Ledger({
-        ...{ days: store.moneyDays, currency: "EUR", localTime: localTimeIn("UTC"), now: now.now, log, keepDays: 1 },
-        ...{ tariffOf: () => ({ curve: null, at: () => ({ price, until: Infinity }) }), btc: () => undefined },
+        days: store.moneyDays,
+        currency: "EUR",
+        localTime: localTimeIn("UTC"),
+        now: now.now,
+        log,
+        keepDays: 1,
+        tariffOf: () => ({ curve: null, at: () => ({ price, until: Infinity }) }),
+        btc: () => undefined,
       });
       const take = (energy: number | null) => {
         ledger.take(1, {
-          ...{ at: now.now(), energy, revenuePerDay: 1, revenueBtcPerDay: null, groupId: 0 },
-          ...{ coin: "BTC", algorithm: "sha256", readEveryMs: 10_000 },
+          at: now.now(),
+          energy,
+          revenuePerDay: 1,
+          revenueBtcPerDay: null,
+          groupId: 0,
+          coin: "BTC",
+          algorithm: "sha256",
+          readEveryMs: 10_000,
         });
         return ledger.costOf(1);
       };
@@ -259,7 +277,8 @@ describe("what a miner earned and cost", () => {
   test("of a miner that was removed stays in the sums, and users see that of their groups alone", async () => {
     const clock = stoppedClock(at("2026-11-22T00:00:00Z"));
     const bench = await openBench({
-      ...{ rigs: [bitaxe, bitaxe], clock: clock.now },
+      rigs: [bitaxe, bitaxe],
+      clock: clock.now,
       config: { groups: [{ name: "Hall" }], users: [{ name: "anna", groups: ["Hall"] }], electricity: { price: 0.3 } },
     });
     const ids = [await bench.add(bench.rig(0).address, { group: "Hall" }), await bench.add(bench.rig(1).address)];
@@ -355,7 +374,8 @@ describe("the price of electricity", () => {
     const electricity = { source: { type: "list", url: source.url, currency: "USD", headers } };
     const clock = stoppedClock(at("2026-11-22T00:00:00Z"));
     const bench = await openLoopBench({
-      ...{ rigs: [bitaxe, bitaxe], clock: clock.now },
+      rigs: [bitaxe, bitaxe],
+      clock: clock.now,
       config: ([one, two]) => ({
         miners: [{ address: one, electricity }, { address: two }],
         electricity: { price: 0.2 },
@@ -436,7 +456,11 @@ describe("the price of electricity", () => {
     const { bench } = await openFarm({ config: { electricity } });
     const asked = await bench.service.getPrices({}, caller);
     expect(asked).toMatchObject({
-      ...{ currency: "USD", now: null, prices: [], source: source.host, age: 0 },
+      currency: "USD",
+      now: null,
+      prices: [],
+      source: source.host,
+      age: 0,
       problem: "The rate of EUR is unknown; set rates.currencies.EUR in the configuration",
     });
     expect(JSON.stringify(asked)).not.toContain("word-in-the-url");
@@ -465,7 +489,8 @@ describe("the price of electricity", () => {
     expect(await now()).toBeCloseTo(-0.29, 12);
     say("unavailable");
     expect(await bench.service.getPrices({}, caller)).toMatchObject({
-      ...{ now: expect.closeTo(-0.29, 12), source: "home/price" },
+      now: expect.closeTo(-0.29, 12),
+      source: "home/price",
       problem: "home/price has something other than JSON or a number",
     });
     await bench.restart();
@@ -514,7 +539,13 @@ test("history and money are tables over HTTP, with names that are no formulas", 
 });
 
 const httpSettings = () => ({
-  ...{ host: "127.0.0.1", port: 0, origins: [], hosts: [], trustedProxies: [], open: false, keylessRead: false },
+  host: "127.0.0.1",
+  port: 0,
+  origins: [],
+  hosts: [],
+  trustedProxies: [],
+  open: false,
+  keylessRead: false,
   announce: false,
 });
 
@@ -535,8 +566,14 @@ describe("the ledger", () => {
           at: (time: number) => ({ price: price(time), until: (Math.floor(time / hour) + 1) * hour }),
         };
         const ledger = new Ledger({
-          ...{ days: store.moneyDays, currency: "EUR", localTime: localTimeIn("Europe/Berlin"), now: () => start, log },
-          ...{ tariffOf: () => tariff, btc: () => 50_000, keepDays: 730 },
+          days: store.moneyDays,
+          currency: "EUR",
+          localTime: localTimeIn("Europe/Berlin"),
+          now: () => start,
+          log,
+          tariffOf: () => tariff,
+          btc: () => 50_000,
+          keepDays: 730,
         });
         let [time, energy] = [start, 0];
         let before: MoneyRead | undefined;
@@ -545,8 +582,14 @@ describe("the ledger", () => {
           time += minutes * 60_000;
           energy += wattHours ?? 0;
           const read: MoneyRead = {
-            ...{ at: time, energy: wattHours === null ? null : energy, revenuePerDay: revenue, revenueBtcPerDay: null },
-            ...{ groupId: 0, coin: "BTC", algorithm: "sha256", readEveryMs: 60_000 },
+            at: time,
+            energy: wattHours === null ? null : energy,
+            revenuePerDay: revenue,
+            revenueBtcPerDay: null,
+            groupId: 0,
+            coin: "BTC",
+            algorithm: "sha256",
+            readEveryMs: 60_000,
           };
           ledger.take(1, read);
           const isGap = before !== undefined && time - before.at > 240_000;
@@ -572,7 +615,11 @@ describe("the ledger", () => {
         }
         ledger.close();
         const rows = store.moneyDays.sums({
-          ...{ from: "0000-00-00", to: "9999-99-99", letters: 10, of: "miner", currency: "EUR" },
+          from: "0000-00-00",
+          to: "9999-99-99",
+          letters: 10,
+          of: "miner",
+          currency: "EUR",
         });
         const sum = (key: keyof typeof expected) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
         expect(sum("energy")).toBeCloseTo(expected.energy, 6);
@@ -599,19 +646,22 @@ describe("the ledger", () => {
           store.moneyDays.add(batch);
         },
       },
-      ...{ currency: "EUR", localTime: localTimeIn("UTC"), now: () => now, log, tariffOf: () => undefined },
-      ...{ btc: () => undefined, keepDays: 1 },
+      currency: "EUR",
+      localTime: localTimeIn("UTC"),
+      now: () => now,
+      log,
+      tariffOf: () => undefined,
+      btc: () => undefined,
+      keepDays: 1,
     });
     const read = (time: number): MoneyRead => ({
-      ...{
-        at: time,
-        energy: 1,
-        revenuePerDay: 24,
-        revenueBtcPerDay: null,
-        groupId: 0,
-        coin: "BTC",
-        algorithm: "sha256",
-      },
+      at: time,
+      energy: 1,
+      revenuePerDay: 24,
+      revenueBtcPerDay: null,
+      groupId: 0,
+      coin: "BTC",
+      algorithm: "sha256",
       readEveryMs: hour,
     });
     for (const time of [now - 50 * hour, now - 49 * hour, now - hour, now]) ledger.take(1, read(time));
@@ -619,7 +669,11 @@ describe("the ledger", () => {
     isFull = false;
     ledger.save();
     const rows = store.moneyDays.sums({
-      ...{ from: "2026-01-01", to: "2026-12-31", letters: 10, of: "miner", currency: "EUR" },
+      from: "2026-01-01",
+      to: "2026-12-31",
+      letters: 10,
+      of: "miner",
+      currency: "EUR",
     });
     expect(rows.map(({ period, revenue }) => [period, revenue])).toEqual([["2026-11-22", 1]]);
     ledger.close();

@@ -25,7 +25,8 @@ async function openPool(
       miners: [{ address, name: "rig" }],
       pools: [
         {
-          ...{ name: "Solo", url: "stratum+tcp://pool.example.com:3333" },
+          name: "Solo",
+          url: "stratum+tcp://pool.example.com:3333",
           view: { ...view, url: `${source.url}${String(view.url)}` },
         },
       ],
@@ -47,7 +48,11 @@ describe("a pool's own view of a miner", () => {
     const { seen, source, rig, bench, clock } = await openPool(
       { type: "ckpool", url: "/users/{address}" },
       ({ account, worker }) => ({
-        ...{ hashrate1m: "9T", hashrate5m: "9.5T", workers: 2, balance: "0.015", lastshare: time / 1000 },
+        hashrate1m: "9T",
+        hashrate5m: "9.5T",
+        workers: 2,
+        balance: "0.015",
+        lastshare: time / 1000,
         worker: [
           { workername: `${account}.other`, hashrate5m: "8T" },
           { workername: worker, hashrate5m: "1.25T", lastshare: time / 1000 - 60, rejected: "3" },
@@ -56,8 +61,12 @@ describe("a pool's own view of a miner", () => {
     );
     expect((await bench.miner(0)).poolView).toBeNull();
     const view = {
-      ...{ hashrate: 1.25e12, rejected: 3, balance: 0.015, lastShareUtc: "2026-11-22T11:59:00.000Z" },
-      ...{ source: source.host, at: "2026-11-22T12:00:00.000Z" },
+      hashrate: 1.25e12,
+      rejected: 3,
+      balance: 0.015,
+      lastShareUtc: "2026-11-22T11:59:00.000Z",
+      source: source.host,
+      at: "2026-11-22T12:00:00.000Z",
     };
     expect(await seen()).toEqual(view);
     expect(source.asked.map(({ line }) => line)).toEqual([`GET /users/${encodeURIComponent(rig.account)}`]);
@@ -84,25 +93,33 @@ describe("a pool's own view of a miner", () => {
       ],
     }));
     expect(await seen()).toMatchObject({
-      ...{ hashrate: 1.2e12, rejected: null, balance: null, lastShareUtc: "2026-11-22T11:30:00.000Z" },
+      hashrate: 1.2e12,
+      rejected: null,
+      balance: null,
+      lastShareUtc: "2026-11-22T11:30:00.000Z",
     });
   });
 
   test("is read from any other pool by paths, with headers and units", async () => {
     const view = {
-      ...{
-        type: "json",
-        url: "/v1/{address}/{worker}?x=1",
-        headers: { "X-Key": "pool-secret" },
-        hashrate: "data.speed",
-      },
-      ...{ unit: "GH/s", rejected: "data.bad", balance: "data.sat", balanceFactor: 1e-8, lastShare: "data.last" },
+      type: "json",
+      url: "/v1/{address}/{worker}?x=1",
+      headers: { "X-Key": "pool-secret" },
+      hashrate: "data.speed",
+      unit: "GH/s",
+      rejected: "data.bad",
+      balance: "data.sat",
+      balanceFactor: 1e-8,
+      lastShare: "data.last",
     };
     const { seen, source, bench } = await openPool(view, () => ({
       data: { speed: "1250.5", bad: 2, sat: "150000", last: "2026-11-22T11:59:00Z" },
     }));
     expect(await seen()).toMatchObject({
-      ...{ hashrate: 1.2505e12, rejected: 2, balance: 0.0015, lastShareUtc: "2026-11-22T11:59:00.000Z" },
+      hashrate: 1.2505e12,
+      rejected: 2,
+      balance: 0.0015,
+      lastShareUtc: "2026-11-22T11:59:00.000Z",
     });
     expect(source.asked[0]?.headers["x-key"]).toBe("pool-secret");
     expect(JSON.stringify(await bench.miner(0))).not.toContain("pool-secret");
@@ -156,14 +173,12 @@ describe("a worker", () => {
 
 test("whatever a pool answers, its figures are finite or null, and nothing throws", () => {
   const settings = PoolViewSettings.parse({
-    ...{
-      type: "json",
-      url: "http://127.0.0.1/",
-      worker: "workers",
-      name: "name",
-      hashrate: "hashRate",
-      balance: "balance",
-    },
+    type: "json",
+    url: "http://127.0.0.1/",
+    worker: "workers",
+    name: "name",
+    hashrate: "hashRate",
+    balance: "balance",
   });
   const names = [
     "worker",

@@ -69,7 +69,10 @@ const entsoeSettings = { type: "entsoe", area: "10Y1001A1001A82H", token: "entso
 describe("prices are read from", () => {
   test("aWATTar: per MWh, also negative and as text", async () => {
     const row = (start: number, marketprice: unknown) => ({
-      ...{ start_timestamp: start, end_timestamp: start + hour, marketprice, unit: "Eur/MWh" },
+      start_timestamp: start,
+      end_timestamp: start + hour,
+      marketprice,
+      unit: "Eur/MWh",
     });
     const { poll, prices, double } = await openSource(
       { type: "awattar" },
@@ -151,7 +154,9 @@ describe("prices are read from", () => {
 
   test("Octopus: pence with tax, in pages of the same server, once for each time", async () => {
     const rate = (hours: number, value: number, way: string | null = null) => ({
-      ...{ value_exc_vat: 1, value_inc_vat: value, payment_method: way },
+      value_exc_vat: 1,
+      value_inc_vat: value,
+      payment_method: way,
       valid_from: new Date(noon + hours * hour).toISOString(),
       valid_to: new Date(noon + (hours + 0.5) * hour).toISOString(),
     });

@@ -26,8 +26,11 @@ async function openMixedFarm(poolsOfLast?: RigSpec["pools"]) {
         name: `rig ${index}`,
         ...(index < 3 && { group: "Hall" }),
       })),
-      ...{ pools, rates: { btc: 90_000 }, groups: [{ name: "Hall", room: true }] },
-      ...{ electricity: { price: 0.3 }, display: { timeZone: "UTC" } },
+      pools,
+      rates: { btc: 90_000 },
+      groups: [{ name: "Hall", room: true }],
+      electricity: { price: 0.3 },
+      display: { timeZone: "UTC" },
     }),
   });
   await bench.service.saveCoin({ shortName: "BTC", profit: 5e-9 }, caller);
@@ -46,7 +49,11 @@ test("the profit of a farm, a group, a coin and an algorithm is that of the rigs
     );
   expect(miners.map(({ money }) => money.profitPerDay === null)).toEqual([false, true, true, false]);
   const farm = {
-    ...{ minerCount: 4, revenueMinerCount: 4, costMinerCount: 2, profitMinerCount: 2, estimatedMinerCount: 0 },
+    minerCount: 4,
+    revenueMinerCount: 4,
+    costMinerCount: 2,
+    profitMinerCount: 2,
+    estimatedMinerCount: 0,
     revenuePerDay: sum([0, 1, 2, 3], "revenuePerDay"),
     costPerDay: sum([0, 3], "costPerDay"),
     profitPerDay: sum([0, 3], "profitPerDay"),
@@ -56,7 +63,9 @@ test("the profit of a farm, a group, a coin and an algorithm is that of the rigs
   for (const money of [summary.money, summary.coinList[0]?.money, summary.algorithmList[0]?.money])
     expect(money).toMatchObject(farm);
   expect(summary.groupList?.[0]?.money).toMatchObject({
-    ...{ minerCount: 3, profitMinerCount: 1, profitPerDay: sum([0], "profitPerDay") },
+    minerCount: 3,
+    profitMinerCount: 1,
+    profitPerDay: sum([0], "profitPerDay"),
     profitRevenuePerDay: sum([0], "revenuePerDay"),
   });
   expect(summary.metaData.warningList).toEqual([expect.stringMatching(/^The profit of 2 miners is unknown: .*power/)]);
@@ -93,14 +102,18 @@ test("a report's profit is of the hours with both figures, as rows, totals, tabl
     ]);
   const groups = (await bench.service.getMoney({ of: "group", by: "month" }, caller)).list;
   expect(groups.find(({ name }) => name === "Hall")).toMatchObject({
-    ...{ hours: 15, profitHours: 5, profit: expect.closeTo(own(0)?.profit ?? Number.NaN, 9) },
+    hours: 15,
+    profitHours: 5,
+    profit: expect.closeTo(own(0)?.profit ?? Number.NaN, 9),
   });
   const [room] = await bench.service.listRooms({}, caller);
   expect(room?.today).toMatchObject({ profit: expect.closeTo(own(0)?.profit ?? Number.NaN, 9), incomplete: true });
 
   const settings = { host: "127.0.0.1", port: 0, origins: [], hosts: [], trustedProxies: [], open: false };
   const server = await startHttpServer({
-    ...{ service: bench.service, log: pino({ level: "silent" }), version: "test" },
+    service: bench.service,
+    log: pino({ level: "silent" }),
+    version: "test",
     settings: { ...settings, keylessRead: false, announce: false },
   });
   onTestFinished(() => server.close());

@@ -139,8 +139,12 @@ describe("hosts and managed miners", () => {
     expect(await refusal(service.saveHost({ id: 0, description: "x" }, caller))).toBe("input.invalid hostname");
     const host = await service.saveHost({ id: 0, description: "garage", hostname: "garage.example" }, caller);
     expect(host).toEqual({
-      ...{ id: 1, description: "garage", hostname: "garage.example" },
-      ...{ uid: "garage-example", groupId: 0, agent: null },
+      id: 1,
+      description: "garage",
+      hostname: "garage.example",
+      uid: "garage-example",
+      groupId: 0,
+      agent: null,
     });
     expect(await service.saveHost({ id: 1, description: "x" }, caller)).toEqual({ ...host, description: "x" });
     expect(await refusal(service.saveHost({ id: 1, description: "x", hostname: "" }, caller))).toBe(
@@ -174,8 +178,14 @@ describe("hosts and managed miners", () => {
       algorithm: "",
       dualAlgorithm: "",
       note: "It cannot run without a mining program, a pool and an algorithm",
-      ...{ uid: "garage-example-m1", groupId: 0, running: false, status: null },
-      ...{ addedPools: [], gpuSettings: [], idle: null, switching: null },
+      uid: "garage-example-m1",
+      groupId: 0,
+      running: false,
+      status: null,
+      addedPools: [],
+      gpuSettings: [],
+      idle: null,
+      switching: null,
     });
     const { hostId: _, ...rest } = managed;
     expect(await service.saveManagedMiner({ ...rest, id: 1, commandLineParams: "-v" }, caller)).toEqual({

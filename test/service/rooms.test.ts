@@ -28,7 +28,9 @@ async function openHouse({ rigs = [bitaxe, bitaxe], config = {} }: HouseOptions 
       power: { minOn: 0, minOff: 0, changesPerHour: 20 },
       groups: [{ name: "Den", room: true }, { name: "Hall" }],
       miners: addresses.map((address, index) => ({
-        ...{ address, name: `rig ${index}`, group: "Den" },
+        address,
+        name: `rig ${index}`,
+        group: "Den",
         ...(rigs[index] === braiins ? { username: "root", password: "" } : {}),
         ...(rigs[index] === nano ? { username: "root", password: "root" } : {}),
       })),
@@ -59,9 +61,19 @@ describe("a group that is a room", () => {
     const { bench, room, set } = await openHouse();
     const shown = await room();
     expect(shown).toMatchObject({
-      ...{ key: "group-1", kind: "power", groupId: 1, miners: bench.ids, on: true, changing: false, heldBy: null },
+      key: "group-1",
+      kind: "power",
+      groupId: 1,
+      miners: bench.ids,
+      on: true,
+      changing: false,
+      heldBy: null,
       control: { unit: "W", value: expect.any(Number), min: 0, step: null },
-      ...{ temperature: null, temperatureAt: null, demand: null, surplus: null, max: null },
+      temperature: null,
+      temperatureAt: null,
+      demand: null,
+      surplus: null,
+      max: null,
     });
     const [off, one = 0, both] = shown.control?.options ?? [];
     expect([off, both]).toEqual([0, shown.control?.max]);
@@ -124,7 +136,12 @@ describe("a room that holds a temperature", () => {
     await pass(5);
     expect((await rooms()).map(({ name }) => name)).toEqual(["Study"]);
     expect(await room("Study")).toMatchObject({
-      ...{ kind: "target", on: true, temperature: 15, temperatureAt: expect.any(String), demand: 1, heldBy: null },
+      kind: "target",
+      on: true,
+      temperature: 15,
+      temperatureAt: expect.any(String),
+      demand: 1,
+      heldBy: null,
       control: { unit: "°C", value: 21, min: 5, max: 35, step: 0.5, options: null },
     });
     expect(await set({ target: 14 }, { name: "Study" })).toMatchObject({ control: { value: 14 } });
@@ -360,24 +377,45 @@ describe("the maximum of a room", () => {
     );
     expect(
       changes.toReversed().map(({ minerId, minerName, actor, parameters, state, message }) => ({
-        ...{ minerId, minerName, actor, parameters, state, message },
+        minerId,
+        minerName,
+        actor,
+        parameters,
+        state,
+        message,
       })),
     ).toEqual([
       {
-        ...{ minerId: bench.ids[0], minerName: "rig 0", actor: "test", state: "done" },
-        ...{ parameters: { room: "Den", from: "none", to: 800 }, message: "Den may take 800 W at most" },
+        minerId: bench.ids[0],
+        minerName: "rig 0",
+        actor: "test",
+        state: "done",
+        parameters: { room: "Den", from: "none", to: 800 },
+        message: "Den may take 800 W at most",
       },
       {
-        ...{ minerId: bench.ids[0], minerName: "rig 0", actor: "anna", state: "done" },
-        ...{ parameters: { room: "Den", from: 800, to: 900.5 }, message: "Den may take 900.5 W at most" },
+        minerId: bench.ids[0],
+        minerName: "rig 0",
+        actor: "anna",
+        state: "done",
+        parameters: { room: "Den", from: 800, to: 900.5 },
+        message: "Den may take 900.5 W at most",
       },
       {
-        ...{ minerId: bench.ids[0], minerName: "rig 0", actor: "test", state: "done" },
-        ...{ parameters: { room: "Den", from: 900.5, to: "none" }, message: "Den has no maximum" },
+        minerId: bench.ids[0],
+        minerName: "rig 0",
+        actor: "test",
+        state: "done",
+        parameters: { room: "Den", from: 900.5, to: "none" },
+        message: "Den has no maximum",
       },
       {
-        ...{ minerId: 0, minerName: "Bath", actor: "test", state: "done" },
-        ...{ parameters: { room: "Bath", from: "none", to: 50 }, message: "Bath may take 50 W at most" },
+        minerId: 0,
+        minerName: "Bath",
+        actor: "test",
+        state: "done",
+        parameters: { room: "Bath", from: "none", to: 50 },
+        message: "Bath may take 50 W at most",
       },
     ]);
     // Who sees no rig without a room does not see the change of an empty one.

@@ -3,7 +3,10 @@ import { RowMarks } from "../../src/service/events/row-marks.ts";
 import type { Access } from "../../src/service/users/access.ts";
 
 const seeing = (...groups: number[]): Access => ({
-  ...{ privilege: "view", all: false, userId: 1, seesPool: () => false },
+  privilege: "view",
+  all: false,
+  userId: 1,
+  seesPool: () => false,
   seesGroup: (id) => groups.includes(id),
 });
 

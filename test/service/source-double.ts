@@ -16,7 +16,10 @@ export interface SourceDouble {
 /** A local double of a source outside. */
 export async function openDouble(answers: Record<string, Answer> = {}): Promise<SourceDouble> {
   const double: { -readonly [K in keyof SourceDouble]: SourceDouble[K] } = {
-    ...{ url: "", host: "", asked: [], answers: new Map(Object.entries(answers)) },
+    url: "",
+    host: "",
+    asked: [],
+    answers: new Map(Object.entries(answers)),
   };
   const server = createServer((request, response) => {
     let body = "";

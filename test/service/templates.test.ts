@@ -110,7 +110,9 @@ describe("a managed template", () => {
       caller,
     );
     expect(await bench.service.saveManagedTemplate({ id, name: "Renamed" }, caller)).toEqual({
-      ...{ id, name: "Renamed", ...noTemplateProgram },
+      id,
+      name: "Renamed",
+      ...noTemplateProgram,
       do: [{ set: "fan", value: 40 }],
     });
     expect(await refusal(bench.service.saveManagedTemplate({ id: 0, name: "Renamed" }, caller))).toBe(
@@ -239,7 +241,8 @@ describe("a manual action", () => {
     const [id = 0] = ids;
     const hidden = await bench.store.rules.add({ name: "hidden", do: locate, manual: false, makerId: null });
     expect(await bench.service.listMiners({}, caller)).toMatchObject({
-      ...{ hasManualAction: false, canManualAction: false },
+      hasManualAction: false,
+      canManualAction: false,
       manualActionList: [],
     });
     expect(await refusal(bench.act(id, { action: "rule", rule_id: hidden.id }))).toBe("not.found");

@@ -9,8 +9,15 @@ import { Rates } from "../../src/service/money/rates.ts";
 
 const none = { difficulty: null, networkHashrate: null, blockTime: null, reward: null, earning: null };
 const coin = (worth: Partial<Coin>): Coin => ({
-  ...{ shortName: "BTC", name: "Bitcoin", displayName: "Bitcoin (BTC)", algorithm: "sha256", coinClass: "PreDefined" },
-  ...{ profit: null, profitUsd: null, setBy: "market", ...worth },
+  shortName: "BTC",
+  name: "Bitcoin",
+  displayName: "Bitcoin (BTC)",
+  algorithm: "sha256",
+  coinClass: "PreDefined",
+  profit: null,
+  profitUsd: null,
+  setBy: "market",
+  ...worth,
 });
 
 describe("what 1 H/s earns in a day", () => {

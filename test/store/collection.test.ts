@@ -67,15 +67,13 @@ describe("a collection", () => {
       softwarePath: "",
       algorithm: "rx/0",
       dualAlgorithm: "",
-      ...{
-        groupId: null,
-        running: true,
-        addedPools: [2],
-        gpuSettings: [],
-        idle: null,
-        switching: null,
-        switchedAt: null,
-      },
+      groupId: null,
+      running: true,
+      addedPools: [2],
+      gpuSettings: [],
+      idle: null,
+      switching: null,
+      switchedAt: null,
     });
     await first.templates.add({ name: "t", do: [{ set: "fan", value: 40 }], ...noTemplateProgram, makerId: 1 });
     await first.rules.add({ name: "r", do: [{ wait: 1 }], manual: true, makerId: null, definition: { key: "r" } });

@@ -58,8 +58,14 @@ describe("bulk actions", () => {
     const { id, state } = await store.runs.add(dry, [{ minerId: 5, state: "possible", message: "" }]);
     expect(state).toBe("done");
     expect(await store.runs.get(id)).toEqual({
-      ...{ ...defaults, ...dry, ended: now() },
-      ...{ id, time: now(), total: 1, done: 1, state: "done" },
+      ...defaults,
+      ...dry,
+      ended: now(),
+      id,
+      time: now(),
+      total: 1,
+      done: 1,
+      state: "done",
     });
     await store.close();
   });

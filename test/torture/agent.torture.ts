@@ -98,9 +98,17 @@ function install(path: string, text: string): void {
 }
 
 const programFor = (path: string): Program => ({
-  ...{ id: 1, name: "Double", software: "XmrigMiner", files: { from: "path", path }, algorithm: "randomx" },
+  id: 1,
+  name: "Double",
+  software: "XmrigMiner",
+  files: { from: "path", path },
+  algorithm: "randomx",
   pools: [{ url: "stratum+tcp://pool.example:3333", worker: "rig", wallet: "wallet", password: "x" }],
-  ...{ dualAlgorithm: null, dualPools: [], parameters: "", running: true, gpuSettings: [] },
+  dualAlgorithm: null,
+  dualPools: [],
+  parameters: "",
+  running: true,
+  gpuSettings: [],
   idle: { processes: ["no-such-process"], load: 100 },
 });
 

@@ -110,8 +110,17 @@ function agent(link: ServiceLink, id: number): ServiceReceiver {
   const permissions = { folders: ["/opt"], downloads: false, reboot: false, gpuSettings: false };
   const startedAt = Date.now();
   const program = (status: "running" | "stopped") => ({
-    ...{ id, status, pid: id, startedAt, apiPort, apiToken: programToken, starts: 1, exit: null },
-    ...{ message: null, lastLines: [], download: null },
+    id,
+    status,
+    pid: id,
+    startedAt,
+    apiPort,
+    apiToken: programToken,
+    starts: 1,
+    exit: null,
+    message: null,
+    lastLines: [],
+    download: null,
   });
   const send = (): void => link.send({ t: "host", host: { ...report(), load: Math.random() * 100 } });
   const hello = { permissions, software: [], host: report(), programs: [program("running")], foreign: [] };

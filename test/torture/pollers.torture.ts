@@ -62,7 +62,10 @@ const poller = new WorkerPoller({
   },
 });
 const executor = new CommandExecutor(poller, store, pino({ level: "silent" }), {
-  ...{ queueMs: 60_000, requestMs: 90_000, answerMs: 5_000, changeMs: 10_000 },
+  queueMs: 60_000,
+  requestMs: 90_000,
+  answerMs: 5_000,
+  changeMs: 10_000,
 });
 
 let commands = 0;

@@ -123,8 +123,13 @@ try {
   await until(connected, "the agent to connect", { timeoutMs: 30_000 });
   const { id } = Id.parse(
     await ask("POST", "/api/managedminers", {
-      ...{ description: "XMRig", hostId: host.id, poolId, softwareType: "XmrigMiner", algorithm: "randomx" },
-      ...{ softwareAutoDownload: false, softwarePath: software },
+      description: "XMRig",
+      hostId: host.id,
+      poolId,
+      softwareType: "XmrigMiner",
+      algorithm: "randomx",
+      softwareAutoDownload: false,
+      softwarePath: software,
     }),
   );
   const before = await miner(id);

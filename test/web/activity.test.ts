@@ -114,7 +114,10 @@ test("what a rule, a schedule and a template did leads to it, to the very run, a
   const scope = { miners: ["Shelf"] };
   const { id: rule } = await service.addRule(
     {
-      ...{ key: "cool", name: `Cool ${hostile}`, scope, guard: false },
+      key: "cool",
+      name: `Cool ${hostile}`,
+      scope,
+      guard: false,
       when: { all: [{ reading: "temperature", above: 1 }] },
       do: [{ set: "fan", value: 71 }],
     },

@@ -6,18 +6,47 @@ import { type EntryFilters, feedOf, ownerOf, resultOf } from "../../src/web/page
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 
 const command = (id: number, minute: number, fields: Partial<Command> = {}): Command => ({
-  ...{ id, minerId: 1, minerName: "Desk", actor: "anna", action: "restart", parameters: {}, cause: null },
-  ...{ state: "done", message: "", time: at(minute), updated: at(minute) },
+  id,
+  minerId: 1,
+  minerName: "Desk",
+  actor: "anna",
+  action: "restart",
+  parameters: {},
+  cause: null,
+  state: "done",
+  message: "",
+  time: at(minute),
+  updated: at(minute),
   ...fields,
 });
 const run = (id: number, minute: number, fields: Partial<OwnedRun> = {}): OwnedRun => ({
-  ...{ id, time: at(minute), minerId: 1, outcome: "done", message: "fired", heldBy: null, conditions: [], actions: [] },
-  ...{ kind: "rule", ownerId: 3, key: "hot", name: "Too hot", run: 9 },
+  id,
+  time: at(minute),
+  minerId: 1,
+  outcome: "done",
+  message: "fired",
+  heldBy: null,
+  conditions: [],
+  actions: [],
+  kind: "rule",
+  ownerId: 3,
+  key: "hot",
+  name: "Too hot",
+  run: 9,
   ...fields,
 });
 const job = (id: number, minute: number, fields: Partial<BulkJob> = {}): BulkJob => ({
-  ...{ id, action: "stop", parameters: {}, actor: "anna", time: at(minute), state: "done", dryRun: false },
-  ...{ total: 2, done: 2, failed: 0, unknown: 0 },
+  id,
+  action: "stop",
+  parameters: {},
+  actor: "anna",
+  time: at(minute),
+  state: "done",
+  dryRun: false,
+  total: 2,
+  done: 2,
+  failed: 0,
+  unknown: 0,
   ...fields,
 });
 const all: EntryFilters = { kind: null, miner: null, actor: "", owner: "", result: null, since: 0 };

@@ -83,7 +83,8 @@ describe("the first rigs", () => {
         `192.0.2.3:99999,"<img src=x onerror=""document.title='run'"">",,`,
       ].join("\n");
       await page.getByLabel("Or a file").setInputFiles({
-        ...{ name: "rigs.csv", mimeType: "text/csv" },
+        name: "rigs.csv",
+        mimeType: "text/csv",
         buffer: Buffer.from(`\uFEFF${file}`),
       });
       await page.getByText('The column "colour" is not known').waitFor();

@@ -100,7 +100,11 @@ export async function startDashboard({ rigs, config = {} }: DashboardOptions): P
   for (const [index, { name, isAdded }] of rigs.entries())
     if (isAdded) await service.addMiner({ name, address: farm.rigs[index]?.address ?? "" }, caller);
   const server = await startHttpServer({
-    ...{ service, settings: settings.http, log, version: "test", sessions: store.sessions },
+    service,
+    settings: settings.http,
+    log,
+    version: "test",
+    sessions: store.sessions,
   });
   const dashboard = new Running(farm, store, service, server, settings);
   await dashboard.readAll();

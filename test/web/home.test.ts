@@ -22,7 +22,8 @@ beforeAll(async () => {
       { rig: { kind: "xmrig", warm: true }, name: "cpu", settings: { group: "Hall", token: "simulated" } },
       {
         rig: { kind: "braiins", warm: true, restartSeconds: 0 },
-        ...{ name: "tiles", settings: { group: "Sun", username: "root", password: "" } },
+        name: "tiles",
+        settings: { group: "Sun", username: "root", password: "" },
       },
     ],
     config: {

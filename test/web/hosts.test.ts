@@ -44,9 +44,13 @@ beforeAll(async () => {
     return (await service.saveManagedMiner({ ...noFields, ...base, ...fields }, caller)).id;
   };
   switched = await manage({
-    ...{ description: "Processor", softwareAutoDownload: false, softwarePath: "/opt/xmrig" },
+    description: "Processor",
+    softwareAutoDownload: false,
+    softwarePath: "/opt/xmrig",
     switching: {
-      ...{ mode: "profit", hysteresis: 5, minimumStay: 1800 },
+      mode: "profit",
+      hysteresis: 5,
+      minimumStay: 1800,
       choices: [
         { algorithm: "randomx", poolId: 1, isPoolGroup: false, softwareType: "" },
         { algorithm: "ghostrider", poolId: 2, isPoolGroup: false, softwareType: "" },
@@ -56,7 +60,8 @@ beforeAll(async () => {
   downloaded = await manage({ description: "From the internet", softwareAutoDownload: true });
   const { token } = await service.addAgent({ hostId: host.id }, caller);
   agent = await AgentDouble.introduced({
-    ...{ url: dashboard.url, token },
+    url: dashboard.url,
+    token,
     gpus: [
       gpu(0, 1, { name: hostile, temperature: 61, power: 280, powerLimit: 300, fanPercent: 70 }),
       gpu(1, 2, { name: "Card two", lost: true }),

@@ -19,14 +19,24 @@ beforeAll(async () => {
     config: {
       groups: [{ name: "Hall" }, { name: "Den" }],
       pools: [{ name: "Solo", url: "stratum+tcp://pool.example.com:3333", coin: "BTC" }],
-      ...{ rates: { btc: 90_000 }, electricity: { price: 0.3 } },
+      rates: { btc: 90_000 },
+      electricity: { price: 0.3 },
     },
   });
   await dashboard.service.saveCoin({ shortName: "BTC", profit: 5e-10 }, caller);
   const date = new Date().toLocaleDateString("sv-SE");
   const sums: MoneySums = {
-    ...{ seconds: 30 * hourSeconds, energy: 400, cost: 2, costBtc: null, revenue: 5, revenueBtc: null },
-    ...{ profit: 3, profitBtc: null, compared: 30 * hourSeconds, uncosted: 0, unearned: 0 },
+    seconds: 30 * hourSeconds,
+    energy: 400,
+    cost: 2,
+    costBtc: null,
+    revenue: 5,
+    revenueBtc: null,
+    profit: 3,
+    profitBtc: null,
+    compared: 30 * hourSeconds,
+    uncosted: 0,
+    unearned: 0,
   };
   const unknown = { energy: null, cost: null, profit: null, compared: 0, uncosted: 30 * hourSeconds };
   const key = { date, groupId: 1, coin: "BTC", algorithm: "sha256", currency: "USD" };

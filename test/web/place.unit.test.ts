@@ -5,9 +5,23 @@ import { leaveAt, topAgain } from "../../src/web/pages/rigs/left-at.ts";
 import { placeOf } from "../../src/web/pages/rigs/place.ts";
 
 const rig = (id: number, power: number | null): Row => ({
-  ...{ id, uid: null, name: `Rig ${id}`, group: 0, location: null, tags: [], status: "Mining", reason: null },
-  ...{ hashrate: 1e12, expected: 1e12, power, temperature: 60, pool: null, coin: null },
-  ...{ profit: 1, alarms: 0, readAt: null },
+  id,
+  uid: null,
+  name: `Rig ${id}`,
+  group: 0,
+  location: null,
+  tags: [],
+  status: "Mining",
+  reason: null,
+  hashrate: 1e12,
+  expected: 1e12,
+  power,
+  temperature: 60,
+  pool: null,
+  coin: null,
+  profit: 1,
+  alarms: 0,
+  readAt: null,
 });
 const byPower = (one: Row, other: Row) => (one.power ?? 0) - (other.power ?? 0) || one.id - other.id;
 const isListed = ({ power }: Row) => power !== null;
@@ -39,7 +53,11 @@ describe("the place of a rig in a list", () => {
     const [low, here, high] = [rig(1, 10), rig(2, 20), rig(3, 30)];
     const others = ({ id }: Row) => id !== here.id;
     expect(placeOf(here, [high, here, low], others, byPower)).toEqual({
-      ...{ before: 1, total: 2, isListed: false, previous: low, next: high },
+      before: 1,
+      total: 2,
+      isListed: false,
+      previous: low,
+      next: high,
     });
   });
 });

@@ -24,8 +24,12 @@ beforeAll(async () => {
   for (const name of ["First", "Second", `<b>${"X".repeat(150)}`])
     await service.savePool(
       {
-        ...{ id: 0, description: name, url: "stratum+tcp://pool.example.com:3333", coinShortName: "BTC" },
-        ...{ ...fields, plainWorkerPassword: password },
+        id: 0,
+        description: name,
+        url: "stratum+tcp://pool.example.com:3333",
+        coinShortName: "BTC",
+        ...fields,
+        plainWorkerPassword: password,
       },
       caller,
     );

@@ -262,8 +262,13 @@ describe("settings", () => {
     const settings = await dashboard.service.getMinerSettings({ id }, caller);
     const { password: _, ...shown } = supply;
     expect(settings).toEqual({
-      ...{ declaredBy: "api", address: "127.0.0.1:19", driver: null, interval: 7, offlineExpected: false },
-      ...{ hasLogin: true, supply: shown },
+      declaredBy: "api",
+      address: "127.0.0.1:19",
+      driver: null,
+      interval: 7,
+      offlineExpected: false,
+      hasLogin: true,
+      supply: shown,
     });
     expect((await dashboard.service.getMinerSettings({ id: bitaxe }, caller)).declaredBy).toBe("file");
     await dashboard.service.deleteMiner({ id }, caller);
@@ -277,8 +282,15 @@ test("a managed miner has its program and its host; without an agent nothing pre
   const fields = { workerName: "", softwarePath: "", dualAlgorithm: "", commandLineParams: "--password hush-hush" };
   const { id } = await service.saveManagedMiner(
     {
-      ...{ id: 0, description: "Cellar", hostId: host.id, isPoolGroup: false, poolId: pool?.id ?? 0, ...fields },
-      ...{ softwareAutoDownload: true, softwareType: "XmrigMiner", algorithm: "randomx" },
+      id: 0,
+      description: "Cellar",
+      hostId: host.id,
+      isPoolGroup: false,
+      poolId: pool?.id ?? 0,
+      ...fields,
+      softwareAutoDownload: true,
+      softwareType: "XmrigMiner",
+      algorithm: "randomx",
     },
     caller,
   );

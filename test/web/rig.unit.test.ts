@@ -31,8 +31,17 @@ const command = (about: Partial<Command>): Command => ({
 
 const flags = { canStop: false, canStart: false, canRestart: false, canReboot: false, isRunning: true };
 const fan: Control = {
-  ...{ key: "fan", kind: "range", unit: "%", min: 0, max: 100, step: 1, options: ["auto"], value: 40 },
-  ...{ lasting: true, restartsMining: false, seconds: 10 },
+  key: "fan",
+  kind: "range",
+  unit: "%",
+  min: 0,
+  max: 100,
+  step: 1,
+  options: ["auto"],
+  value: 40,
+  lasting: true,
+  restartsMining: false,
+  seconds: 10,
 };
 
 describe("controls", () => {

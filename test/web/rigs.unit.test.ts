@@ -10,9 +10,27 @@ import { settingsOf } from "../../src/web/pages/rigs/settings.ts";
 import { allRigs, facetKeys, searchOf, toggled, viewIn, withFacet, withRange } from "../../src/web/pages/rigs/view.ts";
 
 const rig = (id: number, more: Partial<Row> = {}): Row => ({
-  ...{ id, uid: `uid-${id}`, name: `Rig ${id}`, group: 0, location: null, tags: [], status: "Mining", reason: null },
-  ...{ hashrate: 1e12, expected: 1e12, power: 100, temperature: 60, pool: "pool.example.com", coin: "BTC" },
-  ...{ profit: 1, alarms: 0, readAt: null, algorithm: "SHA-256", model: "S19", address: "10.0.0.1:80", worker: "a.b" },
+  id,
+  uid: `uid-${id}`,
+  name: `Rig ${id}`,
+  group: 0,
+  location: null,
+  tags: [],
+  status: "Mining",
+  reason: null,
+  hashrate: 1e12,
+  expected: 1e12,
+  power: 100,
+  temperature: 60,
+  pool: "pool.example.com",
+  coin: "BTC",
+  profit: 1,
+  alarms: 0,
+  readAt: null,
+  algorithm: "SHA-256",
+  model: "S19",
+  address: "10.0.0.1:80",
+  worker: "a.b",
   ...more,
 });
 const tree = groupTree([

@@ -91,7 +91,7 @@ describe("rights", () => {
   testInBrowser("of a user follow their change, and a new key ends the sessions of the one before", async () => {
     const before = "the-key-of-berta-before";
     const { id } = await dashboard.service.saveUser(
-      { ...{ id: 0, name: "berta", key: before, privilege: "view", pools: [] }, groups: [] },
+      { id: 0, name: "berta", key: before, privilege: "view", pools: [], groups: [] },
       caller,
     );
     const hers = await dashboard.visit("rigs", { key: before, expected: /status of 401/ });
@@ -205,7 +205,9 @@ describe("channels", () => {
 describe("this browser, and about", () => {
   testInBrowser("the language is chosen and kept, right-to-left too; what is kept can be forgotten", async () => {
     const { page, close } = await dashboard.visit("settings?tab=display", {
-      ...{ key: anna, width: 375, height: 800 },
+      key: anna,
+      width: 375,
+      height: 800,
       // After signing out the page begins anew, and asks who this is.
       expected: /status of 401/,
     });

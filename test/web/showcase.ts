@@ -79,14 +79,17 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
       [
         { date, minerId: study + index, groupId: 1 + index, coin: "BTC", algorithm: "sha256", currency: "EUR" },
         {
-          ...{
-            seconds: 14_400,
-            energy: energy * 1000,
-            cost: energy * 0.07,
-            costBtc: (energy * 0.07) / btc,
-            ...{ profit: energy * 0.06, profitBtc: (energy * 0.06) / btc, compared: 14_400, uncosted: 0 },
-          },
-          ...{ revenue: energy * 0.13, revenueBtc: (energy * 0.13) / btc, unearned: 0 },
+          seconds: 14_400,
+          energy: energy * 1000,
+          cost: energy * 0.07,
+          costBtc: (energy * 0.07) / btc,
+          profit: energy * 0.06,
+          profitBtc: (energy * 0.06) / btc,
+          compared: 14_400,
+          uncosted: 0,
+          revenue: energy * 0.13,
+          revenueBtc: (energy * 0.13) / btc,
+          unearned: 0,
         },
       ],
     ]);
@@ -97,7 +100,11 @@ async function addPast({ service, store }: Dashboard): Promise<void> {
     const down = Math.sin(time / 9e6) > 0.97 ? 0.9 : 1;
     const factor = wave * down;
     const sample = {
-      ...{ groupId: allMiners, time, power: power * factor, mining: hashing.length, total: miners.length },
+      groupId: allMiners,
+      time,
+      power: power * factor,
+      mining: hashing.length,
+      total: miners.length,
       revenue: times(money?.revenuePerDay, factor),
       cost: times(money?.costPerDay, factor),
       profit: times(money?.profitPerDay, factor),

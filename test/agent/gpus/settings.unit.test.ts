@@ -6,9 +6,24 @@ import type { GpuSettings, HostGpu } from "../../../src/contract/agent.ts";
 const none: GpuSettings = { bus: null, powerLimit: null, coreClock: null, memoryClock: null, fan: null };
 
 const gpu = (id: number, vendor: HostGpu["vendor"], pciBusId: number): HostGpu => ({
-  ...{ id, name: "GPU", vendor, vendorId: id, pciBusId, lost: false, activity: null, clock: null, memoryClock: null },
-  ...{ voltage: null, powertune: null, fanRpm: null, fanPercent: null, temperature: null, memoryTemperature: null },
-  ...{ power: null, powerLimit: null, memory: null },
+  id,
+  name: "GPU",
+  vendor,
+  vendorId: id,
+  pciBusId,
+  lost: false,
+  activity: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  powertune: null,
+  fanRpm: null,
+  fanPercent: null,
+  temperature: null,
+  memoryTemperature: null,
+  power: null,
+  powerLimit: null,
+  memory: null,
 });
 const gpus = [gpu(0, "nvidia", 1), gpu(1, "amd", 2), gpu(2, "nvidia", 10)];
 const flagOfCoreClock = { tuning: { coreClock: {} }, devices: ["nvidia"] };

@@ -46,8 +46,15 @@ test("ccminer is read with its cards and pools", async () => {
   expect(Math.abs((readings.power ?? 0) - simulated.model.power)).toBeLessThan(1);
   expect(devices).toHaveLength(6);
   expect(devices[4]).toMatchObject({
-    ...{ kind: "gpu", name: "NVIDIA GeForce RTX 3070", bus: 10, clock: 1.35e9, memoryClock: 7.001e9 },
-    ...{ fanRpm: expect.any(Number), fanPercent: expect.any(Number), intensity: "20.0", hardwareErrors: 0 },
+    kind: "gpu",
+    name: "NVIDIA GeForce RTX 3070",
+    bus: 10,
+    clock: 1.35e9,
+    memoryClock: 7.001e9,
+    fanRpm: expect.any(Number),
+    fanPercent: expect.any(Number),
+    intensity: "20.0",
+    hardwareErrors: 0,
   });
   expect(reading.identity).toMatchObject({ make: "ccminer", firmware: "ccminer 2.3.1" });
   expect(reading).toMatchObject({ software: "CcMiner", controls: [], poolActions: ["switch"] });
@@ -95,7 +102,7 @@ describe("its pools", () => {
 
   test("that the program does not switch to are an error", async () => {
     const pool = "POOL=a;URL=stratum+tcp://a.example.com:1;USER=w|";
-    const rig = await answering({ ...{ summary, threads: "", help: "pool\nswitchpool\n|", pool }, ...of(pool) });
+    const rig = await answering({ summary, threads: "", help: "pool\nswitchpool\n|", pool, ...of(pool) });
     await expect(rig.pools.switch?.(await poolAt(rig, 0), deadline())).rejects.toMatchObject({
       code: "rig.refused",
       message: expect.stringContaining("fail"),

@@ -21,9 +21,19 @@ describe("sgminer", () => {
     expect(reading.readings.hashrate).toBeGreaterThan(200e6);
     expect(reading.devices).toHaveLength(4);
     expect(reading.devices[1]).toMatchObject({
-      ...{ kind: "gpu", name: "AMD Radeon RX 6800", status: "enabled", clock: 1.3e9, memoryClock: 1.075e9 },
-      ...{ voltage: 0.73, activity: 99, powertune: -10, intensity: "64", fanRpm: expect.any(Number) },
-      ...{ fanPercent: expect.any(Number), temperature: expect.any(Number), bus: null },
+      kind: "gpu",
+      name: "AMD Radeon RX 6800",
+      status: "enabled",
+      clock: 1.3e9,
+      memoryClock: 1.075e9,
+      voltage: 0.73,
+      activity: 99,
+      powertune: -10,
+      intensity: "64",
+      fanRpm: expect.any(Number),
+      fanPercent: expect.any(Number),
+      temperature: expect.any(Number),
+      bus: null,
     });
     const sum = reading.devices.reduce((all, { hashrate }) => all + (hashrate ?? 0), 0);
     expect(Math.abs(sum / (reading.readings.hashrate ?? 0) - 1)).toBeLessThan(0.01);
@@ -32,7 +42,11 @@ describe("sgminer", () => {
   test("switches its cards and pools and restarts where it may, by its own word", async () => {
     const { rig, simulated } = await start({ dialect: "sgminer" });
     expect(values(await rig.read(deadline()))).toEqual({
-      ...{ restart: null, board_0: true, board_1: true, board_2: true, board_3: true },
+      restart: null,
+      board_0: true,
+      board_1: true,
+      board_2: true,
+      board_3: true,
     });
     await expect(rig.set("board_2", false, deadline())).resolves.toBe("GPU 2 set disable flag");
     const reading = await rig.read(deadline());

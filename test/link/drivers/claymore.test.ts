@@ -44,8 +44,14 @@ test("PhoenixMiner is read with its cards", async () => {
   expect(readings.hashrate).toBeLessThan(400e6);
   expect(devices).toHaveLength(6);
   expect(devices[4]).toMatchObject({
-    ...{ kind: "gpu", name: "GPU 4", status: "enabled", bus: 10, fanPercent: expect.any(Number) },
-    ...{ temperature: expect.any(Number), accepted: expect.any(Number), rejected: expect.any(Number) },
+    kind: "gpu",
+    name: "GPU 4",
+    status: "enabled",
+    bus: 10,
+    fanPercent: expect.any(Number),
+    temperature: expect.any(Number),
+    accepted: expect.any(Number),
+    rejected: expect.any(Number),
   });
   const sum = devices.reduce((all, { hashrate }) => all + (hashrate ?? 0), 0);
   expect(Math.abs(sum - (readings.hashrate ?? 0))).toBeLessThan(10_000);

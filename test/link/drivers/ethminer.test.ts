@@ -34,11 +34,18 @@ test("ethminer is read with its cards and pools", async () => {
   });
   expect(readings.hashrate).toBeGreaterThan(300e6);
   expect(devices[4]).toMatchObject({
-    ...{ kind: "gpu", name: "NVIDIA GeForce RTX 3070", status: "enabled", bus: 10, power: expect.any(Number) },
-    ...{ fanPercent: expect.any(Number), accepted: expect.any(Number) },
+    kind: "gpu",
+    name: "NVIDIA GeForce RTX 3070",
+    status: "enabled",
+    bus: 10,
+    power: expect.any(Number),
+    fanPercent: expect.any(Number),
+    accepted: expect.any(Number),
   });
   expect(reading.identity).toMatchObject({
-    ...{ make: "ethminer", model: "6 x NVIDIA GeForce RTX 3070", hostname: "ethminer-1" },
+    make: "ethminer",
+    model: "6 x NVIDIA GeForce RTX 3070",
+    hostname: "ethminer-1",
     firmware: "ethminer 0.19.0-beta.0+commit.8f8bc3eb",
   });
   expect(reading.software).toBe("EthMiner");

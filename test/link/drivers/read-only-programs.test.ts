@@ -100,8 +100,16 @@ describe("GMiner", () => {
         user: "acct.rig",
         devices: [
           {
-            ...{ gpu_id: 0, cuda_id: 0, bus_id: "0000:01:00.0", name: "GeForce GTX 1050 Ti 4GB", speed: 17 },
-            ...{ accepted_shares: 3, rejected_shares: 0, temperature: 47, temperature_limit: 90, power_usage: 0 },
+            gpu_id: 0,
+            cuda_id: 0,
+            bus_id: "0000:01:00.0",
+            name: "GeForce GTX 1050 Ti 4GB",
+            speed: 17,
+            accepted_shares: 3,
+            rejected_shares: 0,
+            temperature: 47,
+            temperature_limit: 90,
+            power_usage: 0,
           },
         ],
       },

@@ -226,8 +226,14 @@ describe("a throttle", () => {
       const { rig, simulated } = await start({ generation });
       const before = await rig.read(deadline());
       expect(before.controls.find(({ key }) => key === "throttle")).toMatchObject({
-        ...{ unit: "%", min: 1, max: 100, step: 1, value: null },
-        ...{ lasting: false, restartsMining: false, seconds: 5 },
+        unit: "%",
+        min: 1,
+        max: 100,
+        step: 1,
+        value: null,
+        lasting: false,
+        restartsMining: false,
+        seconds: 5,
       });
       await rig.set("throttle", 50, deadline());
       const half = await rig.read(deadline());

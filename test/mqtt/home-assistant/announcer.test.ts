@@ -67,7 +67,11 @@ async function start(
     log: pino({ level: "silent" }),
   });
   const started = announcer({
-    ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults },
+    connection,
+    settings,
+    topics: topicsOf(settings.base),
+    version: "1.2.3",
+    faults,
     warn: (message) => warnings.push(message),
     delays,
     ...more,
@@ -195,11 +199,14 @@ describe("on an empty broker", () => {
     const { device, components } = JSON.parse((await said(topicOf("farm"))).payload);
     expect(device).toMatchObject({ name: "Källare", configuration_url: "http://192.168.1.2:17790" });
     expect(components.mining).toMatchObject({
-      ...{ platform: "switch", name: null, default_entity_id: "switch.kallare" },
+      platform: "switch",
+      name: null,
+      default_entity_id: "switch.kallare",
       command_topic: "rigbridge/farm/mining/set",
     });
     expect(components.notifications).toMatchObject({
-      ...{ platform: "sensor", state_topic: "rigbridge/notifications" },
+      platform: "sensor",
+      state_topic: "rigbridge/notifications",
       value_template: "{{ value_json.unacknowledged }}",
     });
     for (const { icon, device_class: of } of Object.values<Record<string, unknown>>(components))
@@ -250,8 +257,17 @@ describe("on an empty broker", () => {
     const told = await start();
     const options = ["low", "high"];
     const mode: Control = {
-      ...{ key: "mode", kind: "choice", unit: null, min: null, max: null, step: null, options, value: "low" },
-      ...{ lasting: true, restartsMining: true, seconds: 5 },
+      key: "mode",
+      kind: "choice",
+      unit: null,
+      min: null,
+      max: null,
+      step: null,
+      options,
+      value: "low",
+      lasting: true,
+      restartsMining: true,
+      seconds: 5,
     };
     const [pool] = first.poolList;
     if (pool === undefined) throw new Error("the rig has no pool");
@@ -312,7 +328,10 @@ test("a miner removed while a persistent broker is away is cleared later", async
     unsubscribe: () => {},
   };
   const told = announcer({
-    ...{ connection, topics: topicsOf("rigbridge"), version: "1.2.3", faults },
+    connection,
+    topics: topicsOf("rigbridge"),
+    version: "1.2.3",
+    faults,
     settings: MqttSettings.parse({ url: mosquitto.url }),
     // Nothing is waited for.
     schedule: (work) => {

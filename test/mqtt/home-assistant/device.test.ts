@@ -38,12 +38,19 @@ const beforeOf = ({ components }: DeviceConfig): PreviousComponents => {
 /** The miner as it is published while it cannot be reached: its shape and controls stay. */
 const off = (miner: MinerWithUid): MinerWithUid => ({
   ...miner,
-  ...{ pool: "", poolList: [], hasValidStatus: false, canPoolSwitch: false, isRunning: false, isOffline: true },
+  pool: "",
+  poolList: [],
+  hasValidStatus: false,
+  canPoolSwitch: false,
+  isRunning: false,
+  isOffline: true,
   statusInfo: { ...miner.statusInfo, statusDisplay: "Disconnected" },
   readings: {
     ...miner.readings,
     ...unknownReadings(),
-    ...{ efficiency: null, startedAt: null, stale: true },
+    efficiency: null,
+    startedAt: null,
+    stale: true,
     boards: miner.readings.boards.map((board) => ({
       ...board,
       hashrate: null,
@@ -53,8 +60,13 @@ const off = (miner: MinerWithUid): MinerWithUid => ({
     fans: miner.readings.fans.map(() => ({ rpm: null, percent: null })),
   },
   money: {
-    ...{ revenuePerDay: null, costPerDay: null, profitPerDay: null, currency: null },
-    ...{ electricityPrice: null, breakEvenPrice: null, energyCost: null },
+    revenuePerDay: null,
+    costPerDay: null,
+    profitPerDay: null,
+    currency: null,
+    electricityPrice: null,
+    breakEvenPrice: null,
+    energyCost: null,
   },
   controls: miner.controls.map((control) => ({ ...control, value: null })),
 });
@@ -256,14 +268,12 @@ test("only a miner that heats a room has a thermostat", () => {
   expect(miner.heating?.name).toBe("Study");
   const config = configOf(miner);
   expect(config.components.thermostat).toMatchObject({
-    ...{
-      platform: "climate",
-      modes: ["off", "heat"],
-      min_temp: 5,
-      max_temp: 35,
-      temp_step: 0.5,
-      temperature_unit: "C",
-    },
+    platform: "climate",
+    modes: ["off", "heat"],
+    min_temp: 5,
+    max_temp: 35,
+    temp_step: 0.5,
+    temperature_unit: "C",
     mode_command_topic: `rigbridge/miner/${miner.uid}/heating_mode/set`,
     temperature_command_topic: `rigbridge/miner/${miner.uid}/action`,
     temperature_command_template: '{"action": "set_target_temperature", "temperature": {{ value }}}',
@@ -303,7 +313,9 @@ test("a fan controlled by the rig has no number but the mode auto, and there is 
   const config = configOf(regulated);
   expect(minerState(regulated, null)).toMatchObject({ fan: "auto", fan_number: null, fan_mode: "auto" });
   expect(config.components.fan_mode).toMatchObject({
-    ...{ platform: "sensor", device_class: "enum", options: ["auto", "manual"] },
+    platform: "sensor",
+    device_class: "enum",
+    options: ["auto", "manual"],
     value_template: "{{ value_json.fan_mode }}",
   });
   const at60 = {
@@ -313,7 +325,9 @@ test("a fan controlled by the rig has no number but the mode auto, and there is 
   expect(minerState(at60, null)).toMatchObject({ fan: 60, fan_number: 60, fan_mode: "manual" });
   expect(config.components.fan?.value_template).toBe("{{ value_json.fan_number }}");
   expect(config.components.fan_auto).toMatchObject({
-    ...{ platform: "button", name: "Fan auto", payload_press: "auto" },
+    platform: "button",
+    name: "Fan auto",
+    payload_press: "auto",
     command_topic: `rigbridge/miner/${miner.uid}/fan/set`,
   });
 });
@@ -323,12 +337,16 @@ test("pools are selected by unique names, and the one in use is among them", () 
   const [pool] = miner.poolList;
   if (pool === undefined) throw new Error("the rig has no pool");
   const at = (name: string, displayUrl: string, worker: string, priority: number) => ({
-    ...{ ...pool, name, canPrioritize: true },
-    ...{ additionalInfo: { displayUrl, worker }, priorityInfo: { priority, quota: 1 } },
+    ...pool,
+    name,
+    canPrioritize: true,
+    additionalInfo: { displayUrl, worker },
+    priorityInfo: { priority, quota: 1 },
   });
   const pooled = {
     ...miner,
-    ...{ pool: "north.example.com", canPoolSwitch: false },
+    pool: "north.example.com",
+    canPoolSwitch: false,
     poolList: [
       at("North", "north.example.com:3333", "a", 1),
       at("North", "north.example.com:3333", "b", 0),

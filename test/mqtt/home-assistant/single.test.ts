@@ -53,7 +53,12 @@ async function start(homeAssistant: object, told = miner, more: Partial<Announce
     log: pino({ level: "silent" }),
   });
   const started = announcer({
-    ...{ connection, settings, topics: topicsOf(settings.base), version: "1.2.3", faults, canRestart: true },
+    connection,
+    settings,
+    topics: topicsOf(settings.base),
+    version: "1.2.3",
+    faults,
+    canRestart: true,
     delays: { debounceMs: 20, recheckMs: 40, quietMs: 100, migrateMs: 100 },
     ...more,
   });

@@ -8,14 +8,40 @@ type Given = Parameters<Bench["read"]>[1];
 type Rest = Parameters<Bench["read"]>[2];
 
 const pool = (status: PoolReading["status"]): PoolReading => ({
-  ...{ index: 0, url: "stratum+tcp://main.example:3333", worker: "me", status, active: status === "enabled" },
-  ...{ priority: 0, quota: null, accepted: null, rejected: null, stale: null, devFee: false },
+  index: 0,
+  url: "stratum+tcp://main.example:3333",
+  worker: "me",
+  status,
+  active: status === "enabled",
+  priority: 0,
+  quota: null,
+  accepted: null,
+  rejected: null,
+  stale: null,
+  devFee: false,
 });
 const device = (status: DeviceReading["status"]): DeviceReading => ({
-  ...{ kind: "asic", name: "0", status, hashrate: null, hashrateAverage: null, temperature: null, fanRpm: null },
-  ...{ fanPercent: null, clock: null, memoryClock: null, voltage: null, activity: null, powertune: null },
-  ...{ intensity: null, accepted: null, rejected: null, hardwareErrors: null, workUtility: null },
-  ...{ power: null, memoryTemperature: null, bus: null },
+  kind: "asic",
+  name: "0",
+  status,
+  hashrate: null,
+  hashrateAverage: null,
+  temperature: null,
+  fanRpm: null,
+  fanPercent: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  activity: null,
+  powertune: null,
+  intensity: null,
+  accepted: null,
+  rejected: null,
+  hardwareErrors: null,
+  workUtility: null,
+  power: null,
+  memoryTemperature: null,
+  bus: null,
 });
 const boards = (...chips: number[]) =>
   chips.map((count, slot) => ({ ...unknownBoard(slot), hashrate: count, chips: count, chipsExpected: 100 }));

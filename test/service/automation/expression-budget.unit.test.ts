@@ -9,7 +9,9 @@ const chain = `"${fifty}"${`.split("").map(x, "${fifty}").join("")`.repeat(4)} =
 const restart = [{ action: "restart" as const }];
 const hostile = { key: "hostile", when: { all: [{ reading: "temperature", above: 10 }], where: chain }, do: restart };
 const honest = {
-  ...{ key: "honest", guard: false as const, do: restart },
+  key: "honest",
+  guard: false as const,
+  do: restart,
   when: { all: [{ reading: "temperature", above: 10 }], where: 'miner.name.startsWith("rig")' },
 };
 

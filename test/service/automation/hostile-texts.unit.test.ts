@@ -148,8 +148,16 @@ test("answers that are nested deeply, wide or full of rows are read like any oth
       expect(typeof prices === "string" || prices.length <= 6_000).toBe(true);
     }
     const settings = {
-      ...{ type: "json" as const, worker: "0", name: "name", hashrate: "value", unit: "TH/s" as const },
-      ...{ rejected: "start", balance: "value", balanceFactor: 1, lastShare: "start", url: "http://192.0.2.1" },
+      type: "json" as const,
+      worker: "0",
+      name: "name",
+      hashrate: "value",
+      unit: "TH/s" as const,
+      rejected: "start",
+      balance: "value",
+      balanceFactor: 1,
+      lastShare: "start",
+      url: "http://192.0.2.1",
     };
     expect(() =>
       poolViewSources.json.read([answer], { ...settings, headers: {}, every: 60 }, () => undefined, 0),

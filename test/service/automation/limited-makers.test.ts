@@ -106,8 +106,16 @@ describe("a channel", () => {
     ]);
     expect(await listed(ann)).toEqual([
       expect.objectContaining({
-        ...{ key: "barn-phone", type: "ntfy", groups: ["Loft"], sharedWith: ["Loft"] },
-        ...{ host: "", settings: {}, notDelivered: [], lastError: null, waiting: 0, lastSentUtc: null },
+        key: "barn-phone",
+        type: "ntfy",
+        groups: ["Loft"],
+        sharedWith: ["Loft"],
+        host: "",
+        settings: {},
+        notDelivered: [],
+        lastError: null,
+        waiting: 0,
+        lastSentUtc: null,
       }),
     ]);
     expect((await listed(hans)).map(({ key }) => key)).toEqual(["barn-phone"]);
@@ -212,9 +220,15 @@ describe("the names of one user's rules", () => {
 
 describe("what a step names", () => {
   const pool = (description: string): Input<"savePool"> => ({
-    ...{ id: 0, description, coinClass: undefined, coinShortName: undefined, coinAlgorithm: undefined },
-    ...{ url: `stratum+tcp://${description.toLowerCase()}.example:3333`, workerName: "w" },
-    ...{ walletAddress: undefined, plainWorkerPassword: undefined },
+    id: 0,
+    description,
+    coinClass: undefined,
+    coinShortName: undefined,
+    coinAlgorithm: undefined,
+    url: `stratum+tcp://${description.toLowerCase()}.example:3333`,
+    workerName: "w",
+    walletAddress: undefined,
+    plainWorkerPassword: undefined,
   });
 
   test("stays what it is while its name changes, and is read back with its new name", async () => {

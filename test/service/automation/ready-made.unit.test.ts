@@ -87,14 +87,29 @@ test("sleep-when-too-hot stops a rig once, at the temperature that is given", as
 test("back-to-the-wanted-pool brings a rig back once, and leaves wanted pools and unknown ones alone", async () => {
   const bench = await opened("back-to-the-wanted-pool", { with: { pool: "Main" } });
   await bench.store.pools.add({
-    ...{ description: "Main", coinClass: "", coinShortName: "", coinAlgorithm: "", walletAddress: "" },
-    ...{ url: "stratum+tcp://main.example:3333", workerName: "me", plainWorkerPassword: "" },
+    description: "Main",
+    coinClass: "",
+    coinShortName: "",
+    coinAlgorithm: "",
+    walletAddress: "",
+    url: "stratum+tcp://main.example:3333",
+    workerName: "me",
+    plainWorkerPassword: "",
   });
   const at = (url: string, worker: string) => ({
     pools: [
       {
-        ...{ index: 0, url, worker, status: "enabled" as const, active: true, priority: 0, quota: null },
-        ...{ accepted: null, rejected: null, stale: null, devFee: false },
+        index: 0,
+        url,
+        worker,
+        status: "enabled" as const,
+        active: true,
+        priority: 0,
+        quota: null,
+        accepted: null,
+        rejected: null,
+        stale: null,
+        devFee: false,
       },
     ],
   });
@@ -175,10 +190,27 @@ test("a lost graphics card restarts mining, then reboots the host as often a day
   const rules = [{ use: "restart-when-gpu-is-lost" }, { use: "reboot-when-gpu-is-lost", with: { rebootsPerDay: 1 } }];
   const bench = await openRuleBench({ rules, miners });
   const dead = {
-    ...{ kind: "gpu" as const, name: "GPU 0", status: "dead" as const, hashrate: null },
-    ...{ hashrateAverage: null, temperature: null, fanRpm: null, fanPercent: null, clock: null, memoryClock: null },
-    ...{ voltage: null, activity: null, powertune: null, intensity: null, accepted: null, rejected: null },
-    ...{ hardwareErrors: null, workUtility: null, power: null, memoryTemperature: null, bus: 1 },
+    kind: "gpu" as const,
+    name: "GPU 0",
+    status: "dead" as const,
+    hashrate: null,
+    hashrateAverage: null,
+    temperature: null,
+    fanRpm: null,
+    fanPercent: null,
+    clock: null,
+    memoryClock: null,
+    voltage: null,
+    activity: null,
+    powertune: null,
+    intensity: null,
+    accepted: null,
+    rejected: null,
+    hardwareErrors: null,
+    workUtility: null,
+    power: null,
+    memoryTemperature: null,
+    bus: 1,
   };
   const sick = async (hours: number) => bench.pass(hours * 3_600, 60, () => bench.read(1, {}, { devices: [dead] }));
   await sick(10);

@@ -61,7 +61,12 @@ export class RecordedRuns implements Runs {
   #record(id: number, { cause, occurrence, minerIds, steps }: RunRequest, state: RunRecord["state"]): RunRecord {
     const ofMiners = minerIds.length === 0 ? [null] : minerIds;
     return {
-      ...{ id, cause, occurrence, startedAt: 0, endedAt: null, state },
+      id,
+      cause,
+      occurrence,
+      startedAt: 0,
+      endedAt: null,
+      state,
       miners: ofMiners.map((minerId) => ({
         minerId,
         steps: steps.map((step) => ({ step, state: "done" as const, message: "", commandId: null })),
@@ -141,7 +146,10 @@ export async function openRuleBench(options: RuleBenchOptions) {
         return () => undefined;
       },
     },
-    ...{ store, runs, now, monotonicNow },
+    store,
+    runs,
+    now,
+    monotonicNow,
     accessBook,
     notices: taken,
     channelsOf: () => undefined,
@@ -184,7 +192,14 @@ export async function openRuleBench(options: RuleBenchOptions) {
     return { id, before, state, keys: changedKeys(before, state, false) };
   };
   return {
-    ...{ automation, runs, notices, store, clocks, history, entries, topics },
+    automation,
+    runs,
+    notices,
+    store,
+    clocks,
+    history,
+    entries,
+    topics,
     /** Reads of many rigs at once. */
     batch: (changes: readonly ReadingChange[]) => take(changes),
     change: read,
@@ -238,10 +253,22 @@ export function reading(
   const { pools = [], devices = [], restarting = false, records = before.records, reason = null } = rest;
   return {
     ...before,
-    ...{ at, missed: 0, trouble: null, restarting, records, reason },
+    at,
+    missed: 0,
+    trouble: null,
+    restarting,
+    records,
+    reason,
     reading: {
-      ...{ identity: nobody, readings: { ...unknownReadings(), hashrate: 1e12, ...readings }, pools, devices },
-      ...{ controls: [], poolActions: [], software: null, logInterval: null, workUtility: null },
+      identity: nobody,
+      readings: { ...unknownReadings(), hashrate: 1e12, ...readings },
+      pools,
+      devices,
+      controls: [],
+      poolActions: [],
+      software: null,
+      logInterval: null,
+      workUtility: null,
     },
   };
 }
@@ -258,7 +285,12 @@ const away = (before: RigState): RigState => ({
 export function entryOf(id: number): Entry {
   const entry: unknown = {
     facts: {
-      ...{ id, name: `rig ${id}`, named: true, demo: false, groupId: 0, tags: id % 2 === 0 ? ["even"] : [] },
+      id,
+      name: `rig ${id}`,
+      named: true,
+      demo: false,
+      groupId: 0,
+      tags: id % 2 === 0 ? ["even"] : [],
       location: { site: null, container: null, rack: id <= 2 ? "r1" : null, slot: null },
       host: { name: "", description: "" },
     },

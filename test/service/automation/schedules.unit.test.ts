@@ -228,7 +228,9 @@ describe("a schedule", () => {
     clocks.pass(10 * 3_600_000);
     const back = await openRuleBench({
       schedules: [{ ...night, key: "file" }],
-      ...{ clocks, store: bench.store, runs: bench.runs },
+      clocks,
+      store: bench.store,
+      runs: bench.runs,
     });
     await back.pass(60, 60);
     expect(back.told()).toHaveLength(4);
@@ -287,7 +289,9 @@ describe("a schedule", () => {
   test("ends nothing where maintenance kept it from beginning", async () => {
     const clocks = twoClocks(utc("2026-03-02T20:59"));
     const bench = await openRuleBench({
-      ...{ schedules: [night], miners: 3, clocks },
+      schedules: [night],
+      miners: 3,
+      clocks,
       maintenance: [{ name: "new fans", racks: ["r1"], until: "2026-03-03T08:00:00Z" }],
     });
     await bench.pass(14 * 3_600, 60);

@@ -6,7 +6,9 @@ import { entryOf, reading } from "./rule-bench.ts";
 
 const identity = { make: "Bitaxe", model: "Gamma", firmware: null, mac: null, hostname: null, serial: null };
 const facts = {
-  ...{ name: 'Rig "1"', tags: ["air", "hall"], groupId: 1 },
+  name: 'Rig "1"',
+  tags: ["air", "hall"],
+  groupId: 1,
   location: { site: "Farm", container: null, rack: "R1", slot: null },
 };
 const rig = (id: number, readings: Parameters<typeof reading>[1]) => {

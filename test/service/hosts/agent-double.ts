@@ -61,15 +61,39 @@ export const report = (gpus: readonly HostGpu[] = []): HostReport => ({
 });
 
 export const gpu = (id: number, pciBusId: number, known: Partial<HostGpu> = {}): HostGpu => ({
-  ...{ id, name: `Invented GPU ${id}`, vendor: "nvidia", vendorId: id, pciBusId, lost: false },
-  ...{ activity: null, clock: null, memoryClock: null, voltage: null, powertune: null, fanRpm: null, fanPercent: null },
-  ...{ temperature: null, memoryTemperature: null, power: null, powerLimit: null, memory: 8e9 },
+  id,
+  name: `Invented GPU ${id}`,
+  vendor: "nvidia",
+  vendorId: id,
+  pciBusId,
+  lost: false,
+  activity: null,
+  clock: null,
+  memoryClock: null,
+  voltage: null,
+  powertune: null,
+  fanRpm: null,
+  fanPercent: null,
+  temperature: null,
+  memoryTemperature: null,
+  power: null,
+  powerLimit: null,
+  memory: 8e9,
   ...known,
 });
 
 export const stopped = (id: number): ProgramState => ({
-  ...{ id, status: "stopped", pid: null, startedAt: null, apiPort: null, apiToken: null, starts: 0, exit: null },
-  ...{ message: null, lastLines: [], download: null },
+  id,
+  status: "stopped",
+  pid: null,
+  startedAt: null,
+  apiPort: null,
+  apiToken: null,
+  starts: 0,
+  exit: null,
+  message: null,
+  lastLines: [],
+  download: null,
 });
 
 /** An agent over a real WebSocket that speaks the contract. Its programs are whatever listens at the given ports. */
@@ -192,8 +216,13 @@ export class AgentDouble {
   #run(id: number): void {
     const api = this.#options.api?.(id) ?? null;
     this.change(id, {
-      ...{ status: "running", pid: 4711, startedAt: (this.#options.now ?? Date.now)(), message: null, lastLines: [] },
-      ...{ apiPort: api?.port ?? null, apiToken: api?.token ?? null },
+      status: "running",
+      pid: 4711,
+      startedAt: (this.#options.now ?? Date.now)(),
+      message: null,
+      lastLines: [],
+      apiPort: api?.port ?? null,
+      apiToken: api?.token ?? null,
       starts: (this.states.get(id)?.starts ?? 0) + 1,
     });
   }

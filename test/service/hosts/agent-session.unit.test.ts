@@ -11,14 +11,29 @@ function open() {
   const nothing = (): void => undefined;
   const connection = { send: (message: ToAgent) => sent.push(message), sendFrame: nothing, close: nothing };
   const session = new AgentSession(1, connection, {
-    ...{ introduced: nothing, reported: nothing, changed: nothing, closed: nothing },
+    introduced: nothing,
+    reported: nothing,
+    changed: nothing,
+    closed: nothing,
   });
   session.message({
-    ...{ t: "hello", version: "1", software: [], programs: [], foreign: [] },
+    t: "hello",
+    version: "1",
+    software: [],
+    programs: [],
+    foreign: [],
     permissions: { folders: [], downloads: false, reboot: false, gpuSettings: false },
     host: {
-      ...{ name: "rig", system: "Linux", cpu: "Invented", cores: 1, uptime: 1, load: 0 },
-      ...{ memory: 1, memoryFree: 1, diskFree: 1, gpus: [] },
+      name: "rig",
+      system: "Linux",
+      cpu: "Invented",
+      cores: 1,
+      uptime: 1,
+      load: 0,
+      memory: 1,
+      memoryFree: 1,
+      diskFree: 1,
+      gpus: [],
     },
   });
   return { session, closed: () => sent.flatMap((each) => (each.t === "close" ? [each.channel] : [])) };

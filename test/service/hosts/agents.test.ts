@@ -40,7 +40,9 @@ describe("the token of a host's agent", () => {
     expect(await isConnected(hosts)).toBe(false);
     const agent = await hosts.agent({ permissions: { reboot: false } });
     expect((await hosts.bench.service.getHost({ id: hosts.hostId }, caller)).agent).toMatchObject({
-      ...{ tokenId: hosts.tokenId, connected: true, version: "1.2.3" },
+      tokenId: hosts.tokenId,
+      connected: true,
+      version: "1.2.3",
       permissions: { folders: ["/opt"], reboot: false },
       report: { name: "rig-3", cores: 8, load: 3 },
     });

@@ -3,7 +3,10 @@ import { BenchmarkMeter, type Sample } from "../../../src/service/hosts/benchmar
 
 type Device = Sample["devices"][number];
 const card = (name: string, hashrate: number | null, power: number | null, more: Partial<Device> = {}): Device => ({
-  ...{ name, hashrate, power, status: "enabled" as const },
+  name,
+  hashrate,
+  power,
+  status: "enabled" as const,
   ...more,
 });
 

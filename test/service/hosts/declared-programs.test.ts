@@ -99,7 +99,8 @@ describe("a declared program on a host with an agent", () => {
     const clock = () => now;
     let turn = async (): Promise<void> => undefined;
     const { bench, rename, host, agent, id, rig, asked, status } = await declared({ now: clock }, everyAction, {
-      ...{ clock, monotonicNow: clock },
+      clock,
+      monotonicNow: clock,
       config: { rules: [{ use: "restart-when-program-is-silent", with: { silent: 60, times: 2 } }] },
       ruleTurns: (work) => {
         turn = async () => void (await work());

@@ -30,8 +30,13 @@ export const programToken = "token-of-the-program";
 export const xmrigRig: RigSpec = { kind: "xmrig", token: programToken, restricted: false, warm: true };
 
 export const noFields: Input<"saveManagedMiner"> = {
-  ...{ id: 0, description: undefined, commandLineParams: undefined, softwareType: undefined },
-  ...{ softwarePath: undefined, algorithm: undefined, dualAlgorithm: undefined },
+  id: 0,
+  description: undefined,
+  commandLineParams: undefined,
+  softwareType: undefined,
+  softwarePath: undefined,
+  algorithm: undefined,
+  dualAlgorithm: undefined,
 };
 
 export const pools = [
@@ -86,8 +91,12 @@ export async function openHosts(options: BenchOptions & { readonly serverLog?: L
       bench.service.saveManagedMiner(
         {
           ...noFields,
-          ...{ hostId: host.id, softwareType: "XmrigMiner", poolId: 1, algorithm: "rx/0" },
-          ...{ softwareAutoDownload: false, softwarePath: "/opt/xmrig" },
+          hostId: host.id,
+          softwareType: "XmrigMiner",
+          poolId: 1,
+          algorithm: "rx/0",
+          softwareAutoDownload: false,
+          softwarePath: "/opt/xmrig",
           ...fields,
         },
         caller,

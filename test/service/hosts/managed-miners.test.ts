@@ -291,14 +291,13 @@ describe("the pools of a managed miner", () => {
 });
 
 const noPool = {
-  ...{
-    coinClass: undefined,
-    description: undefined,
-    coinShortName: undefined,
-    coinAlgorithm: undefined,
-    workerName: undefined,
-  },
-  ...{ walletAddress: undefined, plainWorkerPassword: undefined },
+  coinClass: undefined,
+  description: undefined,
+  coinShortName: undefined,
+  coinAlgorithm: undefined,
+  workerName: undefined,
+  walletAddress: undefined,
+  plainWorkerPassword: undefined,
 };
 
 describe("what cannot run", () => {
@@ -480,7 +479,9 @@ describe("a template", () => {
     const other = await bench.add(bench.rig(0).address, { driver: "xmrig", token: programToken });
     await bench.act(1, { action: "apply_template", template_id: id });
     expect(await managedMiner(bench)).toMatchObject({
-      ...{ softwareType: "XmrigMiner", algorithm: "rx/wow", commandLineParams: "--threads 2" },
+      softwareType: "XmrigMiner",
+      algorithm: "rx/wow",
+      commandLineParams: "--threads 2",
     });
     const applied = await bench.act(other, { action: "apply_template", template_id: id });
     expect(applied.message).toContain("It is not a managed miner");

@@ -4,10 +4,19 @@ import { decide, type Option, type Situation } from "../../../src/service/hosts/
 
 const hour = 3_600_000;
 const option = (key: string, revenue: number | null, cost: number | null = 0, power: number | null = 100): Option => ({
-  ...{ key, revenue, cost, power },
+  key,
+  revenue,
+  cost,
+  power,
 });
 const situation = (given: Partial<Situation>): Situation => ({
-  ...{ mode: "profit", options: [], present: "a", since: 0, now: hour, hysteresis: 0.05, minimumStayMs: hour / 2 },
+  mode: "profit",
+  options: [],
+  present: "a",
+  since: 0,
+  now: hour,
+  hysteresis: 0.05,
+  minimumStayMs: hour / 2,
   ...given,
 });
 const chosen = (given: Partial<Situation>) => decide(situation(given)).key;

@@ -18,7 +18,9 @@ const choices = [
 ];
 type Body = Input<"saveManagedMiner">;
 const switching = (more: object = {}): Body["switching"] => ({
-  ...{ mode: "profit", hysteresis: 5, minimumStay: 1800 },
+  mode: "profit",
+  hysteresis: 5,
+  minimumStay: 1800,
   choices: choices.map((choice) => ({ ...choice, isPoolGroup: false, softwareType: "" })),
   ...more,
 });
@@ -38,12 +40,18 @@ async function miningProgram(
     const rate = rates[algo ?? ""] ?? 0;
     const hashrate = [rate, rate, rate];
     const summary = {
-      ...{ id: "1", worker_id: "rig", uptime: (clock() - startedAt) / 1000, restricted: true, kind: "miner", algo },
-      ...{ version: "6.26.0", ua: "XMRig/6.26.0", paused: false, cpu: { brand: "Invented CPU", threads: 8, cores: 4 } },
-      ...{
-        hashrate: { total: hashrate, highest: rate },
-        results: { shares_good: 1, shares_total: 1, hashes_total: 1 },
-      },
+      id: "1",
+      worker_id: "rig",
+      uptime: (clock() - startedAt) / 1000,
+      restricted: true,
+      kind: "miner",
+      algo,
+      version: "6.26.0",
+      ua: "XMRig/6.26.0",
+      paused: false,
+      cpu: { brand: "Invented CPU", threads: 8, cores: 4 },
+      hashrate: { total: hashrate, highest: rate },
+      results: { shares_good: 1, shares_total: 1, hashes_total: 1 },
       connection: { pool: "xmr.example.com:3333", algo, accepted: 1, rejected: 0, uptime: 10 },
     };
     const backends = [{ type: "cpu", enabled: true, algo, hashrate, threads: [] }];
@@ -88,7 +96,7 @@ async function switched(rates: Readonly<Record<string, number>>, body: Partial<B
   };
   const earns = (shortName: string, profit: number) =>
     bench.service.saveCoin(
-      { shortName, profit, ...{ name: undefined, algorithm: undefined, difficulty: undefined, reward: undefined } },
+      { shortName, profit, name: undefined, algorithm: undefined, difficulty: undefined, reward: undefined },
       caller,
     );
   const state = () => bench.service.getManagedMinerSwitching({ id: 1 }, caller);
@@ -113,7 +121,9 @@ test("each choice is measured once, then the best is mined; a better one waits f
   // 2 kH/s at 0.01 BTC per MH/s are 2 a day, 10 kH/s at 0.001 BTC are 1.
   // The power of a processor is unknown, so they are compared by that, and what is left is unknown.
   expect(await state()).toMatchObject({
-    ...{ choice: 1, measuring: false, why: "it earns most" },
+    choice: 1,
+    measuring: false,
+    why: "it earns most",
     options: [
       { algorithm: "randomx", hashrate: 10_000, revenue: 1, cost: null, profit: null },
       { algorithm: "ghostrider", hashrate: 2_000, revenue: 2, cost: null, profit: null },

@@ -11,7 +11,10 @@ async function watched(rules: readonly object[], maintenance: readonly object[] 
   const clock = () => now;
   let turn = async (): Promise<void> => undefined;
   const hosts = await openHosts({
-    ...{ rigs: [xmrigRig], clock, monotonicNow: clock, config: { rules, maintenance } },
+    rigs: [xmrigRig],
+    clock,
+    monotonicNow: clock,
+    config: { rules, maintenance },
     // By the machine's own clock.
     agentGraceMs: 1,
     ruleTurns: (work) => {

@@ -81,7 +81,12 @@ test("all mistakes of a channel are named at once, and nothing is kept", async (
     );
   expect(
     await mistakes({
-      ...{ key: "phone", type: "ntfy", url: "http://169.254.169.254", from: "loud", groups: ["Grage"], volume: 11 },
+      key: "phone",
+      type: "ntfy",
+      url: "http://169.254.169.254",
+      from: "loud",
+      groups: ["Grage"],
+      volume: 11,
     }),
   ).toEqual([
     "from must be one of info, warning, critical",
@@ -96,7 +101,12 @@ test("all mistakes of a channel are named at once, and nothing is kept", async (
   ]);
   expect(
     await mistakes({
-      ...{ key: "mail", type: "mail", host: "169.254.169.254", username: "u", sender: "a@b.example", to: [] },
+      key: "mail",
+      type: "mail",
+      host: "169.254.169.254",
+      username: "u",
+      sender: "a@b.example",
+      to: [],
     }),
   ).toEqual([
     expect.stringMatching(/^to /),

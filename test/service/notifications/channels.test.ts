@@ -56,8 +56,15 @@ describe.each(Object.entries(services))("%s", (type, service) => {
 
 describe("mail", () => {
   const mail = (port: number, over: object = {}) => ({
-    ...{ type: "mail", host: "127.0.0.1", port, security: "none", sender: "farm@example.org", to: ["me@example.org"] },
-    ...{ username: "farm", password: "right-password", ...over },
+    type: "mail",
+    host: "127.0.0.1",
+    port,
+    security: "none",
+    sender: "farm@example.org",
+    to: ["me@example.org"],
+    username: "farm",
+    password: "right-password",
+    ...over,
   });
 
   test("hears one message for an alarm, and one for its recovery", async () => {

@@ -10,7 +10,10 @@ const jobsIn = async ({ service }: Bench) =>
   (await service.listNotifications({}, caller)).notificationList
     .filter(({ source }) => source === "Jobs")
     .map(({ title, message, count, closedUtc, severity }) => ({
-      ...{ title, message, count, severity },
+      title,
+      message,
+      count,
+      severity,
       open: closedUtc === null,
     }));
 
@@ -34,7 +37,9 @@ test("a bulk action that fails on some miners is one notification, which closes 
     {
       title: "Bulk action restart failed",
       message: expect.stringMatching(new RegExp(`^1 of 3 failed \\(action ${id} by test\\): Rig 2: `)),
-      ...{ count: 1, severity: "warning", open: true },
+      count: 1,
+      severity: "warning",
+      open: true,
     },
   ]);
   await bench.act(ids[2] ?? 0, { action: "restart" }).catch(() => undefined);
@@ -72,7 +77,9 @@ test("a schedule that fails is one notification; what is done for one miner at a
 describe("a job that failed", () => {
   const cause = { kind: "schedule", key: "night", id: 4 } as const;
   const result = (minerId: number, state: "done" | "failed" | "unknown" | "cancelled", message = "no") => ({
-    ...{ minerId, state, message },
+    minerId,
+    state,
+    message,
   });
   async function openJobs() {
     const { notices, store } = await openOutboxBench([]);

@@ -31,7 +31,10 @@ async function openSites() {
   };
   const open = () => {
     const outages = new Outages({
-      ...{ entries: () => entries.values(), store, notices, now: () => clock.now },
+      entries: () => entries.values(),
+      store,
+      notices,
+      now: () => clock.now,
       reportAbsence: ({ rig }) => notices.raise(offline(rig.id)),
     });
     outages.start();
@@ -40,7 +43,8 @@ async function openSites() {
   let outages = open();
   const entry = (id: number): Entry => entries.get(id) ?? entryOf(id);
   return {
-    ...{ bench, entries },
+    bench,
+    entries,
     restart: () => {
       for (const id of entries.keys()) stateOf(id, { at: null, missed: 0 });
       outages = open();

@@ -14,8 +14,13 @@ const targets = { refusal: () => null, resolvedRefusal: async () => null };
 export const start = Date.parse("2026-03-01T12:00:00Z");
 
 export const offline = (minerId: number, over: Partial<Notice> = {}): Notice => ({
-  ...{ key: `disconnected:${minerId}`, minerId, title: "Disconnected", source: "System" },
-  ...{ message: "Cannot be reached: no answer", severity: "warning", ...over },
+  key: `disconnected:${minerId}`,
+  minerId,
+  title: "Disconnected",
+  source: "System",
+  message: "Cannot be reached: no answer",
+  severity: "warning",
+  ...over,
 });
 
 /** The outbox over a store, with a clock that the test holds. Every miner is "rig <id>" in the group Garage. */
@@ -37,7 +42,10 @@ export function openOutboxRun(
     handled: () => undefined,
   });
   const outbox = new Outbox({
-    ...{ rows: store.outbox, format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }), now, log },
+    rows: store.outbox,
+    format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
+    now,
+    log,
     timeZone: "UTC",
     targets,
     groupsOf: (id) => (id === 0 ? [] : ["Garage", "Hall"]),
@@ -47,7 +55,11 @@ export function openOutboxRun(
   notices.watch(outbox);
   outbox.start();
   return {
-    ...{ clock, notices, outbox, lines, store },
+    clock,
+    notices,
+    outbox,
+    lines,
+    store,
     /** Lets so many seconds pass, with a turn at their end. */
     pass: async (seconds: number): Promise<void> => {
       clock.now += seconds * 1000;
@@ -58,8 +70,12 @@ export function openOutboxRun(
       await store.channels.declare(new Map(settings.map(({ key }) => [key, { name: key, definition: null }])));
       const book = new ChannelBook(store, { channels: settings });
       return channelOperations({
-        ...{ store, accessBook: new AccessBook(store), book, outbox },
-        ...{ targets, notifying: () => [] },
+        store,
+        accessBook: new AccessBook(store),
+        book,
+        outbox,
+        targets,
+        notifying: () => [],
       });
     },
   };

@@ -34,7 +34,10 @@ export function entitiesOf(devices: ReadonlyMap<string, string>): AnnouncedEntit
       if (isRemoval(component.own) || typeof uniqueId !== "string" || typeof platform !== "string") return [];
       return [
         {
-          ...{ device, component, uniqueId, platform },
+          device,
+          component,
+          uniqueId,
+          platform,
           entityId: typeof entityId === "string" ? entityId : null,
           isEnabled: enabled !== false,
         },

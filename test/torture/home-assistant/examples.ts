@@ -82,7 +82,8 @@ export async function checkExamples(
   const ours = new Set([...registry.values()].map((each) => each.entity_id));
   const automations = [
     ...blueprints.map(({ file, input }, index) => ({
-      ...{ id: `blueprint_${index}`, alias: `blueprint ${index}` },
+      id: `blueprint_${index}`,
+      alias: `blueprint ${index}`,
       use_blueprint: { path: `rigbridge/${file}`, input: inputsFor(input, { states, ours, device }) },
     })),
     ...own.map(({ automation }, index) => ({ id: `example_${index}`, alias: `example ${index}`, ...automation })),

@@ -135,7 +135,12 @@ export async function startHomeAssistant(installed: Installed, options: Instance
     await keepHttp(socket);
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     return {
-      ...{ url, folder, token, log, changes, states },
+      url,
+      folder,
+      token,
+      log,
+      changes,
+      states,
       ask: socket.ask,
       registry: async () => {
         const all = z.array(Registered).parse(await socket.ask("config/entity_registry/list"));

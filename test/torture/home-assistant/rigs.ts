@@ -64,7 +64,8 @@ export async function startManyRigs(count: number, freePort: () => Promise<numbe
   const mix = Object.fromEntries(manyKinds.map((kind) => [kind, 1]));
   const process = await startFarmProcess(count, mix, ports);
   const miners = process.rigs.map(({ name, kind, address, token }) => ({
-    ...{ name, address },
+    name,
+    address,
     ...(token === undefined ? logins[kind] : { token }),
   }));
   return {

@@ -15,7 +15,13 @@ test.each([[[]], [[null, null]]])("of %j nothing is known", (values) => {
 test("a board is a device with its rate, temperature, clock and voltage", () => {
   const board = { ...unknownBoard(2), hashrate: 1e12, temperature: 60, frequency: 5e8, voltage: 12 };
   expect(boardDevice(board, { status: "sick" })).toMatchObject({
-    ...{ kind: "asic", name: "Board 2", status: "sick", hashrate: 1e12, temperature: 60, clock: 5e8, voltage: 12 },
+    kind: "asic",
+    name: "Board 2",
+    status: "sick",
+    hashrate: 1e12,
+    temperature: 60,
+    clock: 5e8,
+    voltage: 12,
     accepted: null,
   });
 });

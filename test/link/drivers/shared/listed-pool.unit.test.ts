@@ -3,8 +3,17 @@ import type { PoolReading } from "../../../../src/link/driver.ts";
 import { isSameUrl, listedEntry, listedPool } from "../../../../src/link/drivers/shared/listed-pool.ts";
 
 const pool = (index: number, url: string, worker = "w", devFee = false): PoolReading => ({
-  ...{ index, url, worker, devFee, status: "enabled", active: false, priority: index, quota: null },
-  ...{ accepted: null, rejected: null, stale: null },
+  index,
+  url,
+  worker,
+  devFee,
+  status: "enabled",
+  active: false,
+  priority: index,
+  quota: null,
+  accepted: null,
+  rejected: null,
+  stale: null,
 });
 
 test("a pool is found at its index", () => {
