@@ -207,7 +207,11 @@ window.rigbridge ??= (() => {
     const values = Object.entries(definition.defaults).map(([name, { value }]) => [name, structuredClone(value)]);
     RED.nodes.add({
       ...Object.fromEntries(values),
-      ...{ id: exampleService, type, _def: definition, users: [], changed: true },
+      id: exampleService,
+      type,
+      _def: definition,
+      users: [],
+      changed: true,
       url: "http://127.0.0.1:17790",
     });
     return RED.nodes.node(exampleService);
