@@ -3,29 +3,14 @@ import fc from "fast-check";
 import { type RigReadings, unknownBoard, unknownReadings } from "../../src/contract/readings.ts";
 import { withCheckedRates } from "../../src/link/board-rates.ts";
 import type { DeviceReading, Reading } from "../../src/link/driver.ts";
+import { unknownDevice } from "../../src/link/drivers/shared/board-device.ts";
 
 const device = (hashrate: number | null): DeviceReading => ({
+  ...unknownDevice,
   kind: "asic",
   name: "Board",
-  status: "enabled",
   hashrate,
   hashrateAverage: hashrate,
-  temperature: null,
-  fanRpm: null,
-  fanPercent: null,
-  clock: null,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-  power: null,
-  memoryTemperature: null,
-  bus: null,
 });
 
 function reading(boards: readonly (number | null)[], readings: Partial<RigReadings>): Reading {

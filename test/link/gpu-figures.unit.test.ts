@@ -1,31 +1,17 @@
 import { expect, test } from "@jest/globals";
 import { unknownReadings } from "../../src/contract/readings.ts";
 import type { DeviceReading, Reading } from "../../src/link/driver.ts";
+import { unknownDevice } from "../../src/link/drivers/shared/board-device.ts";
 import { unknownIdentity } from "../../src/link/identity.ts";
 import { withHostGpus } from "../../src/link/programs/gpu-figures.ts";
 import { gpu } from "../service/hosts/agent-double.ts";
 
 const device = (bus: number | null, known: Partial<DeviceReading> = {}): DeviceReading => ({
+  ...unknownDevice,
   kind: "gpu",
   name: `GPU ${bus}`,
-  status: "enabled",
   hashrate: 1,
   hashrateAverage: 1,
-  temperature: null,
-  fanRpm: null,
-  fanPercent: null,
-  clock: null,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-  power: null,
-  memoryTemperature: null,
   bus,
   ...known,
 });

@@ -66,16 +66,9 @@ export class ReadShares {
   }
 
   /** Does a long read in a turn of the event loop of its own, so that others are served between the reads of one user. */
-  inTurn<T>(read: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#turns.enqueue(() => {
-        try {
-          resolve(read());
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+  async inTurn<T>(read: () => T): Promise<T> {
+    await new Promise<void>((resolve) => this.#turns.enqueue(resolve));
+    return read();
   }
 
   #leftOf(holder: number | "keyless"): number {

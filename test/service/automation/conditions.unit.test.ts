@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { unknownBoard } from "../../../src/contract/readings.ts";
 import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
+import { unknownDevice } from "../../../src/link/drivers/shared/board-device.ts";
 import { openRuleBench, type RuleBenchOptions, twoClocks } from "./rule-bench.ts";
 
 type Bench = Awaited<ReturnType<typeof openRuleBench>>;
@@ -21,27 +22,10 @@ const pool = (status: PoolReading["status"]): PoolReading => ({
   devFee: false,
 });
 const device = (status: DeviceReading["status"]): DeviceReading => ({
+  ...unknownDevice,
   kind: "asic",
   name: "0",
   status,
-  hashrate: null,
-  hashrateAverage: null,
-  temperature: null,
-  fanRpm: null,
-  fanPercent: null,
-  clock: null,
-  memoryClock: null,
-  voltage: null,
-  activity: null,
-  powertune: null,
-  intensity: null,
-  accepted: null,
-  rejected: null,
-  hardwareErrors: null,
-  workUtility: null,
-  power: null,
-  memoryTemperature: null,
-  bus: null,
 });
 const boards = (...chips: number[]) =>
   chips.map((count, slot) => ({ ...unknownBoard(slot), hashrate: count, chips: count, chipsExpected: 100 }));

@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import { readyMadeRules } from "../../../src/catalogue/ready-made-rules.ts";
 import { ruleFindings } from "../../../src/config/rule-checks.ts";
 import { RuleSettings } from "../../../src/contract/rules.ts";
+import { unknownDevice } from "../../../src/link/drivers/shared/board-device.ts";
 import { openRuleBench } from "./rule-bench.ts";
 
 /** What every rig but the first does; with 20 rigs no guard holds one of them. */
@@ -190,26 +191,10 @@ test("a lost graphics card restarts mining, then reboots the host as often a day
   const rules = [{ use: "restart-when-gpu-is-lost" }, { use: "reboot-when-gpu-is-lost", with: { rebootsPerDay: 1 } }];
   const bench = await openRuleBench({ rules, miners });
   const dead = {
+    ...unknownDevice,
     kind: "gpu" as const,
     name: "GPU 0",
     status: "dead" as const,
-    hashrate: null,
-    hashrateAverage: null,
-    temperature: null,
-    fanRpm: null,
-    fanPercent: null,
-    clock: null,
-    memoryClock: null,
-    voltage: null,
-    activity: null,
-    powertune: null,
-    intensity: null,
-    accepted: null,
-    rejected: null,
-    hardwareErrors: null,
-    workUtility: null,
-    power: null,
-    memoryTemperature: null,
     bus: 1,
   };
   const sick = async (hours: number) => bench.pass(hours * 3_600, 60, () => bench.read(1, {}, { devices: [dead] }));
