@@ -1,7 +1,6 @@
-import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { total } from "../shared/figures.ts";
-import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { cardReader, dualWork } from "../shared/gpu-device.ts";
 import { type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /** GMiner's HTTP API (--api), which is read only. Source: GMiner's documents, 3.44. */
@@ -60,18 +59,17 @@ const poolOf = (stat: TolerantReader, which: "" | "2") =>
     stale: stat.integer(`total_stale_shares${which}`),
   });
 
-const card = (device: TolerantReader, position: number): DeviceReading =>
-  gpuDevice({
-    name: device.text("name") ?? `GPU ${position}`,
-    hashrate: device.number("speed"),
-    temperature: device.number("temperature", gpuRules.temperature),
-    memoryTemperature: device.number("memory_temperature", gpuRules.temperature),
-    fanPercent: device.number("fan", gpuRules.fanPercent),
-    power: device.number("power_usage", gpuRules.power),
-    clock: device.number("core_clock", gpuRules.megahertz),
-    memoryClock: device.number("memory_clock", gpuRules.megahertz),
-    accepted: device.integer("accepted_shares"),
-    rejected: device.integer("rejected_shares"),
-    hardwareErrors: device.integer("invalid_shares"),
-    bus: busOf(device, "bus_id"),
-  });
+const card = cardReader({
+  name: "name",
+  hashrate: "speed",
+  temperature: "temperature",
+  memoryTemperature: "memory_temperature",
+  fanPercent: "fan",
+  power: "power_usage",
+  clock: "core_clock",
+  memoryClock: "memory_clock",
+  accepted: "accepted_shares",
+  rejected: "rejected_shares",
+  hardwareErrors: "invalid_shares",
+  bus: "bus_id",
+});

@@ -1,7 +1,7 @@
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
 import { highest, total } from "../shared/figures.ts";
-import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { busOf, type CardFields, cardFigures, dualWork, gpuDevice } from "../shared/gpu-device.ts";
 import { firstTwo, loginOf, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /**
@@ -55,6 +55,15 @@ function workOf(algorithm: TolerantReader) {
   };
 }
 
+const fields = {
+  temperature: "Core_Temp",
+  memoryTemperature: "Mem_Temp",
+  fanPercent: "Fan_Speed",
+  clock: "CCLK",
+  memoryClock: "MCLK",
+  power: "Power",
+} satisfies CardFields;
+
 /** Each algorithm has lists of figures, in the order of the cards. */
 function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
   const cards = reply.list("Workers");
@@ -68,12 +77,7 @@ function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReadin
     gpuDevice({
       name: card.text("Name") ?? `GPU ${position}`,
       hashrate: rates.number(`${position}`, { times }),
-      temperature: card.number("Core_Temp", gpuRules.temperature),
-      memoryTemperature: card.number("Mem_Temp", gpuRules.temperature),
-      fanPercent: card.number("Fan_Speed", gpuRules.fanPercent),
-      clock: card.number("CCLK", gpuRules.megahertz),
-      memoryClock: card.number("MCLK", gpuRules.megahertz),
-      power: card.number("Power", gpuRules.power),
+      ...cardFigures(card, fields),
       accepted: accepted.integer(`${position}`),
       rejected: rejected.integer(`${position}`),
       hardwareErrors: errors.integer(`${position}`),
@@ -141,20 +145,23 @@ function olderReport(reply: TolerantReader): ProgramReport {
   };
 }
 
+const olderFields = {
+  temperature: "Temp (deg C)",
+  memoryTemperature: "Mem Temp (deg C)",
+  fanPercent: "Fan Speed (%)",
+  power: "Consumption (W)",
+  accepted: "Session_Accepted",
+  hardwareErrors: "Session_HWErr",
+} satisfies CardFields;
+
 function olderCardsOf(cards: readonly TolerantReader[], times: number): DeviceReading[] {
   const buses = busesOf(cards);
   return cards.map((card, position) => {
-    const accepted = card.integer("Session_Accepted");
     return gpuDevice({
       name: card.text("Name") ?? `GPU ${position}`,
       hashrate: card.number("Performance", { times }),
-      temperature: card.number("Temp (deg C)", gpuRules.temperature),
-      memoryTemperature: card.number("Mem Temp (deg C)", gpuRules.temperature),
-      fanPercent: card.number("Fan Speed (%)", gpuRules.fanPercent),
-      power: card.number("Consumption (W)", gpuRules.power),
-      accepted,
-      rejected: lessOf(card.integer("Session_Submitted"), accepted),
-      hardwareErrors: card.integer("Session_HWErr"),
+      ...cardFigures(card, olderFields),
+      rejected: lessOf(card.integer("Session_Submitted"), card.integer("Session_Accepted")),
       bus: buses[position] ?? null,
     });
   });

@@ -6,7 +6,7 @@ import { Notes, TolerantReader } from "../../tolerant-reader.ts";
 import { garbled } from "../../transports/limits.ts";
 import type { RpcTransport } from "../../transports/rpc.ts";
 import { total, uptimeSince } from "../shared/figures.ts";
-import { busOf, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { type CardFields, cardFigures, gpuDevice } from "../shared/gpu-device.ts";
 import { type ProgramReport, programPool, readingOf } from "../shared/program.ts";
 
 /**
@@ -82,18 +82,22 @@ function report(reply: TolerantReader, now: number): ProgramReport {
   };
 }
 
+const fields = {
+  hashrate: "speed_sps",
+  temperature: "temperature",
+  fanPercent: "gpu_fan_speed",
+  power: "gpu_power_usage",
+  clock: "gpu_clock_core_max",
+  memoryClock: "gpu_clock_memory",
+  accepted: "accepted_shares",
+  rejected: "rejected_shares",
+  bus: "busid",
+} satisfies CardFields;
+
 /** gpu_status: 2 is a card that mines. */
 const cardOf = (card: TolerantReader, position: number): DeviceReading =>
   gpuDevice({
     name: card.text("name") ?? `GPU ${position}`,
     status: (card.integer("gpu_status") ?? 2) === 2 ? "enabled" : "disabled",
-    hashrate: card.number("speed_sps"),
-    temperature: card.number("temperature", gpuRules.temperature),
-    fanPercent: card.number("gpu_fan_speed", gpuRules.fanPercent),
-    power: card.number("gpu_power_usage", gpuRules.power),
-    clock: card.number("gpu_clock_core_max", gpuRules.megahertz),
-    memoryClock: card.number("gpu_clock_memory", gpuRules.megahertz),
-    accepted: card.integer("accepted_shares"),
-    rejected: card.integer("rejected_shares"),
-    bus: busOf(card, "busid"),
+    ...cardFigures(card, fields),
   });

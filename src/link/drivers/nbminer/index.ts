@@ -1,7 +1,6 @@
-import type { DeviceReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
 import { uptimeSince } from "../shared/figures.ts";
-import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { cardReader, dualWork } from "../shared/gpu-device.ts";
 import { type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /** NBMiner's HTTP API (--api), which is read only. Source: NBMiner's documents, 42.3. */
@@ -67,19 +66,18 @@ const poolOf = (stratum: TolerantReader, which: "" | "2") =>
     rejected: stratum.integer(`rejected_shares${which}`),
   });
 
-const card = (device: TolerantReader, position: number): DeviceReading =>
-  gpuDevice({
-    name: device.text("info") ?? `GPU ${position}`,
-    hashrate: device.number("hashrate_raw"),
-    temperature: device.number("temperature", gpuRules.temperature),
-    memoryTemperature: device.number("memTemperature", { ...gpuRules.temperature, absent: -1 }),
-    fanPercent: device.number("fan", gpuRules.fanPercent),
-    power: device.number("power", gpuRules.power),
-    clock: device.number("core_clock", gpuRules.megahertz),
-    memoryClock: device.number("mem_clock", gpuRules.megahertz),
-    activity: device.number("core_utilization", gpuRules.fanPercent),
-    accepted: device.integer("accepted_shares"),
-    rejected: device.integer("rejected_shares"),
-    hardwareErrors: device.integer("invalid_shares"),
-    bus: busOf(device, "pci_bus_id"),
-  });
+const card = cardReader({
+  name: "info",
+  hashrate: "hashrate_raw",
+  temperature: "temperature",
+  memoryTemperature: ["memTemperature", { absent: -1 }],
+  fanPercent: "fan",
+  power: "power",
+  clock: "core_clock",
+  memoryClock: "mem_clock",
+  activity: "core_utilization",
+  accepted: "accepted_shares",
+  rejected: "rejected_shares",
+  hardwareErrors: "invalid_shares",
+  bus: "pci_bus_id",
+});

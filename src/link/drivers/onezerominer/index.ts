@@ -1,6 +1,6 @@
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { TolerantReader } from "../../tolerant-reader.ts";
-import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { type CardFields, cardFigures, dualWork, gpuDevice } from "../shared/gpu-device.ts";
 import { firstTwo, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /**
@@ -44,6 +44,16 @@ const workOf = (algorithm: TolerantReader) => ({
   },
 });
 
+const fields = {
+  temperature: "temp",
+  memoryTemperature: "mem_temp",
+  fanPercent: "fan",
+  clock: "cclk",
+  memoryClock: "mclk",
+  power: "power",
+  bus: "bus_id",
+} satisfies CardFields;
+
 /** Each algorithm has lists of its cards' rates and shares, in the order of the cards. */
 function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReading[] {
   const rates = algorithm.row("hashrates");
@@ -54,16 +64,10 @@ function cardsOf(reply: TolerantReader, algorithm: TolerantReader): DeviceReadin
     gpuDevice({
       name: card.text("name") ?? `GPU ${position}`,
       hashrate: rates.number(`${position}`),
-      temperature: card.number("temp", gpuRules.temperature),
-      memoryTemperature: card.number("mem_temp", gpuRules.temperature),
-      fanPercent: card.number("fan", gpuRules.fanPercent),
-      clock: card.number("cclk", gpuRules.megahertz),
-      memoryClock: card.number("mclk", gpuRules.megahertz),
-      power: card.number("power", gpuRules.power),
+      ...cardFigures(card, fields),
       accepted: accepted.integer(`${position}`),
       rejected: rejected.integer(`${position}`),
       hardwareErrors: invalid.integer(`${position}`),
-      bus: busOf(card, "bus_id"),
     }),
   );
 }

@@ -1,6 +1,6 @@
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
-import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { busOf, type CardFields, cardFigures, dualWork, gpuDevice } from "../shared/gpu-device.ts";
 import { loginOf, type ProgramReport, programPool, readOnlyProgram } from "../shared/program.ts";
 
 /** Rigel's HTTP API (--api-bind), which is read only. Source: Rigel's documents, 1.23. */
@@ -74,19 +74,22 @@ function poolsOf(stat: TolerantReader, algorithm: string | undefined, second: bo
 
 const isDead = (pool: TolerantReader): boolean => /disconnect|fail|error|dead/i.test(pool.text("state") ?? "");
 
+const health = {
+  temperature: "core_temperature",
+  memoryTemperature: "memory_temperature",
+  fanPercent: "fan_speed",
+  power: "power_usage",
+  clock: "core_clock",
+  memoryClock: "memory_clock",
+  activity: "core_utilization",
+} satisfies CardFields;
+
 function card(device: TolerantReader, position: number, algorithm: string | undefined): DeviceReading {
-  const health = device.object("monitoring_info");
   return gpuDevice({
     name: device.text("name") ?? `GPU ${position}`,
     status: /lost|crash|fail|error/i.test(device.text("state") ?? "") ? "dead" : "enabled",
     ...(algorithm === undefined ? {} : { hashrate: rateOf(device, algorithm), ...sharesOf(device, algorithm) }),
-    temperature: health.number("core_temperature", gpuRules.temperature),
-    memoryTemperature: health.number("memory_temperature", gpuRules.temperature),
-    fanPercent: health.number("fan_speed", gpuRules.fanPercent),
-    power: health.number("power_usage", gpuRules.power),
-    clock: health.number("core_clock", gpuRules.megahertz),
-    memoryClock: health.number("memory_clock", gpuRules.megahertz),
-    activity: health.number("core_utilization", gpuRules.fanPercent),
+    ...cardFigures(device.object("monitoring_info"), health),
     bus: busOf(device, "pci_address"),
   });
 }

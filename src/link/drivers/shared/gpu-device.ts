@@ -1,6 +1,6 @@
 import type { Dual, RigReadings } from "../../../contract/readings.ts";
 import type { DeviceReading } from "../../driver.ts";
-import type { TolerantReader } from "../../tolerant-reader.ts";
+import type { NumberRule, TolerantReader } from "../../tolerant-reader.ts";
 import { unknownDevice } from "./board-device.ts";
 import { highest, total } from "./figures.ts";
 
@@ -18,6 +18,48 @@ export const gpuRules = {
   fanPercent: { max: 100 },
   megahertz: { times: 1e6, absent: 0, max: 1e11 },
 } as const;
+
+/** How the figures of a card are read, and in which unit; those of shares are whole numbers. */
+const figures = [
+  ["hashrate", {}],
+  ["hashrateAverage", {}],
+  ["temperature", gpuRules.temperature],
+  ["memoryTemperature", gpuRules.temperature],
+  ["fanPercent", gpuRules.fanPercent],
+  ["power", gpuRules.power],
+  ["clock", gpuRules.megahertz],
+  ["memoryClock", gpuRules.megahertz],
+  ["activity", gpuRules.fanPercent],
+] as const;
+const counts = ["accepted", "rejected", "hardwareErrors"] as const;
+
+type Figure = (typeof figures)[number][0];
+type Count = (typeof counts)[number];
+
+/** The fields in which a program writes the figures of a card, with a rule where it writes one in its own way. */
+export type CardFields = Readonly<
+  Partial<Record<Figure, string | readonly [field: string, rule: NumberRule]> & Record<Count | "bus", string>>
+>;
+
+/** The figures of a card by a table of their fields. */
+export function cardFigures(card: TolerantReader, fields: CardFields): Partial<DeviceReading> {
+  const known: Partial<Record<Figure | Count | "bus", number | null>> = {};
+  for (const [figure, usual] of figures) {
+    const field = fields[figure];
+    if (field === undefined) continue;
+    const [key, rule] = typeof field === "string" ? [field, usual] : [field[0], { ...usual, ...field[1] }];
+    known[figure] = card.number(key, rule);
+  }
+  for (const count of counts) if (fields[count] !== undefined) known[count] = card.integer(fields[count]);
+  if (fields.bus !== undefined) known.bus = busOf(card, fields.bus);
+  return known;
+}
+
+/** Reads a card whose figures are all in one object; `name` is the field of its name. */
+export const cardReader =
+  ({ name, ...fields }: CardFields & { readonly name: string }) =>
+  (card: TolerantReader, position: number): DeviceReading =>
+    gpuDevice({ name: card.text(name) ?? `GPU ${position}`, ...cardFigures(card, fields) });
 
 /** `domain:bus:device.function`, each part hexadecimal; the domain and the function may be missing. */
 const busId = /^(?:[0-9a-f]{1,8}:)?([0-9a-f]{1,2}):[0-9a-f]{1,2}(?:\.[0-7])?$/i;

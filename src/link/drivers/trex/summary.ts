@@ -1,7 +1,7 @@
 import type { DeviceReading, PoolReading } from "../../driver.ts";
 import { stopped } from "../../reason.ts";
 import type { TolerantReader } from "../../tolerant-reader.ts";
-import { busOf, dualWork, gpuDevice, gpuRules } from "../shared/gpu-device.ts";
+import { type CardFields, cardFigures, dualWork, gpuDevice } from "../shared/gpu-device.ts";
 import { loginOf, type ProgramReport, programPool } from "../shared/program.ts";
 
 /** Whether the page names this program. */
@@ -71,23 +71,27 @@ export const cardNumber = (gpu: TolerantReader): number | null =>
   gpu.integer("gpu_id", { max: 99 }) ??
   gpu.integer("device_id", { max: 99 });
 
+const fields = {
+  hashrate: "hashrate",
+  temperature: "temperature",
+  memoryTemperature: "memory_temperature",
+  fanPercent: "fan_speed",
+  power: "power",
+  clock: "cclock",
+  memoryClock: "mclock",
+  bus: "pci_bus",
+} satisfies CardFields;
+
 /** `earlier`: where its shares stood before version 0.20. */
 function card(gpu: TolerantReader, position: number, earlier: TolerantReader | undefined): DeviceReading {
   const shares = gpu.has("shares") ? gpu.object("shares") : (earlier ?? gpu.object("shares"));
   return gpuDevice({
     name: gpu.text("name") ?? `GPU ${position}`,
     status: statusOf(gpu),
-    hashrate: gpu.number("hashrate"),
+    ...cardFigures(gpu, fields),
     hashrateAverage: averageOf(gpu),
-    temperature: gpu.number("temperature", gpuRules.temperature),
-    memoryTemperature: gpu.number("memory_temperature", gpuRules.temperature),
-    fanPercent: gpu.number("fan_speed", gpuRules.fanPercent),
-    power: gpu.number("power", gpuRules.power),
-    clock: gpu.number("cclock", gpuRules.megahertz),
-    memoryClock: gpu.number("mclock", gpuRules.megahertz),
     intensity: gpu.text("intensity"),
     ...sharesOf(shares),
-    bus: busOf(gpu, "pci_bus"),
   });
 }
 
