@@ -3,6 +3,40 @@ window.rigbridge ??= (() => {
   const catalogue = "@rigbridge/node-red/rigbridge-service";
   const translate = (key, words) => RED._(`${catalogue}:${key}`, words);
 
+  /**
+   * The beginning of a node's definition: its name in the palette, and its label unless the node has another. Adds the
+   * fields name and service to its dialog, here because Node-RED makes the list of services before it calls `oneditprepare`.
+   */
+  function head(type) {
+    const field = (name, key) =>
+      `<div class="form-row">
+        <label for="node-input-${name}" data-i18n="${catalogue}:${key}"></label>
+        <input type="text" id="node-input-${name}">
+      </div>`;
+    const dialog = $(`script[data-template-name="${type}"]`);
+    dialog.text(field("name", "rigbridge-service.name") + field("service", "field.service") + dialog.text());
+    return {
+      paletteLabel() {
+        return this._(`${type}.palette`);
+      },
+      label() {
+        return this.name || this._(`${type}.palette`);
+      },
+      labelStyle() {
+        return this.name ? "node_label_italic" : "";
+      },
+    };
+  }
+
+  /** Checks the field of the chosen scope; a node without an input gets no value from a message. */
+  const neededFor = (scope, { hasInput = true } = {}) =>
+    function (value) {
+      return this.scope !== scope || (value !== "" && (hasInput || this[`${scope}Type`] !== "msg"));
+    };
+
+  /** The miners or the group that a node is for; empty for all. */
+  const who = ({ scope, group, miners }) => (scope === "all" ? "" : scope === "group" ? group : miners);
+
   /** ms that a list is cached. */
   const cacheMs = 10_000;
   const cache = new Map();
@@ -221,6 +255,9 @@ window.rigbridge ??= (() => {
 
   return {
     translate,
+    head,
+    neededFor,
+    who,
     list,
     ofService,
     get,

@@ -229,6 +229,7 @@ function usedKeys(sets: readonly NodeSet[], sources: string): readonly string[] 
     ...sources.matchAll(/data-i18n="(?:\[[a-z-]+\])?([\w.-]+)"/g),
     ...sources.matchAll(/(?:\b_|\btranslate)\("([\w.-]+)"/g),
     ...sources.matchAll(/"=([a-z]+\.[\w-]+)"/g),
+    ...[...sources.matchAll(/\.head\("([\w-]+)"\)/g)].map(([, type = ""]) => ["", `${type}.palette`]),
   ].flatMap(([, key = ""]) => (groups.includes(key.split(".")[0] ?? "") ? [key] : [`unknown group: ${key}`]));
   const faults = [...sources.matchAll(/new Fault\(\s*"[\w.-]+",\s*"([\w-]+)"/g)].map(([, key = ""]) => `fault.${key}`);
   const ofFields = [...sources.matchAll(/fieldFault\(\s*\S+,\s*"([\w-]+)"/g)].map(([, key = ""]) => `fault.${key}`);

@@ -110,7 +110,7 @@ const broken: Readonly<Record<string, () => readonly NodePackage[]>> = {
   ],
   "has texts": () => [
     withTexts("en-US", { "rigbridge-miner-action.more": "more" }),
-    withTexts("de", { "rigbridge-miner-action.name": "" }),
+    withTexts("de", { "rigbridge-miner-action.action": "" }),
     withSet(() => ({ help: {} })),
   ],
   "has every used": () => [

@@ -1,8 +1,8 @@
-import { useState } from "preact/hooks";
 import { Problem } from "../api.ts";
 import { t } from "../language.ts";
 import { Icon } from "../parts/icon.tsx";
 import { usePageTitle } from "../parts/page.tsx";
+import { fieldText, useForm } from "../parts/use-form.ts";
 import { signIn } from "../session.ts";
 
 /** Whether the key would cross a network in readable form. */
@@ -11,25 +11,14 @@ const isOpenConnection = (): boolean =>
 
 /** Asks for an API key and makes a session of it; the key itself is not kept. */
 export function SignIn() {
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   usePageTitle(t.signIn.title);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    if (!(form instanceof HTMLFormElement)) return;
-    const key = String(new FormData(form).get("key") ?? "").trim();
-    setBusy(true);
-    setProblem(null);
-    try {
-      await signIn(key);
-    } catch (error) {
-      const wrong = error instanceof Problem && error.status === 401;
-      setProblem(wrong ? t.signIn.wrong : error instanceof Error ? error.message : String(error));
+  const { wrongElsewhere, busy, submit } = useForm((data, form) =>
+    signIn(fieldText(data, "key")).catch((error: unknown) => {
       form.querySelector("input")?.select();
-    }
-    setBusy(false);
-  };
+      throw error instanceof Problem && error.status === 401 ? new Error(t.signIn.wrong) : error;
+    }),
+  );
+  const problem = wrongElsewhere();
   return (
     <main class="alone">
       <form class="card sign-in" onSubmit={submit}>

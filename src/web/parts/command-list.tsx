@@ -10,9 +10,10 @@ import "./command-list.css";
 import { CommandStateMark } from "./command-state.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import type { Known } from "./load.tsx";
-import { say, sayProblem } from "./messages.tsx";
+import { say } from "./messages.tsx";
 import { Scroll } from "./scroll.tsx";
 import { Age } from "./status.tsx";
+import { useButton } from "./use-form.ts";
 
 interface CommandListProps {
   readonly commands: readonly Command[];
@@ -176,20 +177,14 @@ const limitText = (watts: string | number | boolean): string =>
   typeof watts === "number" ? power(watts) : t.commands.none;
 
 function Cancel({ command }: { command: Command }) {
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   if (command.state !== "queued" || !may("cancelCommand")) return null;
   return (
     <button
       type="button"
       class="button small"
       disabled={busy}
-      onClick={() => {
-        setBusy(true);
-        call("cancelCommand", { id: command.id })
-          .then(({ message }) => say(message))
-          .catch(sayProblem)
-          .finally(() => setBusy(false));
-      }}
+      onClick={() => send(async () => say((await call("cancelCommand", { id: command.id })).message))}
     >
       {t.shell.cancel}
     </button>

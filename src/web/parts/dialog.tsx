@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { t } from "../language.ts";
 import { Icon } from "./icon.tsx";
-import { problemText } from "./messages.tsx";
+import { useSending } from "./use-form.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -54,18 +54,8 @@ interface ConfirmProps {
 
 /** Asks before something that cannot be taken back. */
 export function Confirm({ title, text, verb, dangerous = false, onConfirm, onClose }: ConfirmProps) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const confirm = async () => {
-    setBusy(true);
-    try {
-      await onConfirm();
-      onClose();
-    } catch (error) {
-      setProblem(problemText(error));
-      setBusy(false);
-    }
-  };
+  const { busy, problem, send } = useSending();
+  const confirm = () => send(() => onConfirm().then(onClose));
   return (
     <Dialog
       title={title}

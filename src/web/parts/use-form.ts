@@ -1,17 +1,19 @@
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Mistake, Problem } from "../api.ts";
 import { isMistakeOf } from "./field.tsx";
-import { problemText } from "./messages.tsx";
+import { problemText, sayProblem } from "./messages.tsx";
 
-/** A form that is being sent: what was wrong with it, and whether an answer is awaited. */
-export interface FormState {
-  /** The mistake in the field of a path. */
-  readonly wrong: (path: string) => string | undefined;
-  /** What was wrong beside the fields that have asked before: for the form's end. */
-  readonly wrongElsewhere: () => string | null;
+/** What a page sends to the service: whether an answer is awaited, and what was refused. */
+export interface Sending {
   readonly busy: boolean;
-  /** Sends what the form holds; a refusal becomes its mistakes. */
-  readonly submit: (event: SubmitEvent) => void;
+  /** Of the last refusal; none after `onRefusal` took it. */
+  readonly mistakes: readonly Mistake[];
+  /** The last refusal in one sentence; null after a success, or after `onRefusal` took it. */
+  readonly problem: string | null;
+  /** Sends, and never rejects. */
+  readonly send: (work: () => Promise<unknown>) => Promise<void>;
+  /** Shows no refusal any longer, or that of the page itself. */
+  readonly setProblem: (problem: string | null) => void;
 }
 
 interface Refusal {
@@ -21,20 +23,51 @@ interface Refusal {
 
 const none: Refusal = { mistakes: [], problem: null };
 
-export function useForm(send: (form: FormData) => Promise<unknown>): FormState {
+/** For a button. Without `onRefusal`, the page shows what was refused. */
+export function useSending(onRefusal?: (error: unknown) => void): Sending {
   const [{ mistakes, problem }, setRefusal] = useState(none);
   const [busy, setBusy] = useState(false);
+  const send = async (work: () => Promise<unknown>): Promise<void> => {
+    setRefusal(none);
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      if (onRefusal !== undefined) onRefusal(error);
+      else setRefusal({ mistakes: error instanceof Problem ? error.mistakes : [], problem: problemText(error) });
+    }
+    setBusy(false);
+  };
+  return { busy, mistakes, problem, send, setProblem: (text) => setRefusal({ mistakes: [], problem: text }) };
+}
+
+/** For a button whose refusal is shown at the page's edge. */
+export const useButton = (): Pick<Sending, "busy" | "send"> => useSending(sayProblem);
+
+/** A form that is being sent. */
+export interface FormState extends Pick<Sending, "busy" | "mistakes" | "problem"> {
+  /** The mistake in the field of a path. */
+  readonly wrong: (path: string) => string | undefined;
+  /** What was wrong beside the fields that have asked before: for the form's end. */
+  readonly wrongElsewhere: () => string | null;
+  /** Sends what the form holds. The first field with a mistake then gets the focus. */
+  readonly submit: (event: SubmitEvent) => void;
+}
+
+export function useForm(
+  send: (data: FormData, form: HTMLFormElement) => Promise<unknown>,
+  onRefusal?: (error: unknown) => void,
+): FormState {
+  const { mistakes, problem, ...sending } = useSending(onRefusal);
+  const sent = useRef<HTMLFormElement | null>(null);
+  // A layout effect: an ordinary one starts some frames later, and would take the focus from where somebody types by then.
+  useLayoutEffect(() => sent.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const form = event.currentTarget;
     if (!(form instanceof HTMLFormElement)) return;
-    setRefusal(none);
-    setBusy(true);
-    send(new FormData(form))
-      .catch((error: unknown) =>
-        setRefusal({ mistakes: error instanceof Problem ? error.mistakes : [], problem: problemText(error) }),
-      )
-      .finally(() => setBusy(false));
+    sent.current = form;
+    void sending.send(() => send(new FormData(form), form));
   };
   const atFields = new Set<Mistake>();
   return {
@@ -45,9 +78,13 @@ export function useForm(send: (form: FormData) => Promise<unknown>): FormState {
     },
     wrongElsewhere: () => {
       const others = mistakes.filter((mistake) => !atFields.has(mistake));
-      return mistakes.length === 0 ? problem : others.map(({ path, message }) => `${path}: ${message}`).join(" · ");
+      return mistakes.length === 0
+        ? problem
+        : others.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" · ");
     },
-    busy,
+    busy: sending.busy,
+    mistakes,
+    problem,
     submit,
   };
 }

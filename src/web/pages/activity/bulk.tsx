@@ -8,10 +8,11 @@ import { actionText } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { compareResults, JobMark, ResultMark } from "../../parts/job-state.tsx";
 import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
-import { say, sayProblem } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age } from "../../parts/status.tsx";
+import { useButton } from "../../parts/use-form.ts";
 import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
@@ -92,18 +93,9 @@ const pageRows = 100;
 function Results({ id }: { id: number }) {
   const loaded = useLoaded((signal) => call("getBulkAction", { id }, { signal }), [id]);
   const [rows, setRows] = useState(pageRows);
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   useReloadOn(["command"], loaded.reload);
-  const cancel = () => {
-    setBusy(true);
-    call("cancelBulkAction", { id })
-      .then(({ message }) => say(message))
-      .catch(sayProblem)
-      .finally(() => {
-        setBusy(false);
-        loaded.reload();
-      });
-  };
+  const cancel = () => send(async () => say((await call("cancelBulkAction", { id })).message)).then(loaded.reload);
   return (
     <Loading from={loaded}>
       {(job) => {

@@ -9,6 +9,7 @@ import { Field } from "../../parts/field.tsx";
 import { Knowing } from "../../parts/load.tsx";
 import { problemText, sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
+import { useSending } from "../../parts/use-form.ts";
 import { adding, addRigs } from "./add-rigs.ts";
 import { GroupField, givenLogin, type Login, noLogin } from "./details.tsx";
 import { FoundRigs } from "./found-rigs.tsx";
@@ -21,7 +22,7 @@ const searchId = signal<number | null>(null);
 export function Search() {
   const [networks, setNetworks] = useState("");
   const [found, setFound] = useState<Discovery | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, busy, send, setProblem } = useSending();
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const [group, setGroup] = useState("");
   const [logins, setLogins] = useState<ReadonlyMap<string, Login>>(new Map());
@@ -41,18 +42,15 @@ export function Search() {
   // Until somebody chooses, everything that can be added is chosen.
   const isChosen = (address: string) => chosen?.has(address) ?? true;
   const toAdd = addable.filter(({ address }) => isChosen(address));
-  const start = async (event: SubmitEvent) => {
+  const start = (event: SubmitEvent) => {
     event.preventDefault();
-    setProblem(null);
     setFound(null);
     setChosen(null);
-    try {
+    void send(async () => {
       const named = networks.split(/[\s,;]+/).filter((each) => each !== "");
       const started = await call("startDiscovery", { yes: false, ...(named.length === 0 ? {} : { networks: named }) });
       searchId.value = started.id;
-    } catch (error) {
-      setProblem(problemText(error));
-    }
+    });
   };
   const add = () => {
     const rigs = toAdd.map(({ address, driver }) => ({
@@ -82,7 +80,7 @@ export function Search() {
           )}
         </Field>
         <div class="row">
-          <button class="button primary" type="submit" disabled={running}>
+          <button class="button primary" type="submit" disabled={running || busy}>
             {t.add.search}
           </button>
           {running && id !== null ? (

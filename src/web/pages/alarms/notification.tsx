@@ -5,8 +5,9 @@ import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { say, sayProblem } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
+import { useButton } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 import { headOf, type RuleNames, sizeOf } from "./group-text.ts";
@@ -183,21 +184,16 @@ export function ConfirmClear({
 
 /** Acknowledges or removes these. */
 function Actions({ notifications }: { notifications: readonly Notification[] }) {
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   const [asks, setAsks] = useState(false);
   if (!may("notificationAction")) return null;
   const unseen = notifications.filter(({ isAcknowledged }) => !isAcknowledged);
   const isMany = notifications.length > 1;
-  const act = async (action: "ack" | "clear", some: readonly Notification[]) => {
-    setBusy(true);
-    try {
+  const act = (action: "ack" | "clear", some: readonly Notification[]) =>
+    send(async () => {
       await handle(action, some);
       say(counted(some.length, action === "ack" ? t.alarms.didAcknowledge : t.alarms.didClear));
-    } catch (error) {
-      sayProblem(error);
-    }
-    setBusy(false);
-  };
+    });
   return (
     <div class="alarm-actions">
       {unseen.length === 0 ? null : (

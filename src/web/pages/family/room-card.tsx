@@ -1,14 +1,15 @@
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Room } from "../../../contract/resources.ts";
 import type { Input } from "../../../contract/service.ts";
 import { call } from "../../api.ts";
 import { counted, energy, money, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
-import { problemText, sayProblem } from "../../parts/messages.tsx";
+import { sayProblem } from "../../parts/messages.tsx";
 import { type Mark, Slider } from "../../parts/slider.tsx";
 import { Age } from "../../parts/status.tsx";
 import { isWaiting, sendLater, Undo } from "../../parts/undo.tsx";
+import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { RoomMaximum } from "./room-maximum.tsx";
 import { stateOf } from "./room-state.ts";
@@ -18,23 +19,17 @@ const icons: Record<Room["kind"], IconName> = { target: "heat", power: "power", 
 
 /** A room or a surplus with its one slider, its switch, and what it used today. */
 export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) => void }) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
   const place = useRef<HTMLElement>(null);
+  const { busy, problem, send } = useSending();
   const undoKey = `room ${room.key}`;
   const waits = isWaiting(undoKey);
-  const change = async (body: Omit<Input<"changeRoom">, "key">) => {
-    setBusy(true);
-    setProblem(null);
-    try {
-      replace(await call("changeRoom", { key: room.key, ...body }, { keepalive: true }));
-    } catch (error) {
+  const change = (body: Omit<Input<"changeRoom">, "key">) =>
+    send(async () => {
+      const changed = call("changeRoom", { key: room.key, ...body }, { keepalive: true });
       // Sent later, another page may be shown by now.
-      if (place.current === null) sayProblem(error);
-      else setProblem(problemText(error));
-    }
-    setBusy(false);
-  };
+      changed.catch((error: unknown) => place.current === null && sayProblem(error));
+      replace(await changed);
+    });
   const stop = (body: Omit<Input<"changeRoom">, "key">) => sendLater(undoKey, room.name, () => change(body));
   const { control, kind } = room;
   const controlName = kind === "target" ? t.family.target : kind === "surplus" ? t.family.share : t.family.power;

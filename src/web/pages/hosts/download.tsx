@@ -4,8 +4,9 @@ import { scaled } from "../../format.ts";
 import { t } from "../../language.ts";
 import { useFresh } from "../../parts/fresh.ts";
 import { useLoaded } from "../../parts/load.tsx";
-import { problemText, say } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
+import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
 /** The download of the program: where it stands, and the confirmation of a sum that nobody publishes. */
@@ -13,23 +14,12 @@ export function Download({ id }: { id: number }) {
   const { value, reload } = useLoaded((signal) => call("getManagedMinerDownload", { id }, { signal }), [id]);
   useFresh(reload);
   const [compared, setCompared] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, send } = useSending();
   // A program that is installed already has no download.
   if (value === undefined || value.state === "none") return null;
   const { state, url, bytes, sha256 } = value;
-  const confirm = async () => {
-    if (sha256 === null) return;
-    setBusy(true);
-    setProblem(null);
-    try {
-      say((await call("confirmManagedMinerDownload", { id, sha256 })).message);
-    } catch (error) {
-      setProblem(problemText(error));
-    }
-    setBusy(false);
-    reload();
-  };
+  const confirm = (sha256: string) =>
+    send(async () => say((await call("confirmManagedMinerDownload", { id, sha256 })).message)).then(reload);
   return (
     <Card title={t.hosts.downloadTitle}>
       <div class="download">
@@ -73,7 +63,7 @@ export function Download({ id }: { id: number }) {
               {t.hosts.compared}
             </label>
             <p>
-              <button type="button" class="button primary" disabled={!compared || busy} onClick={() => void confirm()}>
+              <button type="button" class="button primary" disabled={!compared || busy} onClick={() => confirm(sha256)}>
                 {t.hosts.confirm}
               </button>
             </p>

@@ -5,8 +5,8 @@ import { useCommands } from "../../commands.ts";
 import { t } from "../../language.ts";
 import { CommandResult } from "../../parts/command-state.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { sayProblem } from "../../parts/messages.tsx";
 import { minerName, ProgramState } from "../../parts/program-state.tsx";
+import { useButton } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
 
@@ -48,17 +48,16 @@ interface ManagedEntryProps {
 const none = new Set(["", "Unspecified"]);
 
 function ManagedEntry({ miner, program, command, onChanged }: ManagedEntryProps) {
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   const name = minerName(miner, program);
-  const send = async (action: "start" | "stop" | "restart") => {
-    setBusy(true);
-    await call("minerAction", { id: miner.id, action }).catch(sayProblem);
-    setBusy(false);
-    onChanged();
-  };
   useEffect(onChanged, [command?.state]);
   const button = (action: "start" | "stop" | "restart") => (
-    <button type="button" class="button" disabled={busy} onClick={() => void send(action)}>
+    <button
+      type="button"
+      class="button"
+      disabled={busy}
+      onClick={() => send(() => call("minerAction", { id: miner.id, action })).then(onChanged)}
+    >
       <Icon name={action} /> {t.hosts.actions[action]}
       <span class="visually-hidden">: {name}</span>
     </button>

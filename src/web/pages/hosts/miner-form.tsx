@@ -1,13 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ManagedMiner } from "../../../contract/resources.ts";
-import { call, type Mistake, Problem } from "../../api.ts";
+import { call } from "../../api.ts";
 import { t } from "../../language.ts";
-import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
 import { useLoaded } from "../../parts/load.tsx";
-import { problemText } from "../../parts/messages.tsx";
 import { MistakeList, SchemaForm } from "../../parts/schema-form/form.tsx";
 import type { Json } from "../../parts/schema-form/schema.ts";
 import { useDirty, useUnsaved } from "../../parts/unsaved.tsx";
+import { useForm } from "../../parts/use-form.ts";
 import { FilesFields } from "./files-fields.tsx";
 import { presetFiles, whyNotDownload, whyNotSoftware } from "./host-choices.ts";
 import { bodyOf, type Catalogue, extrasOf, poolOf, poolRef, withChoices, without } from "./miner-data.ts";
@@ -45,9 +45,6 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
   // They may hold a password: what is stored never comes to the page.
   const [parameters, setParameters] = useState("");
   const [clears, setClears] = useState(false);
-  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   const schemas = useLoaded(() => import("virtual:schemas"), []);
   const limits = limitsOf(fields.hostId);
   const lacksGpuSettings = limits?.permissions.gpuSettings === false && miner.gpuSettings.length === 0;
@@ -64,7 +61,6 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
   const words = useMemo(() => minerWords(catalogue), [catalogue]);
   const { dirty: differs, keep } = useDirty(JSON.stringify(fields), JSON.stringify(fieldsOf(first)));
   const dirty = differs || parameters !== "" || clears;
-  const guard = useUnsaved(dirty && !busy);
   const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes });
   /** With files that come from where they can for what is chosen now, unless somebody has given a path. */
   const choose = (changes: Partial<typeof fields>) => {
@@ -76,18 +72,18 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
       ...(works || (!isPreset && softwarePath !== "") ? {} : presetFiles(limitsOf(hostId), softwareType)),
     });
   };
-  const problemOf = (path: string) => mistakeOf(mistakes, path);
-
   const software = catalogue.software.find(({ id }) => id === fields.softwareType);
   const mined = software?.algorithms ?? [];
   const algorithms = catalogue.algorithms.filter(({ id }) => mined.length === 0 || mined.includes(id));
   const seconds = software?.dualAlgorithms?.[fields.algorithm] ?? [];
 
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setMistakes([]);
-    setProblem(null);
+  const {
+    mistakes,
+    problem,
+    wrong: problemOf,
+    busy,
+    submit,
+  } = useForm(async () => {
     const { hostId, groupId, pool, extras, ...rest } = fields;
     const body = {
       ...rest,
@@ -99,22 +95,17 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
       ...(groupId === String(miner.groupId) ? {} : { groupId: Number(groupId) }),
       ...(parameters !== "" || clears ? { commandLineParams: clears ? "" : parameters } : {}),
     };
-    try {
-      // The service checks what the schema describes.
-      const next = await call("saveManagedMiner", body as Parameters<typeof call<"saveManagedMiner">>[1]);
-      setParameters("");
-      setClears(false);
-      setFields(fieldsOf(next));
-      keep(JSON.stringify(fieldsOf(next)));
-      onSaved(next);
-    } catch (error) {
-      setMistakes(error instanceof Problem ? error.mistakes : []);
-      setProblem(problemText(error));
-    }
-    setBusy(false);
-  };
+    // The service checks what the schema describes.
+    const next = await call("saveManagedMiner", body as Parameters<typeof call<"saveManagedMiner">>[1]);
+    setParameters("");
+    setClears(false);
+    setFields(fieldsOf(next));
+    keep(JSON.stringify(fieldsOf(next)));
+    onSaved(next);
+  });
+  const guard = useUnsaved(dirty && !busy);
   return (
-    <form class="miner-form" onSubmit={save} noValidate>
+    <form class="miner-form" onSubmit={submit} noValidate>
       <div class="miner-fields">
         <Select
           label={t.hosts.host}

@@ -3,8 +3,8 @@ import type { Host } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { problemText } from "../../parts/messages.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
+import { useSending } from "../../parts/use-form.ts";
 import { base } from "../../route.ts";
 import { hostName } from "./host-name.ts";
 
@@ -35,19 +35,12 @@ export const InstallSteps = ({ token }: { token: string | null }) => (
 /** Makes the token of a host's agent. It is in this dialog until it closes, and nowhere else on the page. */
 export function TokenDialog({ host, onMade, onClose }: { host: Host; onMade: () => void; onClose: () => void }) {
   const [token, setToken] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const make = async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
+  const { busy, problem, send } = useSending();
+  const make = () =>
+    send(async () => {
       setToken((await call("addAgent", { hostId: host.id })).token);
       onMade();
-    } catch (error) {
-      setProblem(problemText(error));
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog
       title={t.hosts.tokenTitle(hostName(host))}
@@ -58,7 +51,7 @@ export function TokenDialog({ host, onMade, onClose }: { host: Host; onMade: () 
             <button type="button" class="button" onClick={onClose}>
               {t.hosts.later}
             </button>
-            <button type="button" class="button primary" disabled={busy} onClick={() => void make()}>
+            <button type="button" class="button primary" disabled={busy} onClick={make}>
               {t.hosts.makeToken}
             </button>
           </>

@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import type { Notification } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { counted } from "../../format.ts";
@@ -6,9 +5,9 @@ import { t } from "../../language.ts";
 import { notifications } from "../../live.ts";
 import { None } from "../../parts/empty-state.tsx";
 import { Knowing } from "../../parts/load.tsx";
-import { sayProblem } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Age, SeverityMark } from "../../parts/status.tsx";
+import { useButton } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 
 const mostShown = 50;
@@ -38,17 +37,9 @@ export function Notifications({ minerId }: { minerId: number }) {
 }
 
 function Entry({ notification }: { notification: Notification }) {
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   const { id, title, message, severity, count, lastUtc, closedUtc, isAcknowledged } = notification;
-  const acknowledge = async () => {
-    setBusy(true);
-    try {
-      await call("notificationAction", { id, action: "ack" });
-    } catch (error) {
-      sayProblem(error);
-    }
-    setBusy(false);
-  };
+  const acknowledge = () => send(() => call("notificationAction", { id, action: "ack" }));
   return (
     <li class={closedUtc === null ? "" : "closed"}>
       <div>
@@ -61,7 +52,7 @@ function Entry({ notification }: { notification: Notification }) {
         </small>
       </div>
       {closedUtc === null && !isAcknowledged && may("notificationAction") ? (
-        <button type="button" class="button small" disabled={busy} onClick={() => void acknowledge()}>
+        <button type="button" class="button small" disabled={busy} onClick={acknowledge}>
           {t.rig.acknowledge}
         </button>
       ) : null}

@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { Group, MinerDetail } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
@@ -10,11 +10,11 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
-import { sayProblem } from "../../parts/messages.tsx";
 import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card, Page, usePageTitle } from "../../parts/page.tsx";
 import { Age, Stale, Status } from "../../parts/status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
+import { useButton } from "../../parts/use-form.ts";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import { NotFound } from "../not-found.tsx";
@@ -143,18 +143,13 @@ const sectionsOf = (miner: MinerDetail, alarms: number): Tab[] => [
 ];
 
 function ReadNow({ id, reload }: { id: number; reload: () => void }) {
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   const button = useRef<HTMLButtonElement>(null);
   useFocusBack(button, busy);
   if (!may("pollMiner")) return null;
-  const read = async () => {
-    setBusy(true);
-    await call("pollMiner", { id }).catch(sayProblem);
-    setBusy(false);
-    reload();
-  };
+  const read = () => send(() => call("pollMiner", { id })).then(reload);
   return (
-    <button ref={button} type="button" class="button" disabled={busy} aria-busy={busy} onClick={() => void read()}>
+    <button ref={button} type="button" class="button" disabled={busy} aria-busy={busy} onClick={read}>
       <Icon name="restart" /> {busy ? t.rig.reading : t.rig.readNow}
     </button>
   );

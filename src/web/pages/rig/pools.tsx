@@ -9,10 +9,11 @@ import { Field } from "../../parts/field.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
-import { problemText, say, sayProblem } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { Age, Mark, type Tone } from "../../parts/status.tsx";
+import { useButton, useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { Facts } from "./facts.tsx";
 import { reportShares } from "./faults.ts";
@@ -28,18 +29,12 @@ type PoolAction = "remove" | "disable" | "enable" | "prioritize";
 export function Pools({ miner, reload, known }: PoolsProps & { readonly known: Known }) {
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<MinerPool | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   const rows = useRef<HTMLTableSectionElement>(null);
   useFocusBack(rows, busy);
   const act = async (pool: MinerPool, action: PoolAction) => {
     sayAnswer(await call("minerPoolAction", { id: miner.id, poolId: pool.id, action }));
     reload();
-  };
-  const run = (pool: MinerPool, action: PoolAction) => {
-    setBusy(true);
-    act(pool, action)
-      .catch(sayProblem)
-      .finally(() => setBusy(false));
   };
   const mayAct = may("minerPoolAction");
   const mayAdd = may("minerAction") && may("listAddPools") && (miner.canPoolSave || miner.canPoolSwitch);
@@ -108,7 +103,7 @@ export function Pools({ miner, reload, known }: PoolsProps & { readonly known: K
                               class={`button small ${action === "remove" ? "danger" : ""}`}
                               disabled={busy}
                               aria-label={`${t.rig.poolAction[action]}: ${pool.name}`}
-                              onClick={() => (action === "remove" ? setRemoving(pool) : run(pool, action))}
+                              onClick={() => (action === "remove" ? setRemoving(pool) : send(() => act(pool, action)))}
                             >
                               {t.rig.poolAction[action]}
                             </button>
@@ -191,22 +186,16 @@ function PoolView({ miner: { poolView: view, readings } }: { miner: MinerDetail 
 function AddPool({ miner, reload, onClose }: PoolsProps & { onClose: () => void }) {
   const loaded = useLoaded((signal) => call("listAddPools", { id: miner.id }, { signal }), [miner.id]);
   const [chosen, setChosen] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const send = async (action: "add_pool" | "change_pool") => {
-    const entry = loaded.value?.addPoolList.find(({ type, id }) => `${type}:${id}` === chosen);
-    if (entry === undefined) return setProblem(t.rig.choosePool);
-    setBusy(true);
-    try {
+  const sending = useSending();
+  const { busy, problem } = sending;
+  const send = (action: "add_pool" | "change_pool") =>
+    sending.send(async () => {
+      const entry = loaded.value?.addPoolList.find(({ type, id }) => `${type}:${id}` === chosen);
+      if (entry === undefined) throw new Error(t.rig.choosePool);
       sayAnswer(await call("minerAction", { id: miner.id, action, pool_id: Number(entry.id), pool_type: entry.type }));
       reload();
       onClose();
-    } catch (error) {
-      setProblem(problemText(error));
-      setBusy(false);
-    }
-    return undefined;
-  };
+    });
   return (
     <Dialog
       title={t.rig.addPool}

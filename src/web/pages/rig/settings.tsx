@@ -1,17 +1,18 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MinerDetail, MinerSettings } from "../../../contract/resources.ts";
 import type { Input } from "../../../contract/service.ts";
-import { call, type Mistake, Problem } from "../../api.ts";
+import { call } from "../../api.ts";
 import { byName, duration } from "../../format.ts";
 import { groupName } from "../../groups.ts";
 import { t } from "../../language.ts";
-import { Field, mistakeOf } from "../../parts/field.tsx";
+import { Field } from "../../parts/field.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
-import { problemText, say } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Card } from "../../parts/page.tsx";
 import { useUnsaved } from "../../parts/unsaved.tsx";
+import { useForm } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { DeleteRig } from "./delete-rig.tsx";
 import { PlugFields, plugFrom } from "./plug-fields.tsx";
@@ -85,41 +86,22 @@ interface FormProps {
 
 function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
   const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
-  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
   const [dirty, setDirty] = useState(false);
+  const { wrong, wrongElsewhere, busy, submit } = useForm(async (form) => {
+    const change = changeIn(form, miner, settings);
+    if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
+    say(t.rig.saved);
+    setDirty(false);
+    saved();
+  });
   const guard = useUnsaved(dirty && !busy);
   const place = useRef<HTMLFormElement>(null);
   const saveButton = useRef<HTMLButtonElement>(null);
   useFocusBack(place, busy);
-  // Layout effects: ordinary ones start some frames later, and would take the focus from where somebody types by then.
+  // A layout effect: an ordinary one starts some frames later, and would take the focus from where somebody types by then.
   useLayoutEffect(() => {
     if (focusesSave) saveButton.current?.focus();
   }, []);
-  useLayoutEffect(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    if (!(form instanceof HTMLFormElement)) return;
-    setBusy(true);
-    setMistakes([]);
-    setProblem(null);
-    try {
-      const change = changeIn(new FormData(form), miner, settings);
-      if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
-      say(t.rig.saved);
-      setDirty(false);
-      saved();
-    } catch (error) {
-      const found = error instanceof Problem ? error.mistakes : [];
-      setMistakes(found);
-      // Each mistake stands at its field.
-      setProblem(found.length > 0 && found.every(({ path }) => path !== "") ? null : problemText(error));
-    }
-    setBusy(false);
-  };
-  const wrong = (path: string) => mistakeOf(mistakes, path);
   const list = [...(groups.value ?? [])]
     .map(({ id }) => ({ id, name: groupName(groups.value ?? [], id) }))
     .sort((one, other) => byName(one.name, other.name));
@@ -127,7 +109,7 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
     <form
       ref={place}
       class="stack settings"
-      onSubmit={(event) => void submit(event)}
+      onSubmit={submit}
       onInput={({ currentTarget }) =>
         setDirty(Object.keys(changeIn(new FormData(currentTarget), miner, settings)).length > 0)
       }
@@ -238,7 +220,7 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
         </Card>
       </div>
       <p class="field-problem" role="alert">
-        {problem}
+        {wrongElsewhere()}
       </p>
       <div class="row">
         <button ref={saveButton} type="submit" class="button primary" disabled={busy}>

@@ -7,7 +7,8 @@ import { openAlarms, type Row } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { None } from "../../parts/empty-state.tsx";
 import { Knowing } from "../../parts/load.tsx";
-import { problemText, say } from "../../parts/messages.tsx";
+import { say } from "../../parts/messages.tsx";
+import { useSending } from "../../parts/use-form.ts";
 import { may } from "../../session.ts";
 import { handle } from "../alarms/handle.ts";
 import { GroupForm, PoolForm, TagForm, TemplateForm } from "./bulk-forms.tsx";
@@ -37,8 +38,8 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
   const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
   const [parameters, setParameters] = useState<BulkParameters | null>(complete.has(name) ? {} : null);
   const [pace, setPace] = useState<PaceValue>({ parallel: 16, delay: 0 });
-  const [busy, setBusy] = useState<"rehearsing" | "starting" | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, send, setProblem } = useSending();
+  const [doing, setDoing] = useState<"rehearsing" | "starting" | null>(null);
   const [rehearsal, setRehearsal] = useState<readonly JobResult[] | null>(null);
   const { isDangerous = false } = kindOf(name);
   const hasBulk = may("startBulkAction");
@@ -52,17 +53,15 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
     setRehearsal(null);
     setProblem(null);
   };
-  const doing = (what: "rehearsing" | "starting", action: (filled: BulkParameters) => Promise<void>) => async () => {
+  const sending = (what: "rehearsing" | "starting", action: (filled: BulkParameters) => Promise<void>) => () => {
     if (parameters === null) return;
-    setBusy(what);
-    setProblem(null);
-    await action(parameters).catch((error: unknown) => setProblem(problemText(error)));
-    setBusy(null);
+    setDoing(what);
+    void send(() => action(parameters));
   };
-  const check = doing("rehearsing", async (filled) => {
+  const check = sending("rehearsing", async (filled) => {
     if (isServiceAction(name)) setRehearsal(await rehearse(name, filled, ids));
   });
-  const start = doing("starting", async (filled) => {
+  const start = sending("starting", async (filled) => {
     if (isServiceAction(name) && hasBulk) await startJob(name, filled, ids, pace);
     else if (alarms !== null && may("notificationsAction")) {
       await handle("ack", [...alarms.values()].flat());
@@ -80,15 +79,15 @@ export function BulkDialog({ name, selected, tree, onClose }: BulkDialogProps) {
             {t.shell.cancel}
           </button>
           {isPaced ? (
-            <button type="button" class="button" disabled={parameters === null || busy !== null} onClick={check}>
-              {busy === "rehearsing" ? t.rigs.rehearsing : t.rigs.rehearse}
+            <button type="button" class="button" disabled={parameters === null || busy} onClick={check}>
+              {busy && doing === "rehearsing" ? t.rigs.rehearsing : t.rigs.rehearse}
             </button>
           ) : null}
           <button
             type="button"
             class={`button ${isDangerous ? "danger" : "primary"}`}
-            disabled={parameters === null || busy !== null || count === 0}
-            aria-busy={busy === "starting"}
+            disabled={parameters === null || busy || count === 0}
+            aria-busy={busy && doing === "starting"}
             onClick={start}
           >
             {counted(count, t.rigs.verb[name])}

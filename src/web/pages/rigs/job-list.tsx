@@ -3,6 +3,7 @@ import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { sayProblem } from "../../parts/messages.tsx";
+import { useButton } from "../../parts/use-form.ts";
 import { actionText } from "./action-text.ts";
 import { dismiss, findJobs, isOpen, type Job, jobs } from "./jobs.ts";
 import { ResultsDialog } from "./results-dialog.tsx";
@@ -42,16 +43,11 @@ export function JobList() {
 
 function JobLine({ job }: { job: Job }) {
   const [open, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   const counts = countsOf(job);
   const title = t.rigs.job(actionText(job), counted(job.total, t.rigs.count));
   const isRunning = job.state === "running" || counts.waiting > 0;
   const failed = job.results?.filter(({ state }) => state === "failed").map(({ minerId }) => minerId) ?? [];
-  const doing = (action: () => Promise<unknown>) => async () => {
-    setBusy(true);
-    await action().catch(sayProblem);
-    setBusy(false);
-  };
   return (
     <article class="job" aria-label={title}>
       <div class="job-head">
@@ -81,12 +77,12 @@ function JobLine({ job }: { job: Job }) {
           {t.rigs.results}
         </button>
         {failed.length === 0 || isRunning ? null : (
-          <button type="button" class="button small" disabled={busy} onClick={doing(() => job.again(failed))}>
+          <button type="button" class="button small" disabled={busy} onClick={() => send(() => job.again(failed))}>
             <Icon name="restart" /> {counted(failed.length, t.rigs.again)}
           </button>
         )}
         {isRunning ? (
-          <button type="button" class="button small" disabled={busy} onClick={doing(job.cancel)}>
+          <button type="button" class="button small" disabled={busy} onClick={() => send(job.cancel)}>
             {t.rigs.cancelJob}
           </button>
         ) : (

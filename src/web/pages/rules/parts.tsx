@@ -1,8 +1,7 @@
-import { useState } from "preact/hooks";
 import type { RuleInfo, RuleRun } from "../../../contract/rules.ts";
 import { t } from "../../language.ts";
-import { sayProblem } from "../../parts/messages.tsx";
 import { Age, Mark, type Tone } from "../../parts/status.tsx";
+import { useButton } from "../../parts/use-form.ts";
 
 const tones: Record<RuleRun["outcome"], Tone> = {
   done: "good",
@@ -47,18 +46,9 @@ export function EnabledSwitch({
   change: (enabled: boolean) => Promise<unknown>;
   onChanged: () => void;
 }) {
-  const [busy, setBusy] = useState(false);
+  const { busy, send } = useButton();
   if (!mayChange) return null;
-  const set = async (next: boolean) => {
-    setBusy(true);
-    try {
-      await change(next);
-    } catch (error) {
-      sayProblem(error);
-    }
-    onChanged();
-    setBusy(false);
-  };
+  const set = (next: boolean) => send(() => change(next)).then(onChanged);
   return (
     <label class="switch">
       <input

@@ -7,6 +7,7 @@ import { rigs } from "../../live.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ResultMark } from "../../parts/job-state.tsx";
 import { problemText } from "../../parts/messages.tsx";
+import { useSending } from "../../parts/use-form.ts";
 
 /** Rigs that the list shows; the search finds others. */
 const mostRigs = 100;
@@ -25,8 +26,7 @@ export function RunDialog({
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [job, setJob] = useState<BulkAction | null>(null);
   const [jobId, setJobId] = useState<number | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, send, setProblem } = useSending();
   const { byId } = rigs.value;
   const all = useMemo(() => [...byId.values()].sort((one, other) => byName(one.name, other.name)), [rigs.value]);
   const found = useMemo(() => {
@@ -53,10 +53,8 @@ export function RunDialog({
     };
   }, [jobId]);
 
-  const run = async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
+  const run = () =>
+    send(async () => {
       const started = await call("startBulkAction", {
         action: "rule",
         parameters: { rule_id: rule.id },
@@ -66,11 +64,7 @@ export function RunDialog({
         dryRun: false,
       });
       setJobId(started.id);
-    } catch (error) {
-      setProblem(problemText(error));
-    }
-    setBusy(false);
-  };
+    });
   const choose = (id: number, isOn: boolean) => {
     const next = new Set(chosen);
     if (isOn) next.add(id);

@@ -3,8 +3,8 @@ import type { TryReply } from "../../../contract/rules.ts";
 import { call } from "../../api.ts";
 import { counted, dateTime, number, unknown } from "../../format.ts";
 import { t } from "../../language.ts";
-import { problemText } from "../../parts/messages.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
+import { useSending } from "../../parts/use-form.ts";
 import { RigName } from "./runs.tsx";
 
 const dayMs = 86_400_000;
@@ -18,21 +18,14 @@ const shownAtOnce = 100;
 /** Tries a rule over the stored history. */
 export function Try({ id }: { id: number }) {
   const [span, setSpan] = useState<Span>("day");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, send } = useSending();
   const [reply, setReply] = useState<TryReply | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const run = async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
+  const run = () =>
+    send(async () => {
       const to = Date.now();
       const from = to - spans[span];
       setReply(await call("tryRule", { id: String(id), from, to }, { timeoutMs: patienceMs }));
-    } catch (error) {
-      setProblem(problemText(error));
-    }
-    setBusy(false);
-  };
+    });
   return (
     <>
       <p class="hint">

@@ -3,8 +3,8 @@ import type { User } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { problemText } from "../../parts/messages.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
+import { useSending } from "../../parts/use-form.ts";
 
 /** 256 random bits, as 43 letters, digits, - and _. */
 function randomKey(): string {
@@ -18,21 +18,14 @@ function randomKey(): string {
 /** Makes a key for a user. It is in this dialog until it closes, and nowhere else: the service keeps its digest. */
 export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () => void; onClose: () => void }) {
   const [key, setKey] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const make = async () => {
-    setBusy(true);
-    setProblem(null);
-    const made = randomKey();
-    try {
+  const { busy, problem, send } = useSending();
+  const make = () =>
+    send(async () => {
+      const made = randomKey();
       await call("saveUser", { id: user.id, key: made });
       setKey(made);
       onMade();
-    } catch (error) {
-      setProblem(problemText(error));
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog
       title={t.settings.keyTitle(user.name)}
@@ -43,7 +36,7 @@ export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () =>
             <button type="button" class="button" onClick={onClose}>
               {t.shell.cancel}
             </button>
-            <button type="button" class="button primary" disabled={busy} onClick={() => void make()}>
+            <button type="button" class="button primary" disabled={busy} onClick={make}>
               {t.settings.makeKey}
             </button>
           </>

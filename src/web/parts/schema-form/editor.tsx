@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { type Mistake, Problem } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../icon.tsx";
-import { problemText, say } from "../messages.tsx";
 import { useDirty, useUnsaved } from "../unsaved.tsx";
+import { useForm } from "../use-form.ts";
 import type { FormWords } from "./context.ts";
 import { MistakeList, SchemaForm } from "./form.tsx";
 import { isObject, type Json, type Schema } from "./schema.ts";
@@ -33,8 +32,11 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
   const [value, setValue] = useState(saved);
   const [text, setText] = useState<string | null>(null);
   const [broken, setBroken] = useState<string | null>(null);
-  const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
-  const [busy, setBusy] = useState(false);
+  const { busy, mistakes, problem, submit } = useForm(async () => {
+    if (!isObject(value) || broken !== null) return;
+    await onSave(value);
+    keep(JSON.stringify(value));
+  });
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const before = useMemo(() => JSON.stringify(saved), [saved]);
   // Another save of it, here or elsewhere, is what it starts from now. A layout effect: an ordinary one starts some frames
@@ -57,23 +59,8 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
     setBroken(read.problem);
     if (read.problem === null) setValue(unmasked(read.value, value, schema));
   };
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault();
-    if (!isObject(value) || broken !== null) return;
-    setBusy(true);
-    setMistakes([]);
-    try {
-      await onSave(value);
-      keep(JSON.stringify(value));
-    } catch (error) {
-      const found = error instanceof Problem ? error.mistakes : [];
-      if (found.length > 0) setMistakes(found);
-      else say(problemText(error), "bad");
-    }
-    setBusy(false);
-  };
   return (
-    <form class="editor" onSubmit={save} noValidate>
+    <form class="editor" onSubmit={submit} noValidate>
       {readOnly === null ? null : (
         <p class="banner">
           <Icon name="info" /> <span>{readOnly}</span>
@@ -126,6 +113,9 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
         </div>
       )}
       <MistakeList mistakes={mistakes} />
+      <p class="field-problem" role="alert">
+        {mistakes.length === 0 ? problem : null}
+      </p>
       {readOnly === null ? (
         <div class="editor-save">
           <button type="submit" class="button primary" disabled={busy || broken !== null || (!dirty && !isNew)}>
