@@ -16,7 +16,6 @@ beforeAll(async () => {
       { name: "Cellar", rig },
       { name: "Shed", rig },
     ],
-    config: { poll: { interval: 3600, timeout: 1 } },
   });
 });
 

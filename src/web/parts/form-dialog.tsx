@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { t } from "../language.ts";
 import { Dialog } from "./dialog.tsx";
+import { FormProblem } from "./form-problem.tsx";
 import { type FormState, useForm } from "./use-form.ts";
 
 interface FormDialogProps {
@@ -18,7 +19,8 @@ interface FormDialogProps {
 /** A dialog that is filled in and sent. */
 export function FormDialog({ title, verb = t.shell.save, onSubmit, onClose, children }: FormDialogProps) {
   const id = useId();
-  const { wrong, wrongElsewhere, busy, submit } = useForm(onSubmit);
+  const form = useForm(onSubmit);
+  const { wrong, busy, submit } = form;
   return (
     <Dialog
       title={title}
@@ -36,9 +38,7 @@ export function FormDialog({ title, verb = t.shell.save, onSubmit, onClose, chil
     >
       <form id={id} class="dialog-form" onSubmit={submit}>
         {children(wrong)}
-        <p class="field-problem" role="alert">
-          {wrongElsewhere()}
-        </p>
+        <FormProblem of={form} />
       </form>
     </Dialog>
   );

@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
+import { FormProblem } from "../../parts/form-problem.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card } from "../../parts/page.tsx";
 import { fieldText, useForm } from "../../parts/use-form.ts";
@@ -14,10 +15,10 @@ export function ByAddress() {
   const { route } = useLocation();
   const [group, setGroup] = useState("");
   const [login, setLogin] = useState<Login>(noLogin);
-  const { wrong, wrongElsewhere, busy, submit } = useForm(async (form) => {
-    const name = fieldText(form, "name");
+  const form = useForm(async (filled) => {
+    const name = fieldText(filled, "name");
     const { id } = await call("addMiner", {
-      address: fieldText(form, "address"),
+      address: fieldText(filled, "address"),
       ...(name === "" ? {} : { name }),
       ...(group === "" ? {} : { group }),
       ...givenLogin(login),
@@ -25,6 +26,7 @@ export function ByAddress() {
     say(t.add.addedOne);
     route(link(`rigs/${id}`));
   });
+  const { wrong, busy, submit } = form;
   return (
     <Card>
       <form class="add-form" onSubmit={submit}>
@@ -51,9 +53,7 @@ export function ByAddress() {
           <p class="hint">{t.add.loginHint}</p>
           <LoginFields login={login} onChange={setLogin} />
         </details>
-        <p class="field-problem" role="alert">
-          {wrongElsewhere()}
-        </p>
+        <FormProblem of={form} />
         <button class="button primary" type="submit" disabled={busy}>
           {t.add.addIt}
         </button>

@@ -7,6 +7,7 @@ import { groupName } from "../../groups.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { useFocusBack } from "../../parts/focus.ts";
+import { FormProblem } from "../../parts/form-problem.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Notice } from "../../parts/notice.tsx";
@@ -87,13 +88,14 @@ interface FormProps {
 function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
   const groups = useLoaded(async (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : []), []);
   const [dirty, setDirty] = useState(false);
-  const { wrong, wrongElsewhere, busy, submit } = useForm(async (form) => {
-    const change = changeIn(form, miner, settings);
+  const form = useForm(async (filled) => {
+    const change = changeIn(filled, miner, settings);
     if (Object.keys(change).length > 0) await call("changeMiner", { id: miner.id, ...change });
     say(t.rig.saved);
     setDirty(false);
     saved();
   });
+  const { wrong, busy, submit } = form;
   const guard = useUnsaved(dirty && !busy);
   const place = useRef<HTMLFormElement>(null);
   const saveButton = useRef<HTMLButtonElement>(null);
@@ -219,9 +221,7 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
           <PlugFields supply={settings.supply} wrong={wrong} />
         </Card>
       </div>
-      <p class="field-problem" role="alert">
-        {wrongElsewhere()}
-      </p>
+      <FormProblem of={form} />
       <div class="row">
         <button ref={saveButton} type="submit" class="button primary" disabled={busy}>
           {t.shell.save}
