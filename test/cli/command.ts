@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { program } from "../../src/cli/program.ts";
 import { within } from "../until.ts";
 
 // depends on: src/**
@@ -28,11 +29,10 @@ interface Started {
 }
 
 /** Starts the command as a process, without variables of Rigbridge except the given ones. */
-function start(args: readonly string[], { cwd, env = {}, program = main }: Place): Started {
-  const base = Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
+function start(args: readonly string[], { cwd, env = {}, program: file = main }: Place): Started {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", file, ...args], {
     cwd,
-    env: { ...Object.fromEntries(base), ...env },
+    env: { ...cleanEnv(), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const printed = { stdout: "", stderr: "" };
@@ -40,7 +40,7 @@ function start(args: readonly string[], { cwd, env = {}, program = main }: Place
     child[stream].setEncoding("utf8").on("data", (text: string) => {
       printed[stream] += text;
     });
-  const name = program === main ? ["rigbridge", ...args.slice(0, 1)].join(" ") : "the program";
+  const name = file === main ? ["rigbridge", ...args.slice(0, 1)].join(" ") : "the program";
   const details = () => `It has printed:\n${printed.stdout}${printed.stderr}`;
   return {
     child,
@@ -54,7 +54,61 @@ function start(args: readonly string[], { cwd, env = {}, program = main }: Place
   };
 }
 
-/** Runs the command to its end. */
+/** Instead of the end of the process. */
+class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`process.exit(${code})`);
+    this.code = code;
+  }
+}
+
+/**
+ * Runs the command to its end in this process, which has loaded most of its modules already: a process of its own takes a
+ * second. Only one at a time, and none that logs, handles signals or reads stdin: those are for `rigbridge`, as is one real
+ * start of each command.
+ */
+export async function command(args: readonly string[], { cwd, env = {} }: Omit<Place, "program"> = {}): Promise<Ended> {
+  const before = { env: process.env, cwd: process.cwd(), exit: process.exit, exitCode: process.exitCode };
+  const printed = { stdout: "", stderr: "" };
+  const writes = { stdout: process.stdout.write, stderr: process.stderr.write };
+  for (const stream of ["stdout", "stderr"] as const)
+    process[stream].write = (text: string | Uint8Array, ...rest: unknown[]) => {
+      printed[stream] += String(text);
+      const done = rest.at(-1);
+      if (typeof done === "function") done();
+      return true;
+    };
+  process.env = { ...cleanEnv(), ...env };
+  process.exitCode = undefined;
+  process.exit = (code) => {
+    throw new Exit(Number(code ?? process.exitCode ?? 0));
+  };
+  try {
+    if (cwd !== undefined) process.chdir(cwd);
+    await (await program(args)).parseAsync(args, { from: "user" });
+    return { code: Number(process.exitCode ?? 0), ...printed };
+  } catch (error) {
+    if (error instanceof Exit) return { code: error.code, ...printed };
+    throw error;
+  } finally {
+    process.chdir(before.cwd);
+    process.env = before.env;
+    process.exit = before.exit;
+    process.exitCode = before.exitCode;
+    process.stdout.write = writes.stdout;
+    process.stderr.write = writes.stderr;
+  }
+}
+
+/** Without variables of Rigbridge and of Node. */
+const cleanEnv = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(RIGBRIDGE_|LOG_LEVEL|NODE_OPTIONS)/.test(name)),
+  );
+
+/** Runs the command to its end, as a process. */
 export function rigbridge(args: readonly string[], place: Place = {}): Promise<Ended> {
   const { child, ended, soon } = start(args, place);
   child.stdin?.end();

@@ -5,7 +5,7 @@ import { Control, Identity, Reason, RigReadings } from "../../src/contract/readi
 import { drivers } from "../../src/link/drivers/index.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { http, serve } from "../link/servers.ts";
-import { rigbridge } from "./command.ts";
+import { command, rigbridge } from "./command.ts";
 
 const driverIds = drivers.map(({ id }) => id).join(", ");
 
@@ -54,7 +54,7 @@ describe("rigbridge read", () => {
     ["axeos", 1, undefined],
     ["xmrig", 2, token],
   ])("--json gives the report of a rig that speaks %s", async (driver, index, place) => {
-    const { code, stdout, stderr } = await rigbridge(["read", address(index), "--json"], place);
+    const { code, stdout, stderr } = await command(["read", address(index), "--json"], place);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const report = Report.parse(JSON.parse(stdout));
     expect(report.driver).toBe(driver);
@@ -64,7 +64,7 @@ describe("rigbridge read", () => {
   });
 
   test("shows each card of a computer, and the second algorithm", async () => {
-    const { code, stdout } = await rigbridge(["read", address(4)]);
+    const { code, stdout } = await command(["read", address(4)]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Second algorithm +kHeavyHash, [\d.]+ GH\/s/);
     const rows = stdout.split("\n").filter((line) => /^ +\d+ +NVIDIA GeForce RTX 3070 +enabled .* W$/.test(line));
@@ -74,7 +74,7 @@ describe("rigbridge read", () => {
   });
 
   test("without --json is plain text", async () => {
-    const { code, stdout } = await rigbridge(["read", address(1)]);
+    const { code, stdout } = await command(["read", address(1)]);
     expect(code).toBe(0);
     expect(stdout).toContain(`Bitaxe Gamma 601 at ${address(1)}`);
     expect(stdout).toMatch(/^ {2}MAC +02:51:00:00:00:0A$/m);
@@ -83,20 +83,20 @@ describe("rigbridge read", () => {
   });
 
   test("with --driver only that one is tried", async () => {
-    const { code, stdout } = await rigbridge(["read", address(0), "--driver", "cgminer", "--json"]);
+    const { code, stdout } = await command(["read", address(0), "--driver", "cgminer", "--json"]);
     expect(code).toBe(0);
     expect(Report.parse(JSON.parse(stdout)).identity.firmware).toContain("cgminer");
   });
 
   test("a wrong token is refused, and printed nowhere", async () => {
-    const { code, stdout, stderr } = await rigbridge(["read", address(2), "--token", "hunter2"]);
+    const { code, stdout, stderr } = await command(["read", address(2), "--token", "hunter2"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("rejects this access token");
     expect(stderr).not.toContain("hunter2");
   });
 
   test("a port where nothing listens is reported", async () => {
-    const { code, stderr } = await rigbridge(["read", "127.0.0.1:1"]);
+    const { code, stderr } = await command(["read", "127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("No rig can be reached at 127.0.0.1");
     expect(stderr).not.toContain("    at ");
@@ -107,7 +107,7 @@ describe("rigbridge read", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const bound = server.address();
     const port = typeof bound === "object" ? bound?.port : 0;
-    const { code, stderr } = await rigbridge(["read", `127.0.0.1:${port}`]);
+    const { code, stderr } = await command(["read", `127.0.0.1:${port}`]);
     server.close();
     expect(code).toBe(1);
     expect(stderr).toContain("Nothing at 127.0.0.1 speaks a known protocol");
@@ -115,7 +115,7 @@ describe("rigbridge read", () => {
 
   test("a device that this version cannot read is named, without hints for other devices", async () => {
     const device = await serve((socket) => socket.end(http(200, "<title>Proto OS</title>")));
-    const { code, stderr } = await rigbridge(["read", `127.0.0.1:${device.port}`]);
+    const { code, stderr } = await command(["read", `127.0.0.1:${device.port}`]);
     await device.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`127.0.0.1:${device.port} is a Proto, which this version cannot read`);
@@ -127,7 +127,7 @@ describe("rigbridge read", () => {
     [["10.0.0.1", "--driver", "axos"], `--driver: must be one of ${driverIds}; did you mean "axeos"?`],
     [[], "missing required argument 'address'"],
   ])("%j is refused before anything is sent", async (args, words) => {
-    const { code, stderr } = await rigbridge(["read", ...args]);
+    const { code, stderr } = await command(["read", ...args]);
     expect(code).toBe(1);
     expect(stderr).toContain(words);
   });

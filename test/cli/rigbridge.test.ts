@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { rigKinds } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
-import { rigbridge, running } from "./command.ts";
+import { command, rigbridge, running } from "./command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -21,13 +21,13 @@ describe("rigbridge", () => {
   });
 
   test("an unknown command is refused with the nearest one", async () => {
-    const { code, stderr } = await rigbridge(["simulat"]);
+    const { code, stderr } = await command(["simulat"]);
     expect(code).toBe(1);
     expect(stderr).toContain("(Did you mean simulate?)");
   });
 
   test("a command that does not exist yet names what to use", async () => {
-    expect(await rigbridge(["list", "--json"])).toMatchObject({
+    expect(await command(["list", "--json"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
         'There is no command "list" yet: rigs are listed on the dashboard, and by `curl ',
@@ -41,13 +41,13 @@ describe("rigbridge config", () => {
     const agent =
       "service: https://rigs.example\nallow: { reboot: true }\nsoftware: [{ id: LolMiner, path: /opt/lol }]\n";
     await writeFile(join(folder, "gpu.yaml"), agent);
-    expect(await rigbridge(["config", "check", "gpu.yaml"], { cwd: folder })).toEqual({
+    expect(await command(["config", "check", "gpu.yaml"], { cwd: folder })).toEqual({
       code: 0,
       stdout: "gpu.yaml: ok (an agent's file, 1 declared program)\n",
       stderr: "",
     });
     await writeFile(join(folder, "gpu.yaml"), `${agent}token: 0123456789abcdef\n`);
-    expect((await rigbridge(["config", "check", "gpu.yaml"], { cwd: folder })).stderr).toBe(
+    expect((await command(["config", "check", "gpu.yaml"], { cwd: folder })).stderr).toBe(
       "Warning: gpu.yaml contains a token that every user of this machine can read; run chmod 600 on it\n",
     );
     await writeFile(join(folder, "rigbridge-agent.yaml"), "software: 7\nmirrow: x\n");
@@ -65,7 +65,7 @@ describe("rigbridge config", () => {
     const text =
       "groups: [{ name: g, groups: [{ name: in, groups: [{ name: deep }] }] }]\nminers:\n  - { address: a1, group: g }\n  - address: a2\n";
     await writeFile(join(folder, "rigbridge.yaml"), text);
-    expect(await rigbridge(["config", "check"], { cwd: folder })).toEqual({
+    expect(await command(["config", "check"], { cwd: folder })).toEqual({
       code: 0,
       stdout: "rigbridge.yaml: ok (2 miners, 3 groups)\n",
       stderr: "",
@@ -74,7 +74,7 @@ describe("rigbridge config", () => {
 
   test("check prints every mistake with its line", async () => {
     await writeFile(join(folder, "bad.yaml"), "http:\n  prt: 1\nminers:\n  - name: a\n");
-    expect(await rigbridge(["config", "check", "bad.yaml"], { cwd: folder })).toEqual({
+    expect(await command(["config", "check", "bad.yaml"], { cwd: folder })).toEqual({
       code: 1,
       stdout: "",
       stderr: [
@@ -87,12 +87,12 @@ describe("rigbridge config", () => {
   });
 
   test("check reports a file that does not exist", async () => {
-    const { code, stderr } = await rigbridge(["config", "check", "none.yaml"], { cwd: folder });
+    const { code, stderr } = await command(["config", "check", "none.yaml"], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 1, stderr: "none.yaml does not exist\n" });
   });
 
   test("schema prints a JSON Schema", async () => {
-    const { code, stdout } = await rigbridge(["config", "schema"]);
+    const { code, stdout } = await command(["config", "schema"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ $schema: expect.stringContaining("draft-07"), type: "object" });
   });
@@ -103,7 +103,7 @@ describe("rigbridge simulate", () => {
     const [axeos, xmrig] = [await freePort(), await freePort()];
     const ports = ["--addresses", `axeos=${axeos},xmrig=${xmrig}`];
     const farm = await running(["simulate", "--count", "22", "--mix", "axeos=1,xmrig=1", ...ports], /Ctrl-C/);
-    const read = await rigbridge(["read", `127.1.0.2:${xmrig}`, "--token", "simulated", "--json"]);
+    const read = await command(["read", `127.1.0.2:${xmrig}`, "--token", "simulated", "--json"]);
     farm.signal("SIGINT");
     expect(await farm.ended).toMatchObject({ code: 0, stderr: "" });
     expect(farm.said()).toContain("22 virtual rigs");
@@ -126,7 +126,7 @@ describe("rigbridge simulate", () => {
       "--seed",
       "-1",
     ];
-    const { code, stderr } = await rigbridge(["simulate", ...options]);
+    const { code, stderr } = await command(["simulate", ...options]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
       "No rigs were started:",

@@ -9,7 +9,7 @@ import { readConfig } from "../../src/config/index.ts";
 import { Identity } from "../../src/contract/readings.ts";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { until, within } from "../until.ts";
-import { rigbridge } from "./command.ts";
+import { command, rigbridge } from "./command.ts";
 
 // depends on: src/**
 
@@ -53,7 +53,7 @@ describe("rigbridge scan", () => {
   });
 
   test("without --json prints a table and the configuration for the rigs", async () => {
-    const { code, stdout } = await rigbridge(["scan", ...networks]);
+    const { code, stdout } = await command(["scan", ...networks]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^4 rigs found in 14 addresses:\n/);
     expect(stdout).toMatch(/^ {2}127\.81\.0\.10:8082 +Bitaxe Gamma 601 +axeos +02:51:00:00:00:0A +shelf$/m);
@@ -77,16 +77,16 @@ describe("rigbridge scan", () => {
   });
 
   test("--ports are tried on every address", async () => {
-    const { stdout } = await rigbridge(["scan", "127.81.0.11", "--ports", "8080,8081", "--json"]);
+    const { stdout } = await command(["scan", "127.81.0.11", "--ports", "8080,8081", "--json"]);
     expect(Found.parse(JSON.parse(stdout))).toMatchObject([{ address: "127.81.0.11:8081" }]);
   });
 
   test("that finds nothing suggests what to try", async () => {
-    const { code, stdout } = await rigbridge(["scan", "127.82.0.0/24"]);
+    const { code, stdout } = await command(["scan", "127.82.0.0/24"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^No rigs found in 254 addresses\.\n/);
     expect(stdout).toContain("rigbridge scan 192.168.1.0/24:8080");
-    expect((await rigbridge(["scan", "127.82.0.1", "--json"])).stdout).toBe("[]\n");
+    expect((await command(["scan", "127.82.0.1", "--json"])).stdout).toBe("[]\n");
   });
 
   test("prints on Ctrl-C what it has found so far", async () => {
@@ -118,7 +118,7 @@ describe("rigbridge scan", () => {
     [["10.0.0.1", "10.0.0/24"], '"10.0.0/24" is not written as'],
     [["10.0.0.1", "--ports", "80,http"], "--ports: must be numbers from 1 to 65535"],
   ])("%j is refused before anything is sent", async (args, words) => {
-    const { code, stdout, stderr } = await rigbridge(["scan", ...args]);
+    const { code, stdout, stderr } = await command(["scan", ...args]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(words);
   });

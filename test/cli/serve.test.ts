@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Farm, startFarm } from "../../src/simulator/index.ts";
 import { until } from "../until.ts";
-import { type Running, rigbridge, running } from "./command.ts";
+import { command, type Running, rigbridge, running } from "./command.ts";
 
 const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 const urlOf = (service: Running): string => ready.exec(service.said())?.[1] ?? "";
@@ -186,13 +186,13 @@ describe("rigbridge serve", () => {
 
 describe("rigbridge act", () => {
   test("suggests how to start a service where there is none", async () => {
-    const { code, stderr } = await rigbridge(["act", "desk", "restart", "--service", "http://127.0.0.1:1"]);
+    const { code, stderr } = await command(["act", "desk", "restart", "--service", "http://127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("No service answers at http://127.0.0.1:1; start one with npm start");
   });
 
   test("names every missing or wrong option before anything is sent", async () => {
-    const { code, stderr } = await rigbridge(["act", "desk", "set", "--pool", "x"]);
+    const { code, stderr } = await command(["act", "desk", "set", "--pool", "x"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n").toSorted()).toEqual([
       "  --pool: must be a whole number of 1 to 10 digits",

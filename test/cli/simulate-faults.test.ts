@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "@jest/globals";
 import { faults } from "../../src/simulator/index.ts";
 import { freePort } from "../free-port.ts";
-import { type Running, rigbridge, running } from "./command.ts";
+import { command, type Running, running } from "./command.ts";
 
 let ports: Record<string, number> = {};
 let farm: readonly string[] = [];
@@ -20,7 +20,7 @@ test("faults are set at the start, by a share and by name, and changed while the
   const faulty = ["--fault", "close:30%", "--fault", "none=cgminer-1", "--fault", "http-500=axeos-4,axeos-9"];
   service = await running([...farm, "--count", "10", ...faulty], /Ctrl-C/);
   const first = `127.1.0.1:${ports.cgminer}`;
-  const read = () => rigbridge(["read", first]);
+  const read = () => command(["read", first]);
   const health = await service.type("list", /axeos-9.*\n/s);
   expect(health).toMatch(/^10 rigs: /);
   expect(health).toMatch(/\b2 http-500/);
@@ -61,7 +61,7 @@ test("a line with a mistake is answered with a sentence and changes nothing", as
 });
 
 test("the help lists every fault and the lines that can be typed", async () => {
-  const { stdout } = await rigbridge(["simulate", "--help"]);
+  const { stdout } = await command(["simulate", "--help"]);
   for (const name of Object.keys(faults)) expect(stdout).toMatch(new RegExp(`(^|\\s)${name}(\\s|$)`, "m"));
   expect(stdout).toContain("silent:30%");
   expect(stdout).toContain("fault cgminer-3 silent");
@@ -69,7 +69,7 @@ test("the help lists every fault and the lines that can be typed", async () => {
 
 test("an unknown fault prevents the start, and every one is named", async () => {
   const wrong = ["--fault", "silent:x%", "--fault", "slow=cgminer-9", "--fault", ":30%", "--fault", "nan:101%"];
-  const { code, stderr } = await rigbridge([...farm, "--count", "2", ...wrong]);
+  const { code, stderr } = await command([...farm, "--count", "2", ...wrong]);
   expect(code).toBe(1);
   expect(stderr.trim().split("\n")).toEqual([
     "No rigs were started:",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { rigbridge, running } from "./command.ts";
+import { command, running } from "./command.ts";
 
 describe("rigbridge simulate --reference", () => {
   test("runs the server, shows how to call it, and stops on SIGINT", async () => {
@@ -26,7 +26,7 @@ describe("rigbridge simulate --reference", () => {
   test("reports every wrong option", async () => {
     const farm = ["--count", "1", "--mix", "axeos=1", "--base-port", "1", "--addresses", "--fault", "slow"];
     const wrong = ["--locale", "xyz_", "--miners", "0", "--key", "a b", "--port", "65536", "--seed", "x"];
-    const { code, stdout, stderr } = await rigbridge(["simulate", "--reference", ...farm, ...wrong]);
+    const { code, stdout, stderr } = await command(["simulate", "--reference", ...farm, ...wrong]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.trim().split("\n")).toEqual([
       "The reference server was not started:",
@@ -44,7 +44,7 @@ describe("rigbridge simulate --reference", () => {
   });
 
   test("its options are refused without --reference", async () => {
-    const { code, stderr } = await rigbridge(["simulate", "--locale", "sv-SE", "--port", "1", "--count", "0"]);
+    const { code, stderr } = await command(["simulate", "--locale", "sv-SE", "--port", "1", "--count", "0"]);
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toEqual([
       "No rigs were started:",
