@@ -120,10 +120,11 @@ describe("a fleet", () => {
     const fleet = openFleet();
     const rigs = [slow, quick, off].map((rig, index) => fleet.put(declaredRig(rig, index + 1)));
     await fleet.settled();
-    expect(rigs.map(({ state }) => [state.at !== null, state.missed])).toEqual([
-      [true, 0],
-      [true, 0],
-      [false, 1],
+    // The one that is off may have been tried again meanwhile.
+    expect(rigs.map(({ state }) => [state.at !== null, state.missed > 0])).toEqual([
+      [true, false],
+      [true, false],
+      [false, true],
     ]);
     const isDone: boolean[] = [];
     const [first] = rigs;
