@@ -13,8 +13,11 @@ window.rigbridge ??= (() => {
         <label for="node-input-${name}" data-i18n="${catalogue}:${key}"></label>
         <input type="text" id="node-input-${name}">
       </div>`;
-    const dialog = $(`script[data-template-name="${type}"]`);
-    dialog.text(field("name", "rigbridge-service.name") + field("service", "field.service") + dialog.text());
+    // The one that Node-RED uses. Another is added where the package is installed again without a reload of the editor.
+    const dialog = $(`script[data-template-name="${type}"]`).first();
+    const own = dialog.text();
+    if (!own.includes('id="node-input-service"'))
+      dialog.text(field("name", "rigbridge-service.name") + field("service", "field.service") + own);
     return {
       paletteLabel() {
         return this._(`${type}.palette`);

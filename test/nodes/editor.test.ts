@@ -43,6 +43,27 @@ const isConnected = ({ text }: Status): boolean => text === "connected";
 const serviceField = (editor: Editor, name: string) => editor.page.locator(`#node-config-input-${name}`);
 
 describe("Node-RED's editor", () => {
+  testInBrowser("asks once for the name and the service, also after the package was installed again", async () => {
+    await red.deploy([tab]);
+    await withEditor({}, async (editor) => {
+      const { page } = editor;
+      const id = await editor.drag("rigbridge-summary-in");
+      // What Node-RED's editor does then: the page of the node is appended once more.
+      await page.evaluate(`
+        $("#red-ui-editor-node-configs").append($('script[data-template-name="rigbridge-summary-in"]').clone());
+        rigbridge.head("rigbridge-summary-in");
+      `);
+      await editor.open(id);
+      for (const [field, label] of [
+        ["name", "Name"],
+        ["service", "Service"],
+      ] as const) {
+        expect(await page.locator(`label[for="node-input-${field}"]`).allTextContents()).toEqual([label]);
+        expect(await page.locator(`#node-input-${field}`).count()).toBe(1);
+      }
+    });
+  });
+
   testInBrowser("leads from the palette to a miner that executed a command", async () => {
     const inject = { id: "in", type: "inject", z: "tab", x: 150, y: 250, props: [], wires: [[]] };
     await red.deploy([tab, { ...inject, repeat: "", once: false }]);

@@ -6,9 +6,9 @@ import { problemText, sayProblem } from "./messages.tsx";
 /** What a page sends to the service: whether an answer is awaited, and what was refused. */
 export interface Sending {
   readonly busy: boolean;
-  /** Of the last refusal; none after `onRefusal` took it. */
+  /** Of the last refusal. */
   readonly mistakes: readonly Mistake[];
-  /** The last refusal in one sentence; null after a success, or after `onRefusal` took it. */
+  /** The last refusal in one sentence; null after a success. */
   readonly problem: string | null;
   /** Sends, and never rejects. */
   readonly send: (work: () => Promise<unknown>) => Promise<void>;
@@ -23,8 +23,8 @@ interface Refusal {
 
 const none: Refusal = { mistakes: [], problem: null };
 
-/** For a button. Without `onRefusal`, the page shows what was refused. */
-export function useSending(onRefusal?: (error: unknown) => void): Sending {
+/** For what is sent without a form. The page shows `problem`. */
+export function useSending(): Sending {
   const [{ mistakes, problem }, setRefusal] = useState(none);
   const [busy, setBusy] = useState(false);
   const send = async (work: () => Promise<unknown>): Promise<void> => {
@@ -33,8 +33,7 @@ export function useSending(onRefusal?: (error: unknown) => void): Sending {
     try {
       await work();
     } catch (error) {
-      if (onRefusal !== undefined) onRefusal(error);
-      else setRefusal({ mistakes: error instanceof Problem ? error.mistakes : [], problem: problemText(error) });
+      setRefusal({ mistakes: error instanceof Problem ? error.mistakes : [], problem: problemText(error) });
     }
     setBusy(false);
   };
@@ -42,7 +41,10 @@ export function useSending(onRefusal?: (error: unknown) => void): Sending {
 }
 
 /** For a button whose refusal is shown at the page's edge. */
-export const useButton = (): Pick<Sending, "busy" | "send"> => useSending(sayProblem);
+export function useButton(): Pick<Sending, "busy" | "send"> {
+  const { busy, send } = useSending();
+  return { busy, send: (work) => send(() => work().catch(sayProblem)) };
+}
 
 /** A form that is being sent. */
 export interface FormState extends Pick<Sending, "busy" | "mistakes" | "problem"> {
@@ -54,11 +56,8 @@ export interface FormState extends Pick<Sending, "busy" | "mistakes" | "problem"
   readonly submit: (event: SubmitEvent) => void;
 }
 
-export function useForm(
-  send: (data: FormData, form: HTMLFormElement) => Promise<unknown>,
-  onRefusal?: (error: unknown) => void,
-): FormState {
-  const { mistakes, problem, ...sending } = useSending(onRefusal);
+export function useForm(send: (data: FormData, form: HTMLFormElement) => Promise<unknown>): FormState {
+  const { mistakes, problem, ...sending } = useSending();
   const sent = useRef<HTMLFormElement | null>(null);
   // A layout effect: an ordinary one starts some frames later, and would take the focus from where somebody types by then.
   useLayoutEffect(() => sent.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [mistakes]);

@@ -157,11 +157,12 @@ const olderFields = {
 function olderCardsOf(cards: readonly TolerantReader[], times: number): DeviceReading[] {
   const buses = busesOf(cards);
   return cards.map((card, position) => {
+    const figures = cardFigures(card, olderFields);
     return gpuDevice({
       name: card.text("Name") ?? `GPU ${position}`,
       hashrate: card.number("Performance", { times }),
-      ...cardFigures(card, olderFields),
-      rejected: lessOf(card.integer("Session_Submitted"), card.integer("Session_Accepted")),
+      ...figures,
+      rejected: lessOf(card.integer("Session_Submitted"), figures.accepted ?? null),
       bus: buses[position] ?? null,
     });
   });

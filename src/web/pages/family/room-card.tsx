@@ -25,10 +25,14 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
   const waits = isWaiting(undoKey);
   const change = (body: Omit<Input<"changeRoom">, "key">) =>
     send(async () => {
-      const changed = call("changeRoom", { key: room.key, ...body }, { keepalive: true });
-      // Sent later, another page may be shown by now.
-      changed.catch((error: unknown) => place.current === null && sayProblem(error));
-      replace(await changed);
+      const sent = call("changeRoom", { key: room.key, ...body }, { keepalive: true });
+      replace(
+        await sent.catch((error: unknown) => {
+          // Sent later, another page may be shown by now.
+          if (place.current === null) sayProblem(error);
+          throw error;
+        }),
+      );
     });
   const stop = (body: Omit<Input<"changeRoom">, "key">) => sendLater(undoKey, room.name, () => change(body));
   const { control, kind } = room;

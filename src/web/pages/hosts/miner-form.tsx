@@ -72,18 +72,13 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
       ...(works || (!isPreset && softwarePath !== "") ? {} : presetFiles(limitsOf(hostId), softwareType)),
     });
   };
+
   const software = catalogue.software.find(({ id }) => id === fields.softwareType);
   const mined = software?.algorithms ?? [];
   const algorithms = catalogue.algorithms.filter(({ id }) => mined.length === 0 || mined.includes(id));
   const seconds = software?.dualAlgorithms?.[fields.algorithm] ?? [];
 
-  const {
-    mistakes,
-    problem,
-    wrong: problemOf,
-    busy,
-    submit,
-  } = useForm(async () => {
+  const { mistakes, problem, wrong, busy, submit } = useForm(async () => {
     const { hostId, groupId, pool, extras, ...rest } = fields;
     const body = {
       ...rest,
@@ -111,7 +106,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           label={t.hosts.host}
           value={fields.hostId}
           options={catalogue.hosts.map(({ id, name }) => ({ id: String(id), name }))}
-          problem={problemOf("hostId")}
+          problem={wrong("hostId")}
           onChange={(hostId) => choose({ hostId })}
         />
         <Text
@@ -119,7 +114,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           hint={t.hosts.descriptionHint}
           value={fields.description}
           maxLength={200}
-          problem={problemOf("description")}
+          problem={wrong("description")}
           onChange={(description) => set({ description })}
         />
         <Select
@@ -127,7 +122,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           none={t.hosts.choose}
           value={fields.softwareType}
           options={catalogue.software.map(({ id, name }) => ({ id, name, whyNot: whyNotSoftware(limits, id) }))}
-          problem={problemOf("softwareType")}
+          problem={wrong("softwareType")}
           onChange={(softwareType) => choose({ softwareType, algorithm: "", dualAlgorithm: "" })}
         />
         <Select
@@ -135,7 +130,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           none={t.hosts.ofPool}
           value={fields.algorithm}
           options={algorithms}
-          problem={problemOf("algorithm")}
+          problem={wrong("algorithm")}
           onChange={(algorithm) => set({ algorithm, dualAlgorithm: "" })}
         />
         {seconds.length === 0 && fields.dualAlgorithm === "" ? null : (
@@ -144,7 +139,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
             none={t.shell.none}
             value={fields.dualAlgorithm}
             options={catalogue.algorithms.filter(({ id }) => seconds.includes(id))}
-            problem={problemOf("dualAlgorithm")}
+            problem={wrong("dualAlgorithm")}
             onChange={(dualAlgorithm) => set({ dualAlgorithm })}
           />
         )}
@@ -153,7 +148,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           none={t.shell.none}
           value={fields.pool}
           options={catalogue.pools}
-          problem={problemOf("poolId")}
+          problem={wrong("poolId")}
           onChange={(pool) => set({ pool })}
         />
         <FilesFields
@@ -161,7 +156,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           software={fields.softwareType}
           downloads={fields.softwareAutoDownload}
           path={fields.softwarePath}
-          problemOf={problemOf}
+          problemOf={wrong}
           onChange={set}
         />
         {catalogue.groups.length === 0 ? null : (
@@ -171,7 +166,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
             noneValue="0"
             value={fields.groupId}
             options={catalogue.groups.map(({ id, name }) => ({ id: String(id), name }))}
-            problem={problemOf("groupId")}
+            problem={wrong("groupId")}
             onChange={(groupId) => set({ groupId })}
           />
         )}
@@ -179,7 +174,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
           <Field
             label={t.hosts.parameters}
             hint={isNew ? t.hosts.parametersNew : t.hosts.parametersHint}
-            problem={problemOf("commandLineParams")}
+            problem={wrong("commandLineParams")}
           >
             {(control) => (
               <input
