@@ -5,6 +5,7 @@ import "./style/parts.css";
 import "./style/shell.css";
 import { render } from "preact";
 import { App } from "./app.tsx";
+import { startClock } from "./clock.ts";
 import { loadLanguage, locale } from "./language.ts";
 import { pageAt } from "./pages/index.ts";
 import { base } from "./route.ts";
@@ -13,6 +14,7 @@ import { applyTheme, theme } from "./theme.ts";
 
 // The page follows the system as it is.
 if (theme.value !== "auto") applyTheme();
+startClock();
 // Side by side: each is a round trip, and a phone in the cellar waits long for it. What fails is handled by who uses it.
 const asked = loadSession();
 asked.catch(() => undefined);
