@@ -7,11 +7,12 @@ import { Config, configSchema, readConfig } from "../config/index.ts";
 import { isRecord } from "../contract/record.ts";
 import { defaultAgentFile, defaultFile } from "./default-files.ts";
 import { failing } from "./failure.ts";
+import { settingsCommands } from "./settings.ts";
 import { counted } from "./table.ts";
 
 export function configCommand(): Command {
   const config = new Command("config").description(
-    "Checks the configuration file, or prints its JSON Schema for editors.",
+    "Checks the configuration file, prints its JSON Schema for editors, and moves settings between a file and a service.",
   );
   config
     .command("check")
@@ -22,6 +23,7 @@ export function configCommand(): Command {
     .command("schema")
     .description("Prints the JSON Schema of the configuration.")
     .action(() => console.log(JSON.stringify(configSchema(), null, 2)));
+  for (const each of settingsCommands()) config.addCommand(each);
   return config;
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
-import { type Config, defaultConfig, exposed, type ReadConfig, readConfig } from "../config/index.ts";
+import { type Config, defaultConfig, exposed, readConfig, resolved } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
 import { type AnnounceOptions, announceService } from "../discovery/announce.ts";
@@ -11,7 +11,7 @@ import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
 import type { Bridge, BridgeOptions, MqttSettings } from "../mqtt/index.ts";
 import { BrokerMessages } from "../mqtt/messages.ts";
-import { type DemoMiner, startService } from "../service/index.ts";
+import { type DemoMiner, SettingsBook, type SettingsSource, startService } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./default-files.ts";
@@ -33,7 +33,6 @@ export interface ServeOptions {
 }
 
 interface Place {
-  readonly file: string | null;
   /** Where a configuration file would be. */
   readonly usualFile: string;
   /** The addresses at which other machines reach this one. */
@@ -43,7 +42,21 @@ interface Place {
 }
 
 /** A configuration to start with, and the file that it is from. */
-type Start = ReadConfig & { readonly file: string | null };
+interface Start {
+  readonly file: string | null;
+  readonly source: SettingsSource;
+  /** Without what the store holds. */
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+interface Running {
+  readonly service: MiningService;
+  readonly served: Served;
+  readonly listening: HttpServer["address"];
+  /** Whether it is announced on the network. */
+  readonly announced: boolean;
+}
 
 /** Announces the service elsewhere than in the machine's networks at the port of mDNS. */
 type OtherNetwork = Pick<AnnounceOptions, "interfaces" | "udpPort">;
@@ -53,16 +66,16 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   const usualFile = join(options.data ?? "", defaultFile);
   const read = async (): Promise<Start> => {
     const file = options.config ?? (existsSync(usualFile) ? usualFile : null);
-    return { file, ...(await configuration(file, usualFile, options)) };
+    return startWith(file, usualFile, options);
   };
   const first = await read();
   const log = await openLog();
   const shutdown = new Shutdown();
-  shutdown.takeSignals(log);
-  const run = async ({ file, config, warnings }: Start): Promise<void> => {
-    for (const warning of warnings) log.warn(warning);
+  let running: MiningService | null = null;
+  shutdown.takeSignals(log, () => void (running !== null && reload(running, log)));
+  const run = async (begin: Start): Promise<void> => {
+    for (const warning of begin.warnings) log.warn(warning);
     const place: Place = {
-      file,
       usualFile,
       ownHosts: otherNetwork.interfaces ?? reachableHosts,
       restart: async () => {
@@ -70,9 +83,10 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
         return () => void shutdown.restart(log, () => run(next));
       },
     };
-    const { served, listening } = await start(config, place, options, log, shutdown);
+    const { service, served, listening, announced } = await start(begin, place, options, log, shutdown);
+    running = service;
     showWelcome(served, log);
-    if (!config.http.announce) return;
+    if (!announced) return;
     const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
     shutdown.add("announcement", () => announcing.close());
   };
@@ -81,6 +95,22 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
   } catch (error) {
     await shutdown.close(log);
     throw withAdvice(error, first.file);
+  }
+}
+
+/** On SIGHUP. A file with mistakes changes nothing. */
+async function reload(service: MiningService, log: Logger): Promise<void> {
+  try {
+    const { message } = await service.reloadSettings({}, { actor: "SIGHUP" });
+    log.info(message);
+  } catch (error) {
+    const mistakes = error instanceof RigbridgeError ? error.errors : [];
+    const list = mistakes.map(({ path, message }) => `${path}: ${message}`).join("\n");
+    const why = error instanceof Error ? error.message : String(error);
+    log.error(
+      { mistakes },
+      `The configuration was not read again: ${[why, list].filter((each) => each !== "").join("\n")}`,
+    );
   }
 }
 
@@ -93,17 +123,30 @@ function withAdvice(error: unknown, file: string | null): unknown {
 }
 
 /** The configuration of the file, or the defaults without one, overridden by the options. */
-async function configuration(file: string | null, usualFile: string, options: ServeOptions): Promise<ReadConfig> {
-  const { config, warnings } =
-    file === null ? { config: unconfigured(options.data), warnings: [] } : await readConfig(file);
-  const { host = config.http.host, port = config.http.port } = options;
-  const key = config.http.key ?? (options.makeKey ? await ownKey(config.store.url) : undefined);
-  const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
-  const why = exposed(http);
-  if (why !== null)
-    throw new RigbridgeError("config.invalid", `--host: ${why} (in ${file ?? usualFile}), or use --make-key`);
-  return { config: { ...config, http }, warnings };
+async function startWith(file: string | null, usualFile: string, options: ServeOptions): Promise<Start> {
+  const read = file === null ? null : await readConfig(file);
+  const base = read?.file ?? { ...noFile, config: unconfigured(options.data) };
+  const given = read?.config ?? base.config;
+  const ownKeyOf = given.http.key === undefined && options.makeKey === true ? await ownKey(given.store.url) : undefined;
+  const finish = (config: Config): Config => {
+    const { host = config.http.host, port = config.http.port } = options;
+    const key = config.http.key ?? ownKeyOf;
+    const http = { ...config.http, host, port, ...(key === undefined ? {} : { key }) };
+    const why = exposed(http);
+    if (why !== null)
+      throw new RigbridgeError("config.invalid", `--host: ${why} (in ${file ?? usualFile}), or use --make-key`);
+    const folder = file === null ? dirname(config.store.url) : dirname(file);
+    return { ...resolved(config, folder), store: given.store, http };
+  };
+  const source: SettingsSource = {
+    base,
+    reread: async () => (file === null ? base : (await readConfig(file)).file),
+    finish,
+  };
+  return { file, source, config: finish(base.config), warnings: read?.warnings ?? [] };
 }
+
+const noFile = { name: "", written: {}, lineOf: () => null } as const;
 
 function unconfigured(data: string | undefined): Config {
   const config = defaultConfig();
@@ -111,15 +154,17 @@ function unconfigured(data: string | undefined): Config {
 }
 
 async function start(
-  config: Config,
-  { file, usualFile, ownHosts, restart }: Place,
+  { file, source, config: { store: place } }: Start,
+  { usualFile, ownHosts, restart }: Place,
   { demo: wantsDemo, withoutRules = false }: { readonly demo?: boolean; readonly withoutRules?: boolean },
   log: Logger,
   shutdown: Shutdown,
-): Promise<{ readonly served: Served; readonly listening: HttpServer["address"] }> {
-  if (file === null) await mkdir(dirname(config.store.url), { recursive: true, mode: 0o700 });
-  const store = await openStore({ file: config.store.url, now: Date.now });
+): Promise<Running> {
+  if (file === null) await mkdir(dirname(place.url), { recursive: true, mode: 0o700 });
+  const store = await openStore({ file: place.url, now: Date.now });
   shutdown.add("store", () => store.close());
+  const settings = new SettingsBook(source, store, log);
+  const { config } = settings;
   const demo = wantsDemo === true || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
   shutdown.addFirst("demo farm", demo.close);
   const messages = new BrokerMessages(Date.now);
@@ -127,6 +172,8 @@ async function start(
   let ownPort: number | null = null;
   const service = await startService({
     config,
+    settings,
+    restart,
     store,
     log,
     ...mqtt,
@@ -169,7 +216,7 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
-  return { served, listening: http.address };
+  return { service, served, listening: http.address, announced: config.http.announce };
 }
 
 /** MQTT is loaded only where it is configured. */

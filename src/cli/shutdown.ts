@@ -60,9 +60,9 @@ export class Shutdown {
 
   /**
    * SIGINT, SIGTERM and SIGHUP close everything and end the process; a second signal, or an uncaught error, ends it at
-   * once. A closed stdout or stderr does not end it.
+   * once. A closed stdout or stderr does not end it. `reload`: what SIGHUP does instead.
    */
-  takeSignals(log: Logger): void {
+  takeSignals(log: Logger, reload?: () => void): void {
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
     let first: number | undefined;
     const stop = (signal: NodeJS.Signals): void => {
@@ -78,7 +78,8 @@ export class Shutdown {
       }, timeoutMs).unref();
       void this.close(log).then(() => process.exit(0));
     };
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+    process.on("SIGHUP", reload ?? stop);
     process.on("uncaughtException", (error) => {
       log.fatal({ err: error }, "Internal error; Rigbridge stops");
       process.exit(1);

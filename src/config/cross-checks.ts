@@ -18,11 +18,20 @@ import { resolveRule } from "./rule-resolution.ts";
 import { Software, softwareFindings } from "./software.ts";
 import { hookHost } from "./webhook-hosts.ts";
 
+/** What the configuration may name beside what it declares: added over the API. */
+export interface NamesOutside {
+  readonly groups: ReadonlySet<string>;
+  /** Names and uids. */
+  readonly miners: ReadonlySet<string>;
+}
+
+const noNames: NamesOutside = { groups: new Set(), miners: new Set() };
+
 /**
  * Checks across values: unknown names, duplicates, a service open to everyone.
  * Takes the configuration before validation, so that these mistakes are reported together with all others.
  */
-export function crossChecks(value: unknown): Finding[] {
+export function crossChecks(value: unknown, also: NamesOutside = noNames): Finding[] {
   const config = isRecord(value) ? value : {};
   const [miners, pools, poolGroups, users] = [
     entriesOf(config, "miners"),
@@ -32,7 +41,7 @@ export function crossChecks(value: unknown): Finding[] {
   ];
   const channels = entriesOf(config, "channels");
   const groups = groupsIn(config, []);
-  const groupNames = textsOf(groups, "name");
+  const groupNames = new Set([...textsOf(groups, "name"), ...also.groups]);
   const poolNames = textsOf(pools, "name");
   return [
     ...exposure(config),
@@ -60,7 +69,7 @@ export function crossChecks(value: unknown): Finding[] {
     ...twice(entriesOf(config, "algorithms"), "id"),
     // A key identifies its user, so no two users share one.
     ...twice([...(isRecord(config.http) ? [{ path: ["http"], fields: config.http }] : []), ...users], "key"),
-    ...loops(config, miners, groupNames),
+    ...loops(config, new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid"), ...also.miners]), groupNames),
     ...unknownCoins(config),
     ...miners.flatMap((miner) => unknownNames(miner, "group", "group", groupNames)),
     ...(isRecord(config.agent)
@@ -253,11 +262,10 @@ function unknownNames({ path, fields }: Entry, key: string, what: string, known:
 /** Rooms and surpluses: the groups and miners that they name exist, and belong to one of them. */
 function loops(
   config: Readonly<Record<string, unknown>>,
-  miners: readonly Entry[],
+  known: ReadonlySet<string>,
   groupNames: ReadonlySet<string>,
 ): Finding[] {
   const [heatings, follows] = [oneOrMore(config, "heating"), oneOrMore(config, "follow")];
-  const known = new Set([...textsOf(miners, "name"), ...textsOf(miners, "uid")]);
   const ofMiners = (entry: Entry, key: string): Finding[] =>
     // A uid may be a MAC, which only the rig itself reports.
     unknownNames(entry, key, "miner", known).filter(({ path }) => !/^[0-9a-f]{12}$/.test(textAt(config, path)));

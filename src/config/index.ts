@@ -4,7 +4,7 @@ export { didYouMean } from "../contract/nearest.ts";
 export { exposed } from "./cross-checks.ts";
 export type { Environment } from "./environment.ts";
 export { configSchema } from "./json-schema.ts";
-export { checkedConfig, type ReadConfig, readConfig } from "./read.ts";
+export { type ConfigFile, checkedConfig, type ReadConfig, readConfig, resolved } from "./read.ts";
 export { Config, defaultConfig, type HttpSettings, type MinerSettings } from "./schema.ts";
 export { sentence } from "./sentence.ts";
 export { declaredProgram } from "./software.ts";

@@ -59,3 +59,17 @@ const together = (schemas: readonly Record<string, unknown>[]): Record<string, u
   ...Object.assign({}, ...schemas),
   properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
 });
+
+/** What a key means; null where nothing is said of it. The path leaves out the places in lists. */
+export function descriptionAt(path: readonly string[]): string | null {
+  schemaOfAll ??= configSchema();
+  const root = schemaOfAll;
+  let [schema, description]: [unknown, unknown] = [root, null];
+  for (const step of path) {
+    const at = follow(root, schema);
+    const inside = isRecord(at.items) ? together([at, follow(root, at.items)]) : at;
+    schema = isRecord(inside.properties) ? inside.properties[step] : undefined;
+    description = isRecord(schema) ? (schema.description ?? null) : null;
+  }
+  return typeof description === "string" ? description : null;
+}

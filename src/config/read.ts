@@ -4,7 +4,7 @@ import { ChannelSettings, commonIssues } from "../contract/channels.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import { isRecord } from "../contract/record.ts";
 import { isSecret } from "../contract/secrets.ts";
-import { crossChecks, pathText } from "./cross-checks.ts";
+import { crossChecks, type NamesOutside, pathText } from "./cross-checks.ts";
 import { type Finding, type Path, parseYaml } from "./document.ts";
 import { type Environment, withEnvironment } from "./environment.ts";
 import { invalidConfig, readableByOthers, readText } from "./file.ts";
@@ -16,6 +16,20 @@ export interface ReadConfig {
   readonly config: Config;
   /** Sentences for the log; the configuration is valid all the same. */
   readonly warnings: readonly string[];
+  readonly file: ConfigFile;
+}
+
+/** The configuration file as it is written. */
+export interface ConfigFile {
+  readonly name: string;
+  /** Relative paths in it are relative to this one. */
+  readonly folder: string;
+  /** Before defaults, with environment variables filled in. */
+  readonly written: Readonly<Record<string, unknown>>;
+  /** With defaults; paths as they are written. */
+  readonly config: Config;
+  /** The line, from 1, of a key; null if the file does not have it. */
+  lineOf(key: string): number | null;
 }
 
 /**
@@ -24,21 +38,37 @@ export interface ReadConfig {
  */
 export async function readConfig(file: string, env: Environment = process.env): Promise<ReadConfig> {
   const text = await readText(file);
-  const { config, holdsSecret } = parseConfig(text, basename(file), env);
-  const url = config.store.url === ":memory:" ? ":memory:" : resolve(dirname(file), config.store.url);
+  const { config, holdsSecret, written, lineOf } = parseConfig(text, basename(file), env);
   const warnings =
     holdsSecret && (await readableByOthers(file))
       ? [`${file} contains secrets that every user of this machine can read; run chmod 600 on it`]
       : [];
-  const data = config.agent.data === undefined ? {} : { data: resolve(dirname(file), config.agent.data) };
-  const folders = config.agent.allow.folders?.map((folder) => resolve(dirname(file), folder));
-  const allow = { ...config.agent.allow, ...(folders === undefined ? {} : { folders }) };
-  const agent = { ...config.agent, ...data, allow };
-  return { config: { ...config, store: { ...config.store, url }, agent }, warnings };
+  const folder = dirname(file);
+  return {
+    config: resolved(config, folder),
+    warnings,
+    file: { name: basename(file), folder, written, config, lineOf },
+  };
+}
+
+/** With absolute paths in place of those that are relative to a folder. */
+export function resolved(config: Config, folder: string): Config {
+  const url = config.store.url === ":memory:" ? ":memory:" : resolve(folder, config.store.url);
+  return { ...config, store: { ...config.store, url }, agent: resolvedAgent(config.agent, folder) };
+}
+
+function resolvedAgent(agent: Config["agent"], folder: string): Config["agent"] {
+  const data = agent.data === undefined ? {} : { data: resolve(folder, agent.data) };
+  const folders = agent.allow.folders?.map((each) => resolve(folder, each));
+  return { ...agent, ...data, allow: { ...agent.allow, ...(folders === undefined ? {} : { folders }) } };
+}
+
+interface ParsedConfig extends Pick<ConfigFile, "written" | "config" | "lineOf"> {
+  readonly holdsSecret: boolean;
 }
 
 /** The configuration from YAML text; `name` names the file in the mistakes. */
-export function parseConfig(text: string, name: string, env: Environment): { config: Config; holdsSecret: boolean } {
+export function parseConfig(text: string, name: string, env: Environment): ParsedConfig {
   const document = parseYaml(text);
   if (document.broken.length > 0) {
     throw invalidConfig(
@@ -55,7 +85,13 @@ export function parseConfig(text: string, name: string, env: Environment): { con
       checked.findings.map(({ path, message }) => ({ line: document.lineOf(path), path: pathText(path), message })),
     );
   }
-  return { config: checked.config, holdsSecret: holdsSecret(written) };
+  const keys = isRecord(filled.value) ? filled.value : {};
+  return {
+    config: checked.config,
+    holdsSecret: holdsSecret(written),
+    written: keys,
+    lineOf: (key) => (Object.hasOwn(keys, key) ? document.lineOf([key]) : null),
+  };
 }
 
 /** The configuration from a value that a front end made. Throws `config.invalid` with every mistake, by its path. */
@@ -68,13 +104,17 @@ export function checkedConfig(value: unknown): Config {
 }
 
 /** The configuration, or every mistake in it after those found before. */
-function check(value: unknown, before: readonly Finding[]): { config: Config | undefined; findings: Finding[] } {
+export function check(
+  value: unknown,
+  before: readonly Finding[] = [],
+  also?: NamesOutside,
+): { config: Config | undefined; findings: Finding[] } {
   const parsed = Config.safeParse(value, { error: yamlSentence });
   const issues = parsed.error?.issues ?? [];
   const findings = firstAtEachPath([
     ...before,
     ...findingsOf([...issues, ...besideUnknownTypes(issues, value)], value),
-    ...crossChecks(value),
+    ...crossChecks(value, also),
   ]);
   return { config: findings.length === 0 ? parsed.data : undefined, findings };
 }

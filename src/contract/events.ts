@@ -35,6 +35,9 @@ export const RuleChange = z.object({
 });
 export type RuleChange = z.infer<typeof RuleChange>;
 
+/** Keys of the configuration whose values have changed; GET /api/settings says the rest. */
+export const SettingsChanged = z.object({ sections: z.array(z.string()) });
+
 export const ResetData = z.object({});
 
 const others = [
@@ -46,6 +49,7 @@ const others = [
   event("notification-removed", NotificationIds),
   event("command", Command),
   event("rule", RuleChange),
+  event("settings", SettingsChanged),
   event("reset", ResetData),
 ] as const;
 
@@ -67,5 +71,5 @@ export type EventType = ServiceEvent["type"];
 /** Those that subscribers can choose from; `reset` always comes. */
 export const eventTypes = [
   ...(["miner", "miner-removed", "miner-event", "summary", "notification"] as const),
-  ...(["notification-acknowledged", "notification-removed", "command", "rule"] as const),
+  ...(["notification-acknowledged", "notification-removed", "command", "rule", "settings"] as const),
 ] as const;

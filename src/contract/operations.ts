@@ -93,10 +93,18 @@ import {
   TryReply,
   Upcoming,
 } from "./rules.ts";
+import {
+  DryRunQuery,
+  SaveSettingsBody,
+  SectionName,
+  SettingsChange,
+  SettingsList,
+  SettingsReload,
+} from "./settings.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Fields = Readonly<Record<string, z.ZodType>>;
 
 /** What a user must have to call an operation. */
@@ -145,7 +153,7 @@ const call =
   <const M extends Method>(method: M) =>
   <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
     ({ kind: "call", method, path, access, ...rest }) as const;
-const [get, post, patch, remove] = [call("GET"), call("POST"), call("PATCH"), call("DELETE")];
+const [get, post, put, patch, remove] = [call("GET"), call("POST"), call("PUT"), call("PATCH"), call("DELETE")];
 const stream = <const T extends Rest>(path: string, access: OperationAccess, rest: T) =>
   ({ kind: "stream", method: "GET", path, access, ...rest }) as const;
 
@@ -156,6 +164,7 @@ const poolOfMiner = {
   poolId: parameter(Id, "Active ID of the pool, as in the miner's pools", 2),
 } as const;
 const channel = { key: parameter(RuleId, "key or id of the channel", "phone") } as const;
+const section = { section: parameter(SectionName, "a key of the configuration file", "poll") } as const;
 const room = { key: parameter(z.string().min(1).max(100), "key of the room", "group-1") } as const;
 const coin = { shortName: parameter(CoinName, "the coin's short name", "BTC") } as const;
 const extension = true as const;
@@ -599,6 +608,40 @@ export const operations = {
     summary: "Removes a channel that no rule or schedule uses; messages that wait for it are not sent",
     params: channel,
     reply: ActionReply,
+    extension,
+  }),
+
+  listSettings: get("/api/settings", closed, {
+    summary:
+      "The sections of the configuration: who owns each, what was written, and what is in effect; without secrets",
+    reply: named<SettingsList>(SettingsList),
+    extension,
+  }),
+  reloadSettings: post("/api/settings/reload", closed, {
+    summary: "Reads the configuration file again and applies it; a file with mistakes changes nothing",
+    reply: SettingsReload,
+    extension,
+  }),
+  saveSettings: put("/api/settings/:section", closed, {
+    summary:
+      "Saves a section that the configuration file does not have, and applies it. The whole configuration is checked first; with dryRun=true, that is all",
+    params: section,
+    query: DryRunQuery,
+    body: SaveSettingsBody,
+    reply: named<SettingsChange>(SettingsChange),
+    extension,
+  }),
+  resetSettings: remove("/api/settings/:section", closed, {
+    summary: "Brings a section back to its defaults",
+    params: section,
+    query: DryRunQuery,
+    reply: named<SettingsChange>(SettingsChange),
+    extension,
+  }),
+  undoSettings: post("/api/settings/:section/undo", closed, {
+    summary: "Brings back what a section was before it was last saved",
+    params: section,
+    reply: named<SettingsChange>(SettingsChange),
     extension,
   }),
 

@@ -18,6 +18,7 @@ export const problems = {
   "nothing.to.do": { status: 409, title: "Nothing to do" },
   "in.use": { status: 409, title: "Still in use" },
   "owned.by-file": { status: 409, title: "Declared by the configuration file" },
+  "settings.changed": { status: 409, title: "Saved by somebody else meanwhile" },
   "address.known": { status: 409, title: "Address already known" },
   "control.absent": { status: 409, title: "This rig cannot do that" },
   "agent.forbidden": { status: 403, title: "Not allowed on this host" },

@@ -547,7 +547,7 @@ export type CommandCause = z.infer<typeof CommandCause>;
 
 export const Command = z.object({
   id: int,
-  minerId: int.describe("0 for a change of a room that has no miner"),
+  minerId: int.describe("0 for a change of settings, or of a room that has no miner"),
   minerName: text,
   actor: text.describe(
     "the user whose API key was used, or the front end; `http for anna` means a request with anna's user_id",

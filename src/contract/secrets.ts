@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isRecord } from "./record.ts";
 
 const secrets = z.registry<{ readonly isSecret: true }>();
 
@@ -14,22 +15,81 @@ export const secret = <T extends z.ZodType>(schema: T): T => {
 
 export const isSecret = (schema: z.core.$ZodType): boolean => secrets.get(schema)?.isSecret === true;
 
-/** A reply with "" in place of every secret of its schema; a reply without secrets is returned unchanged. */
-export function withoutSecrets(schema: z.core.$ZodType, value: unknown): unknown {
+/**
+ * A value with "", or what `mark` makes of it, in place of every secret of its schema; a value without secrets is returned
+ * unchanged.
+ */
+export function withoutSecrets(
+  schema: z.core.$ZodType,
+  value: unknown,
+  mark: (secret: unknown) => unknown = () => "",
+): unknown {
   if (value === undefined || value === null) return value;
-  if (isSecret(schema)) return "";
+  if (isSecret(schema)) return mark(value);
   if (!holdsSecrets(schema)) return value;
-  if (schema instanceof z.ZodArray && Array.isArray(value))
-    return value.map((each) => withoutSecrets(schema.element, each));
-  if (typeof value === "object" && (schema instanceof z.ZodObject || schema instanceof z.ZodRecord))
+  if (schema instanceof z.ZodArray)
+    return Array.isArray(value) ? value.map((each) => withoutSecrets(schema.element, each, mark)) : value;
+  if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord) {
+    if (!isRecord(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => {
         const field = fieldOf(schema, name);
-        return [name, field === undefined ? each : withoutSecrets(field, each)];
+        return [name, field === undefined ? each : withoutSecrets(field, each, mark)];
       }),
     );
+  }
   // Each part of a union removes its own secrets.
-  return partsOf(schema).reduce((rest: unknown, part) => withoutSecrets(part, rest), value);
+  return partsOf(schema).reduce((rest: unknown, part) => withoutSecrets(part, rest, mark), value);
+}
+
+/** In place of a secret that is there. */
+export const secretIsSet = { set: true } as const;
+
+/** Marks a secret that is there; a marked one, and an empty text, stay as they are. */
+export const markSecret = (value: unknown): unknown => (value === "" || isMarked(value) ? value : secretIsSet);
+
+export const isMarked = (value: unknown): boolean => isRecord(value) && value.set === true;
+
+/**
+ * A new value with the secrets of the one before where it has none, or a mark; null removes a secret. In lists, entries
+ * belong together that have the same name, key or type, else the same place.
+ */
+export function withSecretsOf(schema: z.core.$ZodType, value: unknown, before: unknown): unknown {
+  if (isSecret(schema)) {
+    if (value === undefined || isMarked(value)) return before;
+    return value === null ? undefined : value;
+  }
+  if (!holdsSecrets(schema)) return value;
+  if (schema instanceof z.ZodArray) {
+    const earlier: unknown[] = Array.isArray(before) ? before : [];
+    if (!Array.isArray(value)) return value;
+    return value.map((each, index) => withSecretsOf(schema.element, each, sameEntry(each, index, earlier)));
+  }
+  if (schema instanceof z.ZodRecord || schema instanceof z.ZodObject) {
+    if (!isRecord(value)) return value;
+    const earlier = isRecord(before) && before.type === value.type ? before : {};
+    const names = new Set([...Object.keys(value), ...(schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])]);
+    return Object.fromEntries(
+      [...names].flatMap((name) => {
+        const field = fieldOf(schema, name);
+        const kept = field === undefined ? value[name] : withSecretsOf(field, value[name], earlier[name]);
+        return kept === undefined ? [] : [[name, kept]];
+      }),
+    );
+  }
+  // A value fits one part of a union; the others leave it as it is.
+  return partsOf(schema).reduce((rest: unknown, part) => withSecretsOf(part, rest, before), value);
+}
+
+/** What tells the entries of a list apart. */
+const marksOfEntries = ["name", "key", "type", "model"] as const;
+
+function sameEntry(entry: unknown, index: number, earlier: readonly unknown[]): unknown {
+  if (!isRecord(entry)) return earlier[index];
+  const mark = marksOfEntries.find((each) => typeof entry[each] === "string");
+  if (mark === undefined) return earlier[index];
+  const isSame = (each: unknown): boolean => isRecord(each) && each[mark] === entry[mark];
+  return isSame(earlier[index]) ? earlier[index] : earlier.find(isSame);
 }
 
 function fieldOf(schema: z.ZodObject | z.ZodRecord, name: string): z.core.$ZodType | undefined {

@@ -60,10 +60,15 @@ export interface ReadManner {
   readonly yields?: boolean;
 }
 
+/** ms that one read may take at most. */
+const longestOf = ({ interval }: Declared): number => Math.min(interval, longestReadMs);
+
 /** One rig of the fleet: its link, its state, and one exchange at a time. */
 export class FleetRig {
-  readonly declared: Declared;
+  #declared: Declared;
   readonly phase: number;
+  /** When it is read next, by the monotonic clock; Infinity while nothing is scheduled. */
+  dueAt = Number.POSITIVE_INFINITY;
   readonly #context: RigContext;
   readonly #mutex = new Mutex();
   readonly #pace: Pace;
@@ -92,10 +97,10 @@ export class FleetRig {
   #closed = false;
 
   constructor(declared: Declared, remembered: Remembered, context: RigContext) {
-    this.declared = declared;
+    this.#declared = declared;
     this.phase = phaseOf(declared.id);
     this.#context = context;
-    this.#pace = new Pace(context.timeout, Math.min(declared.interval, longestReadMs));
+    this.#pace = new Pace(context.timeout, longestOf(declared));
     this.#plug = declared.supply && !declared.disabled ? openPlug(declared.supply, context) : null;
     this.#state = withReason(beforeFirstRead(remembered), declared.disabled, context.now());
     this.#written = rememberedOf(this.#state);
@@ -111,7 +116,17 @@ export class FleetRig {
   }
 
   get id(): number {
-    return this.declared.id;
+    return this.#declared.id;
+  }
+
+  get declared(): Declared {
+    return this.#declared;
+  }
+
+  /** Another interval, in ms; a read that is under way goes on. */
+  pace(interval: number): void {
+    this.#declared = { ...this.#declared, interval };
+    this.#pace.stretchTo(longestOf(this.#declared));
   }
 
   get state(): RigState {

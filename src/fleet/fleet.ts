@@ -133,6 +133,16 @@ export class Fleet implements Poller {
     this.#refusals.delete(id);
   }
 
+  /** Reads a rig at another interval (ms) from now on, beside what is under way with it. */
+  pace(id: number, interval: number): void {
+    const rig = this.#rigs.get(id);
+    if (rig === undefined || rig.declared.interval === interval) return;
+    if (!rig.declared.disabled) this.#rate += 1000 / interval - 1000 / rig.declared.interval;
+    rig.pace(interval);
+    // The end of its present turn schedules one that is being read.
+    if (rig.dueAt !== Number.POSITIVE_INFINITY) this.#scheduleNext(rig);
+  }
+
   /** Reads a rig once its present exchange is done. */
   async poll(rig: FleetRig): Promise<void> {
     await rig.exclusively(() => this.read(rig));
@@ -212,6 +222,7 @@ export class Fleet implements Poller {
 
   #schedule(rig: FleetRig, at: number): void {
     if (this.#closing.signal.aborted) return;
+    rig.dueAt = at;
     this.#due.add(at, rig);
     this.#wake(at);
   }
@@ -229,7 +240,7 @@ export class Fleet implements Poller {
     const now = this.#monotonicNow();
     this.#batchAt = now + batchMs(this.#rate);
     this.#letFirstReadsPass(now);
-    for (let rig = this.#due.take(now); rig !== undefined; rig = this.#due.take(now)) this.#start(rig);
+    for (let rig = this.#due.take(now); rig !== undefined; rig = this.#due.take(now)) this.#start(rig, now);
     if (this.#due.size > 0) this.#wake(this.#due.nextAt);
   };
 
@@ -243,8 +254,10 @@ export class Fleet implements Poller {
     this.#live.resize(isBusy ? live.placesWhileBusy : live.places);
   }
 
-  #start(rig: FleetRig): void {
-    if (this.#rigs.get(rig.id) !== rig) return;
+  #start(rig: FleetRig, now: number): void {
+    // It was scheduled for another time since, or for now already.
+    if (this.#rigs.get(rig.id) !== rig || rig.dueAt > now) return;
+    rig.dueAt = Number.POSITIVE_INFINITY;
     // While a command waits for the rig's answer it is not read, and its state ages.
     if (rig.busy || rig.state.restarting) this.#age(rig);
     if (rig.busy) this.#scheduleNext(rig);

@@ -34,6 +34,8 @@ export interface Poller {
   /** Adds a rig, or replaces it after its declaration has changed. */
   put(declared: Declared, remembered?: Remembered): PolledRig;
   remove(id: number): void;
+  /** Reads a rig at another interval (ms) from now on, beside what is under way with it. */
+  pace(id: number, interval: number): void;
   /** Reads a rig once its present exchange is done. */
   poll(rig: PolledRig): Promise<void>;
   /** Reads a rig and notifies the listener; never rejects. Only within `exclusively`. */

@@ -179,7 +179,7 @@ function allow(request: FastifyRequest, reply: FastifyReply, origin: string): vo
   });
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined)
     reply.headers({
-      "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
+      "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
       "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID",
       "access-control-max-age": "600",
     });

@@ -13,6 +13,7 @@ import { Condition, conditionKinds, DeviceState, Inner, StatusWord, Weekly } fro
 import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as session from "../contract/session.ts";
+import { SaveSettingsBody, SectionState, SettingsChange, SettingsList, SettingsReload } from "../contract/settings.ts";
 import { Step, stepKinds } from "../contract/steps.ts";
 import * as templates from "../contract/templates.ts";
 import { type Json, mapSchema, mapValues } from "./openapi-schema-walk.ts";
@@ -180,6 +181,10 @@ const replies = named({
   ...ruleReplies,
   ...rows,
   ChannelState,
+  SectionState,
+  SettingsList,
+  SettingsChange,
+  SettingsReload,
   // What is returned has its defaults, so that their schemas differ from those of bodies.
   HttpPlug,
   MqttPlug: MqttPlugSettings,
@@ -191,6 +196,7 @@ const bodies = named({
   TemplateBody,
   ChannelBody,
   ChannelPatch,
+  SaveSettingsBody,
   RuleSettings,
   RulePatch,
   ScheduleSettings,

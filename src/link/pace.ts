@@ -4,7 +4,7 @@
  */
 export class Pace {
   readonly #usualMs: number;
-  readonly #longestMs: number;
+  #longestMs: number;
   #stretch = 1;
   /** Of the present read. */
   #answers = 0;
@@ -16,6 +16,12 @@ export class Pace {
   constructor(usualMs: number, longestMs = usualMs) {
     this.#usualMs = usualMs;
     this.#longestMs = Math.max(usualMs, longestMs);
+  }
+
+  /** ms that one read may take from now on where the rig needs more time than others. */
+  stretchTo(longestMs: number): void {
+    this.#longestMs = Math.max(this.#usualMs, longestMs);
+    this.#stretch = Math.min(this.#stretch, this.#longestMs / this.#usualMs);
   }
 
   /** Whether the rig needs more time than others; what can wait is left out of its reads then. */

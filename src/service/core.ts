@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
 import { openStore, type Store } from "../store/index.ts";
-import { formatFor } from "../units/format.ts";
+import { type Format, formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { declareAll, declareCoins } from "./declare.ts";
 import { Events, eventLimits } from "./events/events.ts";
@@ -13,7 +13,7 @@ import { nameHosts } from "./hosts/uids.ts";
 import { isDemo } from "./miners/declared-miner.ts";
 import { metaDataWith } from "./miners/summary.ts";
 import { Coins } from "./money/coins.ts";
-import { localTimeIn } from "./money/local-time.ts";
+import { type LocalClock, localTimeIn } from "./money/local-time.ts";
 import { PoolBook } from "./money/pool-book.ts";
 import { pricing } from "./money/pricing.ts";
 import { Rates } from "./money/rates.ts";
@@ -24,6 +24,8 @@ import type { ServiceOptions } from "./options.ts";
 import { declareHeatings } from "./power/heating.ts";
 import { byTimer } from "./repeat.ts";
 import type { ServiceRoom } from "./room.ts";
+import type { Sections, SettingsPart } from "./settings/live-settings.ts";
+import { SettingsBook, sourceOf } from "./settings/settings-book.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
 
@@ -31,32 +33,38 @@ export type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** The first room: everything that knows no miner. Brings the store in line with the configuration. */
 export async function openCore(options: ServiceOptions) {
-  const { config, store, log, now = Date.now, monotonicNow = () => performance.now(), repeat = byTimer } = options;
+  const { store, log, now = Date.now, monotonicNow = () => performance.now(), repeat = byTimer } = options;
+  const book = options.settings ?? new SettingsBook(sourceOf(options.config), store, log);
+  const { config, live: settings } = book;
   await declareCoins(config, store);
-  const rates = new Rates(config.display.currency, config.rates);
+  const rates = new Rates(settings.part("exchange rates", ["display", "rates"]).now);
   const coins = new Coins(store, config, rates, now);
   await declareAll(config, store, coins);
   await declareHeatings(config.heating, store);
   await nameHosts(store.hosts);
   const accessBook = new AccessBook(store);
-  const format = formatFor(config.display);
+  const declared = declaredIn(config);
+  const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
-  const records = await openRecords(config, store, now, log);
+  const records = await openRecords(settings.part("samples", ["history"]).now, store, now, log);
   return {
     options,
-    config,
+    settingsBook: book,
+    settings,
+    /** What the file declares beside settings; it does not change while the service runs. */
+    declared,
     store,
     log,
     now,
     monotonicNow,
     repeat,
     messages: options.messages ?? null,
-    ownTopics: ownTopics(config.mqtt),
+    ownTopics: ownTopics(settings.atStart("mqtt").mqtt),
     format,
-    localTime: localTimeIn(config.display.timeZone),
+    localTime: liveLocalTime(settings.part("local dates", ["display"])),
     metaData: metaDataWith(format, now),
     coins,
-    ...pricing(config, store, rates, now),
+    ...pricing(declared, settings.part("tariffs", ["electricity", "display"]), store, rates, now),
     accessBook,
     book: new PoolBook(store, coins, accessBook),
     shares: new ReadShares(monotonicNow),
@@ -79,11 +87,44 @@ export async function openCore(options: ServiceOptions) {
   } satisfies ServiceRoom;
 }
 
+/** The configuration without its settings. */
+function declaredIn({ miners, groups, pools, poolGroups, hooks, channels, coins, algorithms }: Config) {
+  return { miners, groups, pools, poolGroups, hooks, channels, coins, algorithms };
+}
+
+/** The formats of the present locale, currency and time zone. */
+function liveFormat(part: SettingsPart<"display">): Format {
+  let present = formatFor(part.now.display);
+  part.onChange(({ display }) => {
+    present = formatFor(display);
+  });
+  return {
+    hashrate: (perSecond, unit) => present.hashrate(perSecond, unit),
+    temperatures: (celsius) => present.temperatures(celsius),
+    power: (watts) => present.power(watts),
+    duration: (seconds) => present.duration(seconds),
+    money: (amount) => present.money(amount),
+    count: (number) => present.count(number),
+    grouped: (number) => present.grouped(number),
+    decimal: (number) => present.decimal(number),
+    localTime: (time) => present.localTime(time),
+  };
+}
+
+/** Dates in the present time zone. */
+function liveLocalTime(part: SettingsPart<"display">): LocalClock {
+  let present = localTimeIn(part.now.display.timeZone);
+  part.onChange(({ display }) => {
+    present = localTimeIn(display.timeZone);
+  });
+  return (time) => present(time);
+}
+
 /** What is stored of miners; what is stored of demo miners ends with the process. */
-async function openRecords(config: Config, store: Store, now: () => number, log: Logger) {
+async function openRecords(settings: Sections<"history">, store: Store, now: () => number, log: Logger) {
   const demoStore = await openStore({ file: ":memory:", now });
-  const recorder = new Recorder(store, config.history, now, log);
-  const demoRecorder = new Recorder(demoStore, config.history, now, log);
+  const recorder = new Recorder(store, settings, now, log);
+  const demoRecorder = new Recorder(demoStore, settings, now, log);
   return {
     demoStore,
     recorderOf: (minerId: number): Recorder => (isDemo(minerId) ? demoRecorder : recorder),

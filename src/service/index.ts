@@ -17,6 +17,7 @@ import { openMoney } from "./rooms/money.ts";
 import { openNotifications } from "./rooms/notifications.ts";
 import { openPower } from "./rooms/power.ts";
 import { openRules } from "./rooms/rules.ts";
+import { openSettings } from "./rooms/settings.ts";
 import { openUsers } from "./rooms/users.ts";
 import { guarded } from "./users/guard.ts";
 import { withUserName } from "./users/users.ts";
@@ -26,6 +27,7 @@ export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./miners/declared-miner.ts";
 export type { ServiceOptions } from "./options.ts";
+export { SettingsBook, type SettingsSource } from "./settings/settings-book.ts";
 
 export type RunningService = MiningService & {
   /** Resolves when no read, command, run, search or message is under way: what turns of rules and loops began is done. */
@@ -53,6 +55,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const discovery = openDiscovery(core, miners);
   const users = openUsers(core, miners);
   const events = openEvents(core, miners);
+  const settings = openSettings(core, commands);
 
   const rooms = [
     core,
@@ -88,6 +91,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...history.operations,
     ...discovery.operations,
     ...users.operations,
+    ...settings.operations,
   };
   return {
     ...guarded(calls, core.accessBook, withUserName(core.store), (name) => {

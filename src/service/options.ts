@@ -7,10 +7,13 @@ import type { Runs } from "./automation/run-types.ts";
 import type { CommandTimeouts } from "./commands/command-executor.ts";
 import type { DemoMiner } from "./miners/declared-miner.ts";
 import type { Repeat } from "./repeat.ts";
+import type { SettingsBook } from "./settings/settings-book.ts";
 
 /** What a service is started with. */
 export interface ServiceOptions {
   readonly config: Config;
+  /** The same with what was saved over the API, and where it comes from; by default `config` and what the store holds. */
+  readonly settings?: SettingsBook;
   readonly store: Store;
   readonly log: Logger;
   /** Epoch ms. */
@@ -22,6 +25,11 @@ export interface ServiceOptions {
    * configuration or the store from the start.
    */
   readonly demo?: readonly DemoMiner[];
+  /**
+   * Reads the configuration again; the function that it resolves with closes everything and starts it anew in this process.
+   * Absent = only a start of the process does.
+   */
+  readonly restart?: () => Promise<() => void>;
   /** Called when the demo miners have been removed. */
   readonly demoLeft?: () => void;
   /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */

@@ -162,6 +162,17 @@ export const StoredHeating = z.object({
 });
 export type StoredHeating = z.infer<typeof StoredHeating>;
 
+/** A section of the configuration that was saved over the API, secrets included. */
+export const StoredSection = z.object({
+  section: text,
+  value: z.json(),
+  isSaved: z.boolean().describe("false = it is back to its defaults"),
+  before: z.json().describe("what was saved before, for undoing"),
+  isSavedBefore: z.boolean(),
+  revision: z.int().describe("counts the saves"),
+});
+export type StoredSection = z.infer<typeof StoredSection>;
+
 /** The maximum that an administrator has set for a room over the API. */
 export const StoredRoomMaximum = z.object({
   room: text.describe("its key, as in GET /api/rooms"),

@@ -33,6 +33,7 @@ import {
   StoredRoomMaximum,
   StoredRule,
   StoredSchedule,
+  StoredSection,
   StoredTemplate,
   StoredUser,
 } from "./resources.ts";
@@ -98,6 +99,7 @@ export interface Store {
   readonly roomMaxima: Collection<StoredRoomMaximum>;
   readonly followLimits: Collection<StoredFollowLimit>;
   readonly benchmarks: Collection<StoredBenchmark>;
+  readonly settings: Collection<StoredSection>;
   readonly notifications: NotificationLog;
   readonly outbox: OutboxLog;
   readonly commands: CommandLog;
@@ -209,6 +211,7 @@ const assemble = async (
     roomMaxima: await collection("room maximum", StoredRoomMaximum),
     followLimits: await collection("follow limit", StoredFollowLimit),
     benchmarks: await collection("benchmark", StoredBenchmark),
+    settings: await collection("settings section", StoredSection),
   };
   const sessions = openSessions(durable);
   const mark = await openRunMark(fast, fast.file === ":memory:" ? null : `${fast.file}.run`, now);

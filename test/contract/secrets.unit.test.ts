@@ -130,7 +130,7 @@ test("the secrets of the contract and of the configuration are these", () => {
 
 test("no field that is called like a secret is left unmarked", () => {
   /**
-   * `hasKey` says only whether there is one; keys of controls, channels, rooms, rules, schedules, their events, and of the causes of
+   * `hasKey` says only whether there is one; keys of controls, channels, rooms, settings, rules, schedules, their events, and of the causes of
    * commands are names; mqtt.key is the name of a file; tokenId is the number of an agent's token.
    */
   const harmless = new RegExp(
@@ -143,6 +143,7 @@ test("no field that is called like a secret is left unmarked", () => {
       /^(event|watch\w+ answers) \.data\.key$/,
       /(Channel|Room)s? (takes|answers) .*\.key$/,
       /^config \.(rules|schedules)\[\]\.key$/,
+      /Settings answers .*\.key$/,
     ]
       .map(({ source }) => source)
       .join("|"),

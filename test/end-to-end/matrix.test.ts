@@ -330,6 +330,11 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   listMaintenance: "/api/maintenance",
   addMaintenance: { path: "/api/maintenance", body: newWindow },
   deleteMaintenance: made("/api/maintenance", () => service.addMaintenance(newWindow, asService)),
+  listSettings: "/api/settings",
+  reloadSettings: "/api/settings/reload",
+  saveSettings: { path: "/api/settings/history", body: { value: { raw: 1 } } },
+  resetSettings: { path: "/api/settings/history" },
+  undoSettings: { path: "/api/settings/power/undo" },
   listChannels: "/api/channels",
   testChannel: "/api/channels/phone/test",
   addChannel: () => ({ path: "/api/channels", body: newChannel() }),
@@ -446,6 +451,11 @@ listScheduleRuns       401  401   200  404  404  200  404  404  404
 listMaintenance        401  401   200  200  200  200  200  200  404
 addMaintenance         401  401   201  403  403  201  400  403  404
 deleteMaintenance      401  401   200  403  403  200  404  403  404
+listSettings           401  401   200  403  403  200  403  403  404
+reloadSettings         401  401   200  403  403  200  403  403  404
+saveSettings           401  401   200  403  403  200  403  403  404
+resetSettings          401  401   200  403  403  200  403  403  404
+undoSettings           401  401   409  403  403  409  403  403  404
 listChannels           401  401   200  403  403  200  200  403  404
 testChannel            401  401   404  403  403  404  403  403  404
 addChannel             401  401   201  403  403  201  403  403  404

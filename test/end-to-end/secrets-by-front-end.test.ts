@@ -163,6 +163,11 @@ const inputs: Readonly<Record<OperationName, object>> = {
   listMaintenance: {},
   addMaintenance: { name: "new", until: "2100-01-01T00:00:00Z" },
   deleteMaintenance: { id: 77 },
+  listSettings: {},
+  reloadSettings: {},
+  saveSettings: { section: "history", value: { raw: 1 } },
+  resetSettings: { section: "history" },
+  undoSettings: { section: "power" },
   listChannels: {},
   testChannel: { key: "phone" },
   addChannel: {

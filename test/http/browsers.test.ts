@@ -85,7 +85,7 @@ describe("CORS", () => {
     expect(status).toBe(204);
     expect(headers).toMatchObject({
       "access-control-allow-origin": origin,
-      "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
+      "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
       "access-control-allow-headers": "Content-Type, X-API-Key, If-None-Match, Last-Event-ID",
     });
   });

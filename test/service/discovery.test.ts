@@ -46,7 +46,7 @@ function discoveriesOf({ scan, interfaces = {}, rigs = [], add = async () => {} 
   const over: string[] = [];
   const pauses: { ms: number; pass: () => void }[] = [];
   const discoveries = new Discoveries({
-    settings: Config.parse({ scan }).scan,
+    settings: Config.parse({ scan }),
     accessBook: new AccessBook(store),
     rigs: () => rigs,
     add,

@@ -176,11 +176,11 @@ describe("what a miner earned and cost", () => {
       const store = await openStore({ file, now: now.now });
       const ledger = new Ledger({
         days: store.moneyDays,
-        currency: "EUR",
+        rates: { currency: "EUR" },
         localTime: localTimeIn("UTC"),
         now: now.now,
         log,
-        keepDays: 1,
+        settings: { history: { raw: 1, hourly: 1 } },
         tariffOf: () => ({ curve: null, at: () => ({ price, until: Infinity }) }),
         btc: () => undefined,
       });
@@ -567,13 +567,13 @@ describe("the ledger", () => {
         };
         const ledger = new Ledger({
           days: store.moneyDays,
-          currency: "EUR",
+          rates: { currency: "EUR" },
           localTime: localTimeIn("Europe/Berlin"),
           now: () => start,
           log,
           tariffOf: () => tariff,
           btc: () => 50_000,
-          keepDays: 730,
+          settings: { history: { raw: 2, hourly: 730 } },
         });
         let [time, energy] = [start, 0];
         let before: MoneyRead | undefined;
@@ -646,13 +646,13 @@ describe("the ledger", () => {
           store.moneyDays.add(batch);
         },
       },
-      currency: "EUR",
+      rates: { currency: "EUR" },
       localTime: localTimeIn("UTC"),
       now: () => now,
       log,
       tariffOf: () => undefined,
       btc: () => undefined,
-      keepDays: 1,
+      settings: { history: { raw: 1, hourly: 1 } },
     });
     const read = (time: number): MoneyRead => ({
       at: time,

@@ -186,7 +186,7 @@ describe("exchange rates", () => {
     new Map(Object.entries(prices).map(([code, value]) => [code, { value, at: 1, source: "double" }]));
 
   test("by hand come before those of the market", () => {
-    const rates = new Rates("EUR", { btc: 80_000, currencies: { USD: 0.9 } });
+    const rates = new Rates({ display: { currency: "EUR" }, rates: { btc: 80_000, currencies: { USD: 0.9 } } });
     rates.setMarket(market({ EUR: 79_000, USD: 91_000, GBP: 70_000 }));
     expect(rates.btc?.value).toBe(80_000);
     expect(rates.of("USD")).toBe(0.9);
@@ -196,7 +196,7 @@ describe("exchange rates", () => {
   });
 
   test("of a currency that the market does not have follow from a rate by hand", () => {
-    const rates = new Rates("SEK", { currencies: { USD: 9.5 } });
+    const rates = new Rates({ display: { currency: "SEK" }, rates: { currencies: { USD: 9.5 } } });
     expect(rates.btc).toBeUndefined();
     rates.setMarket(market({ USD: 90_000 }));
     expect(rates.btc?.value).toBe(855_000);

@@ -60,6 +60,7 @@ export type ToThread =
   /** Answered by `taken` once nothing else uses the rig, which then waits until `give`. */
   | { readonly t: "take" | "give" | "remove" | "doubt" | "makeWay" | "restarted" | "drop"; readonly rig: number }
   | { readonly t: "restarts"; readonly rig: number; readonly seconds: number }
+  | { readonly t: "pace"; readonly rig: number; readonly interval: number }
   | { readonly t: "logins"; readonly rig: number; readonly logins: readonly PoolLogin[] }
   | { readonly t: "remembered"; readonly n: number; readonly error: SentError | null }
   | { readonly t: "clocks"; readonly clocks: Clocks }

@@ -128,6 +128,11 @@ export class PollerThread implements ThreadOfRig {
     this.#unput.delete(rig);
   }
 
+  pace(rig: RemoteRig, interval: number): void {
+    this.#rate += 1000 / interval - 1000 / rig.declared.interval;
+    rig.pace(interval);
+  }
+
   watchKeys(watched: boolean): void {
     this.#watched = watched;
     this.#send({ t: "watchKeys", watched });

@@ -37,7 +37,7 @@ const keptMs = 60_000;
 /** A rig that is polled in a worker thread: its state as last received, and the way to it. */
 export class RemoteRig implements PolledRig {
   readonly number: number;
-  readonly declared: Declared;
+  #declared: Declared;
   readonly #remembered: Remembered;
   readonly #thread: ThreadOfRig;
   readonly #mutex = new Mutex();
@@ -57,7 +57,7 @@ export class RemoteRig implements PolledRig {
 
   constructor(number: number, declared: Declared, remembered: Remembered, thread: ThreadOfRig, now: () => number) {
     this.number = number;
-    this.declared = declared;
+    this.#declared = declared;
     this.#remembered = remembered;
     this.#thread = thread;
     this.#now = now;
@@ -65,7 +65,17 @@ export class RemoteRig implements PolledRig {
   }
 
   get id(): number {
-    return this.declared.id;
+    return this.#declared.id;
+  }
+
+  get declared(): Declared {
+    return this.#declared;
+  }
+
+  /** Another interval, in ms. */
+  pace(interval: number): void {
+    this.#declared = { ...this.#declared, interval };
+    this.#post({ t: "pace", rig: this.number, interval });
   }
 
   get state(): RigState {

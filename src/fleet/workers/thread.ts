@@ -138,6 +138,9 @@ class PollingThread {
       case "logins":
         entry.logins = message.logins;
         return;
+      case "pace":
+        this.#fleet.pace(rig.id, message.interval);
+        return;
       case "restarts":
         rig.restarts(message.seconds);
         return;

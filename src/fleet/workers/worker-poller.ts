@@ -113,6 +113,12 @@ export class WorkerPoller implements Poller {
     } else this.#local.remove(id);
   }
 
+  pace(id: number, interval: number): void {
+    const rig = this.#rigs.get(id);
+    if (!(rig instanceof RemoteRig)) this.#local.pace(id, interval);
+    else if (rig.declared.interval !== interval) this.#threadOf.get(rig)?.pace(rig, interval);
+  }
+
   async poll(rig: PolledRig): Promise<void> {
     await rig.exclusively(() => this.read(rig));
   }

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Config } from "../../config/schema.ts";
 import { invalid, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Discovery, Severity } from "../../contract/resources.ts";
 import type { MiningService } from "../../contract/service.ts";
@@ -14,13 +13,13 @@ import { usualPorts } from "../../link/ports.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan } from "../../link/scan.ts";
 import { done } from "../crud.ts";
 import type { Notices } from "../notifications/notices.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { type AccessBook, needsAll } from "../users/access.ts";
 
 type DiscoveryOperations = Pick<MiningService, "startDiscovery" | "getDiscovery" | "cancelDiscovery">;
 
 export interface DiscoveryContext {
-  /** The configuration's `scan`. */
-  readonly settings: Config["scan"];
+  readonly settings: Sections<"scan">;
   readonly accessBook: AccessBook;
   /** The rigs of all miners. */
   rigs(): Iterable<PolledRig>;
@@ -60,6 +59,7 @@ export class Discoveries implements DiscoveryOperations {
   #lastId = 0;
   #running: { readonly id: number; readonly ended: Promise<void> } | null = null;
   readonly #closing = new AbortController();
+  #repeats = new AbortController();
   #repeating: Promise<void> = Promise.resolve();
   /** Marks of the rigs that were reported or added in this run of the program. */
   readonly #reported = new Set<string>();
@@ -70,8 +70,16 @@ export class Discoveries implements DiscoveryOperations {
 
   /** Starts the regular searches of the configuration, the first one now. */
   start(): void {
-    const { settings } = this.#context;
-    if (settings?.every !== undefined) this.#repeating = this.#repeat(settings.every * 1000, settings.add);
+    const { scan } = this.#context.settings;
+    this.#repeats = new AbortController();
+    const signal = AbortSignal.any([this.#repeats.signal, this.#closing.signal]);
+    if (scan?.every !== undefined) this.#repeating = this.#repeat(scan.every * 1000, scan.add, signal);
+  }
+
+  /** The regular searches of other settings; a search that is under way goes on. */
+  renew(): void {
+    this.#repeats.abort();
+    this.start();
   }
 
   startDiscovery: MiningService["startDiscovery"] = async ({ networks, yes }, caller) => {
@@ -150,7 +158,7 @@ export class Discoveries implements DiscoveryOperations {
 
   /** The addresses to search, and the machine's own addresses at which to listen for announcements. */
   #planOf(requested: readonly string[] | undefined, yes: boolean): { plan: SearchPlan; listenOn: readonly string[] } {
-    const networks = requested ?? this.#context.settings?.networks;
+    const networks = requested ?? this.#context.settings.scan?.networks;
     if (networks?.length === 0) throw invalid("networks", "is empty; leave it out to search this machine's networks");
     if (networks !== undefined) {
       return { plan: planSearch(parseNetworks(networks), { ports: usualPorts, yes }), listenOn: [] };
@@ -195,21 +203,21 @@ export class Discoveries implements DiscoveryOperations {
     return announced;
   }
 
-  async #repeat(ms: number, add: "ask" | "auto"): Promise<void> {
+  async #repeat(ms: number, add: "ask" | "auto", signal: AbortSignal): Promise<void> {
     const { pause = (time, signal) => delay(time, undefined, { signal }), log } = this.#context;
-    const { signal } = this.#closing;
     const warn = ({ address }: FoundRig, error: unknown): void =>
       log.warn({ err: error }, `The rig found at ${address} could not be added`);
     while (!signal.aborted) {
       try {
         await this.#running?.ended;
+        if (signal.aborted) return;
         const { job, ended } = this.#begin(undefined, false);
         await ended;
         for (const rig of this.#unreported(job.found)) await this.#report(rig, add).catch((error) => warn(rig, error));
       } catch (error) {
         log.warn({ err: error }, "The search for new rigs could not be made");
       }
-      // Rejects only when the service closes.
+      // Rejects only when these searches end.
       await pause(ms, signal).catch(() => {});
     }
   }

@@ -162,6 +162,14 @@ export class Events {
     );
   }
 
+  /** Sections of the configuration have changed; everybody learns which, and nothing more. */
+  settings(sections: readonly string[]): void {
+    this.#add(
+      (id) => ({ id, type: "settings", data: { sections: [...sections] } }),
+      () => true,
+    );
+  }
+
   /** More has changed than single events can say: every subscriber reads the lists again. */
   reset(): void {
     this.#ring.clear();

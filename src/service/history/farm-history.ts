@@ -1,10 +1,10 @@
-import type { Config } from "../../config/schema.ts";
 import { invalidAll } from "../../contract/problems.ts";
 import type { SummaryHistory } from "../../contract/resources.ts";
 import type { Input, MiningService } from "../../contract/service.ts";
 import { allMiners, type FarmStep, farmFigures, farmSpans, type Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { groupIdOf } from "../miners/groups.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { costs, type ReadShares } from "../users/read-shares.ts";
 import { mostPoints, mostReadings, rangeOf, rounded, tooManyPoints } from "./history.ts";
@@ -16,8 +16,8 @@ export interface FarmHistoryContext {
   readonly shares: ReadShares;
   /** The id of an algorithm by any of its names; undefined for an unknown name. */
   readonly algorithmId: (name: string) => string | undefined;
-  readonly history: Config["history"];
-  readonly currency: string;
+  readonly settings: Sections<"history">;
+  readonly rates: { readonly currency: string };
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -64,14 +64,15 @@ function seriesOf({ group }: Input<"getSummaryHistory">, access: Access, { group
 }
 
 /** About how many samples of a group there can be. */
-function samplesIn(from: number, to: number, { history, now }: FarmHistoryContext): number {
+function samplesIn(from: number, to: number, { settings: { history }, now }: FarmHistoryContext): number {
   const seconds = (to - from) / 1000;
   const raw = Math.max(0, (Math.min(to, now()) - Math.max(from, now() - (history.raw + 1) * 86_400_000)) / 1000);
   return Math.ceil(raw / farmSpans.raw + Math.min(seconds, history.hourly * 86_400) / farmSpans.mean);
 }
 
 function answerOf({ groups, from, to, step }: Asked, input: Input<"getSummaryHistory">, context: FarmHistoryContext) {
-  const { store, demoStore, algorithmId, currency } = context;
+  const { store, demoStore, algorithmId } = context;
+  const { currency } = context.rates;
   const parts = [store.farmSamples, demoStore.farmSamples];
   const algorithms = algorithmsIn(parts.map((part) => part.algorithms({ groups, from, to })));
   const given = input.algorithm;

@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { Config } from "../../config/schema.ts";
 import { briefOf } from "../../fleet/state.ts";
 import { allMiners, type FarmMoment, farmSpans, type Store } from "../../store/index.ts";
 import { isDemo } from "../miners/declared-miner.ts";
@@ -7,6 +6,7 @@ import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerFigures } from "../miners/present-miner.ts";
 import { lineOf } from "../nested-groups.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { plus } from "./farm-history.ts";
 
 export interface FarmRecorderOptions {
@@ -14,8 +14,8 @@ export interface FarmRecorderOptions {
   readonly store: Store;
   /** Of demo miners, whose history ends with the process. */
   readonly demoStore: Store;
-  readonly history: Config["history"];
-  readonly currency: string;
+  readonly settings: Sections<"history">;
+  readonly rates: { readonly currency: string };
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -42,7 +42,7 @@ export class FarmRecorder {
 
   /** Records once in each minute. Never rejects. */
   async turn(): Promise<void> {
-    const { registry, store, demoStore, history, now, log } = this.#options;
+    const { registry, store, demoStore, settings, now, log } = this.#options;
     const time = Math.floor(now() / sampleMs) * sampleMs;
     if (time === this.#recordedAt) return;
     const entries = [...registry.all()];
@@ -52,7 +52,7 @@ export class FarmRecorder {
       const [demos, own] = [entries.filter(isOfDemo), entries.filter((entry) => !isOfDemo(entry))];
       for (const [into, some] of [[store, own] as const, [demoStore, demos] as const]) {
         if (some.length > 0) into.farmSamples.append(this.#moment(some, time));
-        into.farmSamples.prune(now(), history);
+        into.farmSamples.prune(now(), settings.history);
       }
       if (this.#failing) log.info("the farm's history is written again");
       this.#failing = false;
@@ -63,7 +63,7 @@ export class FarmRecorder {
   }
 
   #moment(entries: readonly Entry[], time: number): FarmMoment {
-    const { registry, store, currency } = this.#options;
+    const { registry, store, rates } = this.#options;
     const lines = new Map<number, readonly number[]>();
     const sums = new Map<number, GroupSums>();
     for (const { facts, rig } of entries) {
@@ -78,7 +78,7 @@ export class FarmRecorder {
       }
     }
     return {
-      currency,
+      currency: rates.currency,
       samples: [...sums].map(([groupId, sum]) => {
         const { power, mining, total, revenue, cost, profit } = sum;
         return { groupId, time, power, mining, total, revenue, cost, profit };

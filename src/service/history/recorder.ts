@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Config } from "../../config/schema.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { briefOf } from "../../fleet/state.ts";
 import { type Sample, type Store, type TakeSample, takeSample } from "../../store/index.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { GroupEnergy } from "./group-energy.ts";
 
 /** ms between two writes: a power cut loses at most this much of the history. */
@@ -13,7 +13,7 @@ const stepsAtOnce = 4;
 /** Stores samples of the rigs for the history, and their energy, so that it survives a restart. */
 export class Recorder {
   readonly #store: Store;
-  readonly #history: Config["history"];
+  readonly #settings: Sections<"history">;
   readonly #now: () => number;
   readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
@@ -22,9 +22,9 @@ export class Recorder {
   #samples: Sample[] = [];
   #failing = false;
 
-  constructor(store: Store, history: Config["history"], now: () => number, log: Logger) {
+  constructor(store: Store, settings: Sections<"history">, now: () => number, log: Logger) {
     this.#store = store;
-    this.#history = history;
+    this.#settings = settings;
     this.#now = now;
     this.#log = log;
     for (const { minerId, energy } of store.memory.all()) if (energy !== null) this.#energy.set(minerId, energy);
@@ -79,7 +79,7 @@ export class Recorder {
     this.#try(() => {
       this.#write();
       for (let step = 0; step < stepsAtOnce && samples.pack(this.#now()); step += 1);
-      for (let step = 0; step < stepsAtOnce && samples.prune(this.#now(), this.#history); step += 1);
+      for (let step = 0; step < stepsAtOnce && samples.prune(this.#now(), this.#settings.history); step += 1);
     });
   }
 

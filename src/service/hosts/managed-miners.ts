@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { GpuSettingsOfModel } from "../../config/gpu-settings.ts";
+
 import type { Program, ProgramState } from "../../contract/agent.ts";
 import { storedAddress } from "../../link/address.ts";
 import type { HostProgram, ProgramHosts } from "../../link/programs/host-program.ts";
@@ -9,6 +9,7 @@ import { blankMiner, type ManagedRow } from "../miners/declared-miner.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { Coins } from "../money/coins.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import type { Benchmarks } from "./benchmarks.ts";
 import type { AgentListener, HostAgents } from "./host-agents.ts";
 import { ManagedProgram } from "./managed-program.ts";
@@ -24,7 +25,7 @@ export interface ManagedMinersOptions {
   readonly notices: Pick<FarmNotices, "raise" | "close">;
   readonly benchmarks: Benchmarks;
   /** Of the configuration file. */
-  readonly gpuSettings: readonly GpuSettingsOfModel[];
+  readonly settings: Sections<"gpuSettings">;
   readonly log: Logger;
   /** Not called before something happens to a miner or a host: it is opened later. */
   readonly registry: () => MinerRegistry;
@@ -114,10 +115,10 @@ export class ManagedMiners implements AgentListener {
 
   /** The program of a managed miner, or why it cannot run. */
   programOf(miner: Stored<StoredManagedMiner>): Program | Lack {
-    const { store, coins, agents, gpuSettings } = this.#options;
+    const { store, coins, agents, settings: own } = this.#options;
     const session = agents.session(miner.hostId);
     // If its agent does not allow GPU settings, those of the file are left out: otherwise no program would start.
-    const settings = session?.permissions?.gpuSettings === true ? gpuSettings : [];
+    const settings = session?.permissions?.gpuSettings === true ? own.gpuSettings : [];
     return programOf(miner, {
       store,
       coins,

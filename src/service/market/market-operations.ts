@@ -5,12 +5,13 @@ import type { Market } from "./market.ts";
 
 /** GET /api/market. */
 export const marketOperations = (
-  market: Market,
+  present: () => Market,
   coins: Coins,
   rates: Rates,
   now: () => number,
 ): Pick<MiningService, "getMarket"> => ({
   getMarket: async () => {
+    const market = present();
     const isoOf = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
     const ageOf = (at: number | null | undefined): number | null =>
       at == null ? null : Math.max(0, Math.round((now() - at) / 1000));

@@ -51,10 +51,10 @@ export class Market {
   #isDirty = false;
   #renewedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(config: Pick<Config, "market" | "pools">, context: MarketContext) {
+  constructor(market: Config["market"], pools: Config["pools"], context: MarketContext) {
     this.#context = context;
     const { coins, rates, tariffs, now } = context;
-    const facts = config.market.sources.map((settings) => {
+    const facts = market.sources.map((settings) => {
       const url = addressOf(coinSources[settings.type], settings.url);
       const freshMs = Math.max(3 * settings.every * 1000, silenceMs);
       return { settings, url, source: { host: new URL(url).host, freshMs } };
@@ -81,7 +81,7 @@ export class Market {
       ),
     }));
     this.#prices = tariffs.feeds.map((feed) => runPrices(feed, { ...context, changed: () => this.#dirty() }));
-    this.poolViews = new PoolViews(config.pools, context);
+    this.poolViews = new PoolViews(pools, context);
     this.#forgetOthers();
     this.#startedAt = now();
     this.#pass();

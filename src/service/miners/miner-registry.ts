@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { OwnTopics } from "../../config/plug-topics.ts";
-import type { Config } from "../../config/schema.ts";
 import type { MinerEvent } from "../../contract/events.ts";
 import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
@@ -17,6 +16,7 @@ import { enabled } from "../crud.ts";
 import type { Ledger } from "../money/ledger.ts";
 import { walkGroups } from "../nested-groups.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
 import {
   type DemoMiner,
@@ -64,9 +64,7 @@ export interface MinerRegistryOptions {
   readonly store: Store;
   /** Holds the data of demo miners until the process ends. */
   readonly demoStore: Store;
-  readonly poll: Config["poll"];
-  /** Whether the list nests groups. */
-  readonly groups: Config["display"]["groups"];
+  readonly settings: Sections<"poll" | "display">;
   readonly ownTopics: OwnTopics;
   readonly now: () => number;
   /** For the fleet. */
@@ -133,7 +131,7 @@ export class MinerRegistry extends MinerEntries {
       watch: this.#watch,
     });
     const pollerOptions: FleetOptions = {
-      timeout: options.poll.timeout * 1000,
+      timeout: options.settings.poll.timeout * 1000,
       now: options.now,
       monotonicNow: options.monotonicNow,
       messages: options.messages,
@@ -237,7 +235,7 @@ export class MinerRegistry extends MinerEntries {
 
   #listedSections(sections: readonly GroupSection[], access: Access): GroupSection[] {
     const visible = visibleSections(sections, access);
-    return this.#options.groups === "flat" ? flatSections(visible) : visible;
+    return this.#options.settings.display.groups === "flat" ? flatSections(visible) : visible;
   }
 
   /**
@@ -254,6 +252,14 @@ export class MinerRegistry extends MinerEntries {
     this.display.changeAll();
   }
 
+  /** Reads the rigs without an interval of their own at that of the settings. */
+  pace(): void {
+    const { store, settings, managed } = this.#options;
+    for (const { id, interval } of [...enabled(store.miners), ...managed.rows()])
+      if (interval === null) this.fleet.pace(id, settings.poll.interval * 1000);
+    for (const id of this.entries.keys()) if (isDemo(id)) this.fleet.pace(id, settings.poll.interval * 1000);
+  }
+
   /** Of each worker thread that reads rigs. */
   workers(): readonly WorkerHealth[] {
     return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
@@ -266,11 +272,11 @@ export class MinerRegistry extends MinerEntries {
   }
 
   #take(miner: Row): Entry {
-    const { poll, presentation } = this.#options;
+    const { presentation, settings } = this.#options;
     const rigBefore = this.entries.get(miner.id)?.rig;
     // The same function again, so that an unchanged declaration is equal to the one before.
     const poolPassword = rigBefore?.declared.credentials.poolPassword ?? presentation.pools.passwordsFor(miner.id);
-    const own = declaredOf(miner, poll, poolPassword);
+    const own = declaredOf(miner, settings.poll, poolPassword);
     const isAlone = miner.program !== undefined || isDemo(miner.id);
     const hostId = isAlone ? undefined : this.#options.managed.hostOf(own.address.host, miner.groupId);
     const supply = this.#plugs.supplyOf(miner);

@@ -7,6 +7,7 @@ import type { Stored, StoredMiner, StoredRule } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import { done, find, findOwn, given } from "../crud.ts";
 import type { PoolBook } from "../money/pool-book.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { type Access, type AccessBook, mayAct } from "../users/access.ts";
 import type { ReadShares } from "../users/read-shares.ts";
 import { blankMiner, isDemo } from "./declared-miner.ts";
@@ -41,7 +42,7 @@ export interface MinerContext extends PlugContext {
   /** The manual rules that a user can use. */
   readonly manualRules: (access: Access) => readonly Stored<StoredRule>[];
   /** Whether the makers' default logins are tried. */
-  readonly makersLogins: boolean;
+  readonly settings: Sections<"poll">;
   /** Calls what adds a miner; the demo miners leave with the first real one. */
   readonly addReal: (add: () => void) => Promise<void>;
 }
@@ -228,11 +229,11 @@ const groupsOf = (registry: MinerRegistry, sections: readonly GroupSection[]): M
 function withAdvice(
   added: MinerDetail,
   { driver, username, password, token }: StoredMiner,
-  { makersLogins }: MinerContext,
+  { settings }: MinerContext,
 ) {
   const { login, makersLogin, name } = drivers.find(({ id }) => id === driver) ?? {};
   const given = username !== null || password !== null || token !== null;
-  if (login === undefined || given || (makersLogins && makersLogin !== undefined)) return added;
+  if (login === undefined || given || (settings.poll.makersLogins && makersLogin !== undefined)) return added;
   const { metaData } = added;
   const advice = `No login was given for this ${name}; with its ${login.keys.join(" and ")} it can be ${login.adds}`;
   return { ...added, metaData: { ...metaData, warningList: [...metaData.warningList, advice] } };

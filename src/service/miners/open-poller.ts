@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { Config } from "../../config/schema.ts";
 import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
 import type { Poller } from "../../fleet/poller.ts";
 import { workerCount } from "../../fleet/workers/worker-count.ts";
@@ -7,11 +6,12 @@ import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import type { Presentation } from "./present-miner.ts";
 
 interface PollerContext {
   readonly store: Pick<Store, "miners">;
-  readonly poll: Config["poll"];
+  readonly settings: Sections<"poll">;
   readonly presentation: Pick<Presentation, "pools">;
   readonly notices: Pick<FarmNotices, "setWarning">;
   readonly log: Logger;
@@ -23,8 +23,8 @@ const title = "Worker threads fail";
 
 /** Reads the rigs in this thread, or in worker threads where there are many. */
 export function openPoller(options: FleetOptions, context: PollerContext): Poller {
-  const { log, notices, presentation, poll } = context;
-  const workers = workerCount(poll.workers, readsPerSecond(context));
+  const { log, notices, presentation, settings } = context;
+  const workers = workerCount(settings.poll.workers, readsPerSecond(context));
   if (workers === 0) return new Fleet(options);
   log.debug({ workers }, "rigs are read in worker threads");
   return new WorkerPoller({
@@ -45,6 +45,6 @@ export function openPoller(options: FleetOptions, context: PollerContext): Polle
 }
 
 /** Of all miners that are read, at their intervals. */
-function readsPerSecond({ store, poll }: PollerContext): number {
+function readsPerSecond({ store, settings: { poll } }: PollerContext): number {
   return enabled(store.miners).reduce((sum, { interval }) => sum + 1 / (interval ?? poll.interval), 0);
 }

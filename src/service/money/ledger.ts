@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { MoneyDays, MoneyKey, MoneySums } from "../../store/index.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { datesIn, type LocalClock } from "./local-time.ts";
+import type { Rates } from "./rates.ts";
 import { meanPrice, type Tariff } from "./tariff.ts";
 
 /** What is earned with a coin. Amounts per day; null is unknown. */
@@ -26,15 +28,14 @@ export interface MoneyRead extends Revenue {
 
 export interface LedgerOptions {
   readonly days: MoneyDays;
-  readonly currency: string;
+  readonly rates: Pick<Rates, "currency">;
   readonly localTime: LocalClock;
   readonly tariffOf: (minerId: number) => Tariff | undefined;
   /** Money per BTC now. */
   readonly btc: () => number | undefined;
   /** Takes what was read since the reads that count, so that a kill costs no more than the time between two writes. */
   readonly takeRest?: (closing: AbortSignal) => Promise<void>;
-  /** Days to keep. */
-  readonly keepDays: number;
+  readonly settings: Sections<"history">;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -57,7 +58,7 @@ export class Ledger {
   readonly #last = new Map<number, MoneyRead>();
   #unsaved = new Map<string, { readonly key: MoneyKey; sums: MoneySums }>();
   /** What the energy of each miner has cost. */
-  readonly #costs: Map<number, number>;
+  #costs: Map<number, number>;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #failing = false;
@@ -65,7 +66,7 @@ export class Ledger {
 
   constructor(options: LedgerOptions) {
     this.#options = options;
-    this.#costs = options.days.costs(options.currency);
+    this.#costs = options.days.costs(options.rates.currency);
     this.#timer = setInterval(() => void this.#turn(), writeIntervalMs);
     this.#timer.unref();
   }
@@ -93,7 +94,8 @@ export class Ledger {
 
   /** What these miners have earned and cost on a local date so far; null if nothing was counted. */
   sumsOf(minerIds: ReadonlySet<number>, date: string): MoneySums | null {
-    const { days, currency } = this.#options;
+    const { days, rates } = this.#options;
+    const { currency } = rates;
     const stored = days.ofMiners(date, minerIds, currency);
     const unsaved = [...this.#unsaved.values()].flatMap(({ key, sums }) =>
       key.date === date && key.currency === currency && minerIds.has(key.minerId) ? [sums] : [],
@@ -114,10 +116,16 @@ export class Ledger {
     if (this.#unsaved.size === 0) return;
     this.#options.days.add([...this.#unsaved.values()].map(({ key, sums }) => [key, sums] as const));
     this.#unsaved = new Map();
-    const { localTime, now, keepDays, days } = this.#options;
-    const oldest = localTime(now() - keepDays * dayMs).date;
+    const { localTime, now, settings, days } = this.#options;
+    const oldest = localTime(now() - settings.history.hourly * dayMs).date;
     if (oldest !== this.#prunedOn) days.prune(oldest);
     this.#prunedOn = oldest;
+  }
+
+  /** Counts in another currency from now on. */
+  takeCurrency(): void {
+    this.#try();
+    this.#costs = this.#options.days.costs(this.#options.rates.currency);
   }
 
   close(): void {
@@ -135,7 +143,8 @@ export class Ledger {
   }
 
   #add(minerId: number, span: { from: number; to: number }, date: string, before: MoneyRead, read: MoneyRead): void {
-    const { currency, tariffOf, btc } = this.#options;
+    const { rates, tariffOf, btc } = this.#options;
+    const { currency } = rates;
     const whole = read.at - before.at;
     const share = (span.to - span.from) / whole;
     const seconds = (span.to - span.from) / 1000;

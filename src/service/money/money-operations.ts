@@ -9,6 +9,7 @@ import { costs, type ReadShares } from "../users/read-shares.ts";
 import type { Coins } from "./coins.ts";
 import { addedSums } from "./ledger.ts";
 import type { LocalClock } from "./local-time.ts";
+import type { Rates } from "./rates.ts";
 import type { Tariff } from "./tariff.ts";
 import type { Tariffs } from "./tariffs.ts";
 
@@ -21,7 +22,7 @@ export interface MoneyContext {
   readonly tariffs: Tariffs;
   readonly accessBook: AccessBook;
   readonly shares: ReadShares;
-  readonly currency: string;
+  readonly rates: Pick<Rates, "currency">;
   readonly localTime: LocalClock;
   readonly now: () => number;
   /** The name of a miner; undefined if it has been removed. */
@@ -39,7 +40,8 @@ const mostRows = 10_000;
 /** GET /api/money and GET /api/prices. */
 export const moneyOperations = (context: MoneyContext): Pick<MiningService, "getMoney" | "getPrices"> => ({
   getMoney: async (input, caller) => {
-    const { days, save, accessBook, shares, currency } = context;
+    const { days, save, accessBook, shares, rates } = context;
+    const { currency } = rates;
     const access = accessBook.of(caller);
     shares.take(caller, costs.look);
     const { by, of, from, to } = spanOf(input, context);
@@ -74,7 +76,7 @@ export const moneyOperations = (context: MoneyContext): Pick<MiningService, "get
   },
 
   getPrices: async ({ miner, group, from, to }, caller) => {
-    const { tariffs, accessBook, currency, now, idOf, store } = context;
+    const { tariffs, accessBook, rates, now, idOf, store } = context;
     const access = accessBook.of(caller);
     const time = now();
     const span = { from: from ?? time, to: to ?? (from ?? time) + usualCurveMs };
@@ -91,7 +93,7 @@ export const moneyOperations = (context: MoneyContext): Pick<MiningService, "get
     const curve = tariff?.curve ?? null;
     const at = curve?.at ?? null;
     return {
-      currency,
+      currency: rates.currency,
       source: curve?.source ?? null,
       at: at === null ? null : new Date(at).toISOString(),
       age: at === null ? null : Math.max(0, Math.round((time - at) / 1000)),

@@ -1,13 +1,21 @@
 import type { Config } from "../../config/schema.ts";
 import type { Store } from "../../store/index.ts";
+import type { SettingsPart } from "../settings/live-settings.ts";
 import type { Prices, PricesFor } from "./earnings.ts";
 import type { Rates } from "./rates.ts";
 import type { Tariff } from "./tariff.ts";
 import { Tariffs } from "./tariffs.ts";
 
 /** Exchange rates, tariffs, and the prices that follow from them now. */
-export function pricing(config: Config, store: Store, rates: Rates, now: () => number) {
-  const tariffs = new Tariffs(config, store, (currency) => rates.of(currency));
+export function pricing(
+  declared: Pick<Config, "groups" | "miners">,
+  part: SettingsPart<"electricity" | "display">,
+  store: Store,
+  rates: Rates,
+  now: () => number,
+) {
+  const tariffs = new Tariffs({ declared, settings: part.now, store, rateOf: (currency) => rates.of(currency) });
+  part.onChange(() => tariffs.renew());
   const pricesWith = (tariff: Tariff | undefined): Prices => ({
     currency: rates.currency,
     btc: rates.btc?.value,

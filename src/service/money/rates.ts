@@ -11,15 +11,27 @@ export interface HandRates {
   readonly currencies: Readonly<Record<string, number>>;
 }
 
+/** Read anew for every rate, since they may change. */
+export interface RateSettings {
+  readonly display: { readonly currency: string };
+  readonly rates: HandRates;
+}
+
 /** Exchange rates into the display currency: those of the configuration, else those of the market sources. */
 export class Rates {
-  readonly currency: string;
-  readonly #hand: HandRates;
+  readonly #settings: RateSettings;
   #market: ReadonlyMap<string, BtcPrice> = new Map();
 
-  constructor(currency: string, hand: HandRates) {
-    this.currency = currency;
-    this.#hand = hand;
+  constructor(settings: RateSettings) {
+    this.#settings = settings;
+  }
+
+  get currency(): string {
+    return this.#settings.display.currency;
+  }
+
+  get #hand(): HandRates {
+    return this.#settings.rates;
   }
 
   /** Takes prices of a BTC by currency. */

@@ -3,6 +3,7 @@ import type { Config, GroupSettings } from "../../config/schema.ts";
 import { formatAddress, parseAddress } from "../../link/address.ts";
 import type { Store } from "../../store/index.ts";
 import { walkGroups } from "../nested-groups.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { PriceCurve, type Tariff, tariffOf } from "./tariff.ts";
 
 /** A source of prices that the configuration names, and where its prices go. */
@@ -11,30 +12,44 @@ export interface PriceFeed {
   readonly curve: PriceCurve;
 }
 
+export interface TariffsContext {
+  /** Groups and miners of the configuration file. */
+  readonly declared: Pick<Config, "groups" | "miners">;
+  readonly settings: Sections<"electricity" | "display">;
+  readonly store: Pick<Store, "miners" | "groups">;
+  /** Money of the display currency per unit of another; null if it is unknown. */
+  readonly rateOf: (currency: string) => number | null;
+}
+
 /** The electricity price of each miner: its own, else that of the innermost group that has one, else the general one. */
 export class Tariffs {
-  readonly #store: Pick<Store, "miners" | "groups">;
-  readonly #general: Tariff | undefined;
+  readonly #context: TariffsContext;
+  #general: Tariff | undefined;
   /** By the key that the store keeps a group of the file under. */
   readonly #ofGroups = new Map<string, Tariff>();
   /** By canonical address, which identifies a miner of the file. */
   readonly #ofMiners = new Map<string, Tariff>();
   readonly #feeds = new Map<string, PriceFeed>();
 
-  constructor(
-    config: Pick<Config, "electricity" | "groups" | "miners" | "display">,
-    store: Pick<Store, "miners" | "groups">,
-    rateOf: (currency: string) => number | null,
-  ) {
-    this.#store = store;
-    const context = { timeZone: config.display.timeZone, rateOf, curveOf: this.#curveOf };
-    const tariff = (settings: ElectricitySettings | undefined) => settings && tariffOf(settings, context);
-    this.#general = tariff(config.electricity);
-    for (const { group, above } of walkGroups<GroupSettings>(config.groups)) {
+  constructor(context: TariffsContext) {
+    this.#context = context;
+    this.renew();
+  }
+
+  /** Takes the prices of the settings; a source that stays keeps its prices. */
+  renew(): void {
+    const { declared, settings, rateOf } = this.#context;
+    const before = new Map(this.#feeds);
+    for (const map of [this.#ofGroups, this.#ofMiners, this.#feeds]) map.clear();
+    const curveOf = (source: PriceSourceSettings): PriceCurve => this.#curveOf(source, before);
+    const context = { timeZone: settings.display.timeZone, rateOf, curveOf };
+    const tariff = (own: ElectricitySettings | undefined) => own && tariffOf(own, context);
+    this.#general = tariff(settings.electricity);
+    for (const { group, above } of walkGroups<GroupSettings>(declared.groups)) {
       const own = tariff(group.electricity);
       if (own !== undefined) this.#ofGroups.set(JSON.stringify([...above, group].map(({ name }) => name)), own);
     }
-    for (const { address, electricity } of config.miners) {
+    for (const { address, electricity } of declared.miners) {
       const own = tariff(electricity);
       if (own !== undefined) this.#ofMiners.set(formatAddress(parseAddress(address)), own);
     }
@@ -48,14 +63,14 @@ export class Tariffs {
   /** Undefined if no price is set for it. */
   ofMiner(minerId: number): Tariff | undefined {
     if (this.#ofMiners.size === 0 && this.#ofGroups.size === 0) return this.#general;
-    const miner = this.#store.miners.get(minerId);
+    const miner = this.#context.store.miners.get(minerId);
     const own = miner?.owner === "file" ? this.#ofMiners.get(miner.address) : undefined;
     return own ?? this.ofGroup(miner?.groupId ?? 0);
   }
 
   /** The general one for 0. */
   ofGroup(groupId: number): Tariff | undefined {
-    const { groups } = this.#store;
+    const { groups } = this.#context.store;
     const seen = new Set<number>();
     for (let group = groups.get(groupId); group !== undefined && !seen.has(group.id); ) {
       seen.add(group.id);
@@ -84,14 +99,17 @@ export class Tariffs {
   }
 
   /** Groups and miners with the same source share its prices. */
-  readonly #curveOf = (settings: PriceSourceSettings): PriceCurve => {
+  #curveOf(settings: PriceSourceSettings, before: ReadonlyMap<string, PriceFeed>): PriceCurve {
     const key = JSON.stringify(settings);
-    const known = this.#feeds.get(key);
-    if (known !== undefined) return known.curve;
+    const known = this.#feeds.get(key) ?? before.get(key);
+    if (known !== undefined) {
+      this.#feeds.set(key, known);
+      return known.curve;
+    }
     const curve = new PriceCurve(settings.topic ?? (settings.url === undefined ? settings.type : hostOf(settings.url)));
     this.#feeds.set(key, { settings, curve });
     return curve;
-  };
+  }
 }
 
 const hostOf = (url: string): string => new URL(url).host;

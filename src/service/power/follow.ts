@@ -36,19 +36,32 @@ export class Follow {
   readonly #rigs: LoopRigs;
   readonly #context: LoopContext;
   readonly #surplus: SourceValue;
-  readonly #closing: AbortSignal;
+  readonly #closing = new AbortController();
   /** Since the last change of a rig. */
   #samples: readonly Sample[] = [];
   #setAt = Number.NEGATIVE_INFINITY;
   /** Without the rigs. */
   #available: Sample | null = null;
 
-  constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
+  constructor(settings: FollowSettings, rigs: LoopRigs, context: LoopContext) {
     this.settings = settings;
     this.#rigs = rigs;
     this.#context = context;
+    const { signal: closing } = this.#closing;
     this.#surplus = new SourceValue(settings.surplus, surplus, { ...context, takesRetained: false, closing });
-    this.#closing = closing;
+  }
+
+  /** Goes on where the loop of this name was before its settings changed. */
+  resume(before: Follow): void {
+    this.#surplus.resume(before.#surplus);
+    if (before.settings.measures !== this.settings.measures) return;
+    this.#samples = before.#samples;
+    this.#setAt = before.#setAt;
+    this.#available = before.#available;
+  }
+
+  close(): void {
+    this.#closing.abort();
   }
 
   /** Null if it is unknown or too old. */
@@ -92,7 +105,7 @@ export class Follow {
   async turn(entries: readonly Entry[]): Promise<void> {
     await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
-    if (this.#closing.aborted) return;
+    if (this.#closing.signal.aborted) return;
     if (last !== null || isOld) this.#surplus.notifyAge(this.#context.notices, this.settings.name, ageMessages);
     const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
     const { limit } = this;

@@ -33,19 +33,28 @@ export class Heating {
   readonly #rigs: LoopRigs;
   readonly #context: LoopContext;
   readonly #room: SourceValue;
-  readonly #closing: AbortSignal;
+  readonly #closing = new AbortController();
   #demand: number | null = null;
 
-  constructor(settings: HeatingSettings, rigs: LoopRigs, context: LoopContext, closing: AbortSignal) {
+  constructor(settings: HeatingSettings, rigs: LoopRigs, context: LoopContext) {
     this.settings = settings;
     this.#rigs = rigs;
     this.#context = context;
     this.#room = new SourceValue(settings.roomTemperature, roomTemperature, {
       ...context,
       takesRetained: true,
-      closing,
+      closing: this.#closing.signal,
     });
-    this.#closing = closing;
+  }
+
+  /** Goes on where the loop of this name was before its settings changed. */
+  resume(before: Heating): void {
+    this.#room.resume(before.#room);
+    this.#demand = before.#demand;
+  }
+
+  close(): void {
+    this.#closing.abort();
   }
 
   /** Of its row in the store. */
@@ -95,7 +104,7 @@ export class Heating {
     await Promise.all([this.#room.poll(), this.#context.holds.load(entries)]);
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
-    if (this.#closing.aborted || (last === null && !isOld)) return;
+    if (this.#closing.signal.aborted || (last === null && !isOld)) return;
     this.#room.notifyAge(this.#context.notices, this.settings.name, ageMessages);
     const { name, hysteresis } = this.settings;
     const rigs = await this.#rigs.followers(name, entries, setAt ?? undefined);

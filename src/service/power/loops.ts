@@ -1,4 +1,4 @@
-import type { FollowSettings, HeatingSettings } from "../../config/loops.ts";
+import { isDeepStrictEqual } from "node:util";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { StoredCommand } from "../../store/index.ts";
 import type { Action, ActionLoops } from "../commands/actions.ts";
@@ -6,6 +6,7 @@ import { enabled } from "../crud.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import { withInnerGroups } from "../nested-groups.ts";
 import type { Repeat } from "../repeat.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
 import { Follow } from "./follow.ts";
 import { type Follower, share } from "./follow-law.ts";
@@ -17,8 +18,7 @@ import { maximumActorFor } from "./precedence.ts";
 import { type Room, RoomBook } from "./room-book.ts";
 
 export interface LoopsOptions extends Omit<LoopContext, "rooms"> {
-  readonly heating: readonly HeatingSettings[];
-  readonly follow: readonly FollowSettings[];
+  readonly settings: Sections<"heating" | "follow">;
   readonly repeat: Repeat;
 }
 
@@ -32,8 +32,8 @@ export class Loops implements ActionLoops {
   readonly #options: LoopsOptions;
   readonly #rigs: LoopRigs;
   readonly rooms: RoomBook;
-  readonly #closing = new AbortController();
-  readonly #all: readonly Loop[];
+  readonly #context: LoopContext;
+  #all: readonly Loop[] = [];
   readonly #turning = new Map<Loop, Promise<void>>();
   #members: ReadonlyMap<Loop, readonly Entry[]> = new Map();
   #loopOf: ReadonlyMap<number, Loop> = new Map();
@@ -44,12 +44,44 @@ export class Loops implements ActionLoops {
   constructor(options: LoopsOptions) {
     this.#options = options;
     this.rooms = new RoomBook(options);
-    const context = { ...options, rooms: this.rooms };
-    this.#rigs = new LoopRigs(context);
-    const { signal } = this.#closing;
-    this.#all = [
-      ...options.heating.map((settings) => new Heating(settings, this.#rigs, context, signal)),
-      ...options.follow.map((settings) => new Follow(settings, this.#rigs, context, signal)),
+    this.#context = { ...options, rooms: this.rooms };
+    this.#rigs = new LoopRigs(this.#context);
+    this.#all = this.#opened();
+  }
+
+  /** Takes other settings: a loop whose settings stay goes on as it is, one that has gone leaves its rigs as they are. */
+  async renew(): Promise<void> {
+    const before = this.#all;
+    this.#all = this.#opened();
+    const ended = before.filter((loop) => !this.#all.includes(loop));
+    for (const loop of ended) {
+      loop.close();
+      const { name } = loop.settings;
+      if (!this.#all.some(({ settings }) => settings.name === name))
+        this.#options.notices.close(`source:${name}`, `${name} was removed`);
+    }
+    await Promise.all(ended.map((loop) => this.#turning.get(loop)));
+    this.#assign();
+    for (const loop of this.#all) this.#publish(loop);
+  }
+
+  #opened(): Loop[] {
+    const { heating, follow } = this.#options.settings;
+    return [
+      ...heating.map((settings) => {
+        const before = this.#all.find((loop) => loop instanceof Heating && loop.settings.name === settings.name);
+        if (before !== undefined && isDeepStrictEqual(before.settings, settings)) return before;
+        const loop = new Heating(settings, this.#rigs, this.#context);
+        if (before instanceof Heating) loop.resume(before);
+        return loop;
+      }),
+      ...follow.map((settings) => {
+        const before = this.#all.find((loop) => loop instanceof Follow && loop.settings.name === settings.name);
+        if (before !== undefined && isDeepStrictEqual(before.settings, settings)) return before;
+        const loop = new Follow(settings, this.#rigs, this.#context);
+        if (before instanceof Follow) loop.resume(before);
+        return loop;
+      }),
     ];
   }
 
@@ -158,7 +190,7 @@ export class Loops implements ActionLoops {
   /** Ends all turns; the executor ends commands under way. */
   async close(): Promise<void> {
     this.#stop();
-    this.#closing.abort();
+    for (const loop of this.#all) loop.close();
     this.#rigs.close();
     await this.settled();
   }
@@ -204,7 +236,9 @@ export class Loops implements ActionLoops {
 
   #inGroup(name: string, entries: readonly Entry[]): Entry[] {
     const groups = enabled(this.#options.store.groups);
-    const named = groups.flatMap((group) => (group.owner === "file" && group.name === name ? [group.id] : []));
+    const called = groups.filter((group) => group.name === name);
+    const ofFile = called.filter(({ owner }) => owner === "file");
+    const named = (ofFile.length > 0 ? ofFile : called).map(({ id }) => id);
     const ids = withInnerGroups(named, groups);
     return entries.filter(({ facts }) => ids.has(facts.groupId));
   }

@@ -4,6 +4,7 @@ import type { MoneySums } from "../../store/index.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { LocalClock } from "../money/local-time.ts";
+import type { Rates } from "../money/rates.ts";
 import { Follow } from "./follow.ts";
 import type { Follower } from "./follow-law.ts";
 import { Heating } from "./heating.ts";
@@ -22,7 +23,7 @@ export interface RoomContext {
   /** Of these miners together on a local date; null if nothing was counted. */
   readonly sumsOf: (minerIds: readonly number[], date: string) => MoneySums | null;
   readonly localTime: LocalClock;
-  readonly currency: string;
+  readonly rates: Pick<Rates, "currency">;
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -163,7 +164,7 @@ function holderOf({ loop }: Room, entries: readonly Entry[], { loops, power }: R
   return null;
 }
 
-function today(minerIds: readonly number[], { sumsOf, localTime, currency, now }: RoomContext): ShownRoom["today"] {
+function today(minerIds: readonly number[], { sumsOf, localTime, rates, now }: RoomContext): ShownRoom["today"] {
   const { date } = localTime(now());
   const sums = sumsOf(minerIds, date);
   const { energy = null, cost = null, revenue = null, profit = null } = sums ?? {};
@@ -173,7 +174,7 @@ function today(minerIds: readonly number[], { sumsOf, localTime, currency, now }
     cost,
     revenue,
     profit,
-    currency,
+    currency: rates.currency,
     incomplete: sums !== null && (sums.uncosted > 0 || sums.unearned > 0),
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SourceSettings } from "../../config/loops.ts";
 import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
@@ -41,6 +42,15 @@ export class SourceValue {
     this.#context = context;
     this.#since = context.now();
     if (settings.topic !== undefined) this.#subscribe(settings.topic);
+  }
+
+  /** Goes on with the value of the same source under other settings of its loop. */
+  resume(before: SourceValue): void {
+    if (!isDeepStrictEqual(before.#settings, this.#settings)) return;
+    this.#last = before.#last;
+    this.#polledAt = before.#polledAt;
+    this.#problem = before.#problem;
+    this.#isReportedOld = before.#isReportedOld;
   }
 
   /** Null before the first; `at` in epoch ms. */

@@ -35,18 +35,23 @@ export type RunsRoom = ReturnType<typeof openAutomation>;
 
 /** Runs of steps: bulk actions, templates, and what rules and schedules do. */
 export function openAutomation(core: Core, rooms: AutomationRooms) {
-  const { config, store, log, now, format, accessBook, book, coins, shares, agents, channels, messages } = core;
+  const { store, log, now, format, accessBook, book, coins, shares, agents, channels, messages } = core;
   const { registry, notices, managed, usable } = rooms.miners;
   const { executor, stepsOf, holds } = rooms.commands;
   const { webTargets } = rooms.notifications;
+  const settings = core.settings.part("limits of steps", ["automation"]).now;
   const targets = new StepTargets({ store, accessBook, book, usable });
   const lostTargets = new LostTargets({ store, accessBook, targets, channels, notices });
   const limits: StepLimits = {
     ...channelLimits(channels),
     ownTopics: core.ownTopics,
-    programs: config.automation.programs,
+    get programs() {
+      return settings.automation.programs;
+    },
     hasMessages: messages !== null,
-    webhookHosts: config.automation.webhookHosts,
+    get webhookHosts() {
+      return settings.automation.webhookHosts;
+    },
     webTargets,
   };
   const runner = new StepRunner({

@@ -6,9 +6,10 @@ import type { Miners } from "./miners.ts";
 
 /** Searches for rigs. */
 export function openDiscovery(core: Core, { registry, notices, operations }: Miners) {
-  const { options, config, log, now, accessBook } = core;
+  const { options, log, now, accessBook } = core;
+  const settings = core.settings.part("search for rigs", ["scan"]);
   const discoveries = new Discoveries({
-    settings: config.scan,
+    settings: settings.now,
     accessBook,
     rigs: () => registry.fleet.all(),
     add: (address) => operations.addMiner({ address }, { actor: "service" }),
@@ -17,6 +18,7 @@ export function openDiscovery(core: Core, { registry, notices, operations }: Min
     now,
     log,
   });
+  settings.onChange(() => discoveries.renew());
   return {
     operations: {
       startDiscovery: discoveries.startDiscovery,

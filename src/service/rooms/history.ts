@@ -8,11 +8,10 @@ import type { Miners } from "./miners.ts";
 
 /** What was measured, of each miner and of the farm. */
 export function openHistory(core: Core, { registry }: Miners) {
-  const { options, config, store, log, now, accessBook, shares, coins, records } = core;
-  const { currency } = core.rates;
-  const { history } = config;
+  const { options, store, log, now, accessBook, shares, coins, records, rates } = core;
+  const settings = core.settings.part("the farm's history", ["history"]).now;
   const { demoStore } = records;
-  const farm = new FarmRecorder({ registry, store, log, now, currency, history, demoStore });
+  const farm = new FarmRecorder({ registry, store, log, now, rates, settings, demoStore });
   let stop = (): void => undefined;
   return {
     operations: {
@@ -27,8 +26,8 @@ export function openHistory(core: Core, { registry }: Miners) {
         accessBook,
         shares,
         now,
-        currency,
-        history,
+        rates,
+        settings,
         demoStore,
         algorithmId: (name) => coins.algorithm(name)?.id,
       }),

@@ -5,7 +5,8 @@ import { addedSums, Ledger } from "../money/ledger.ts";
 
 /** `takeRest` takes what was read since the reads that count. The earnings of demo miners are not stored. */
 export function openLedgers(core: Core, takeRest: (closing: AbortSignal) => Promise<void>) {
-  const { config, store, now, log, rates, tariffs, localTime } = core;
+  const { store, now, log, rates, tariffs, localTime } = core;
+  const settings = core.settings.part("money by day", ["history", "display"]);
   const { demoStore } = core.records;
   const open = ({ moneyDays: days }: Store): Ledger =>
     new Ledger({
@@ -14,12 +15,16 @@ export function openLedgers(core: Core, takeRest: (closing: AbortSignal) => Prom
       localTime,
       now,
       log,
-      currency: rates.currency,
-      keepDays: config.history.hourly,
+      rates,
+      settings: settings.now,
       tariffOf: (minerId) => tariffs.ofMiner(minerId),
       btc: () => rates.btc?.value,
     });
   const [own, demo] = [open(store), open(demoStore)];
+  settings.onChange(({ display }, before) => {
+    if (display.currency === before.display.currency) return;
+    for (const ledger of [own, demo]) ledger.takeCurrency();
+  });
   return {
     of: (minerId: number): Ledger => (isDemo(minerId) ? demo : own),
     /** Of these miners together on a local date; null if nothing was counted. */

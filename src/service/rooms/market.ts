@@ -9,9 +9,11 @@ import type { ServiceRoom } from "../room.ts";
 
 /** What the sources outside say. Miners show its figures, so they open it before they are known themselves. */
 export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">, registry: () => MinerRegistry) {
-  const { config, store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
-  const closing = new AbortController();
-  const market: Market = new Market(config, {
+  const { declared, store, log, now, coins, rates, tariffs, book, messages, repeat } = core;
+  const settings = core.settings.part("sources outside", ["market", "electricity", "display"]);
+  let closing = new AbortController();
+  let stop = (): void => undefined;
+  const context = () => ({
     coins,
     rates,
     tariffs,
@@ -24,15 +26,23 @@ export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">,
     activePools: () => activePools(registry()),
     isDemo: () => registry().isDemoOnly,
     changed: () => registry().changeAll(),
-    warn: (title, message) => notices.setWarning(title, message),
+    warn: (title: string, message: string | null) => notices.setWarning(title, message),
   });
-  let stop = (): void => undefined;
+  let market = new Market(settings.now.market, declared.pools, context());
+  const start = (): void => {
+    if (market.isUsed) stop = repeat(() => market.turn(), marketTurnMs);
+  };
+  settings.onChange(() => {
+    stop();
+    closing.abort();
+    closing = new AbortController();
+    market = new Market(settings.now.market, declared.pools, context());
+    start();
+  });
   return {
     poolViewOf: (pool: Pick<PoolReading, "url" | "worker">) => market.poolViews.of(pool),
-    operations: marketOperations(market, coins, rates, now),
-    start: (): void => {
-      if (market.isUsed) stop = repeat(() => market.turn(), marketTurnMs);
-    },
+    operations: marketOperations(() => market, coins, rates, now),
+    start,
     close: (): void => {
       stop();
       closing.abort();

@@ -26,26 +26,30 @@ export type Miners = ReturnType<typeof openMiners>;
  * turn, which they look up when something happens.
  */
 export function openMiners(core: Core) {
-  const { options, config, store, log, now, format, prices, coins, book, accessBook, events, agents, records } = core;
+  const { options, settings, store, log, now, format, prices, coins, book, accessBook, events, agents, records } = core;
   const notices = openNotices(core, () => registry);
-  const managed = new ManagedMiners({
+  const cards = settings.part("managed programs", ["gpuSettings"]);
+  const managed: ManagedMiners = new ManagedMiners({
     store,
     agents,
     coins,
     notices,
     log,
     benchmarks: core.benchmarks,
-    gpuSettings: config.gpuSettings,
+    settings: cards.now,
     registry: () => registry,
   });
+  cards.onChange(() => managed.syncAll());
   const market = openMarket(core, notices, () => registry);
   const ledgers = openLedgers(core, (signal) => registry.readings.countMoney(signal));
+  const limits = settings.part("limits of power", ["power"]).now;
   const power = new PowerTargets({
     memoriesOf: (id) => (isDemo(id) ? records.demoStore : store).power,
     now,
-    rulesOf: (id, ofLoop) => powerRules({ ...config.power, ...ofLoop }, store.miners.get(id)?.power),
+    rulesOf: (id, ofLoop) => powerRules({ ...limits.power, ...ofLoop }, store.miners.get(id)?.power),
     nameplateOf: (id) => store.miners.get(id)?.powerNameplate ?? null,
   });
+  const shown = settings.part("miners", ["poll", "display", "electricity", "rates", "market"]);
   const registry: MinerRegistry = new MinerRegistry({
     store,
     events,
@@ -57,8 +61,7 @@ export function openMiners(core: Core) {
     demoStore: records.demoStore,
     recorderOf: records.recorderOf,
     singleEvents: eventLimits.lag / 2,
-    poll: config.poll,
-    groups: config.display.groups,
+    settings: shown.now,
     ownTopics: core.ownTopics,
     monotonicNow: options.monotonicNow,
     messages: core.messages,
@@ -73,6 +76,12 @@ export function openMiners(core: Core) {
       costOf: (id) => rounded(ledgers.of(id).costOf(id)),
       poolViewOf: market.poolViewOf,
     },
+  });
+  shown.onChange(({ poll }, before) => {
+    if (poll.interval !== before.poll.interval) registry.pace();
+    registry.arrange();
+    registry.changeAll();
+    events.changed();
   });
   const usable = new UsableLists({ store, accessBook, book, registry });
   const context = minerContext(core, registry, usable);
@@ -162,7 +171,7 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
 
 /** What the operations on miners take. */
 function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists): MinerContext {
-  const { options, config, store, log, format, accessBook, book, shares, metaData, ownTopics } = core;
+  const { options, settings, store, log, format, accessBook, book, shares, metaData, ownTopics } = core;
   return {
     registry,
     store,
@@ -173,7 +182,7 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
     shares,
     ownTopics,
     totals: cachedTotals(registry),
-    makersLogins: config.poll.makersLogins,
+    settings: settings.part("tests of logins", ["poll"]).now,
     manualRules: (access) => usable.manualRules(access),
     addReal: async (add) => {
       const isFirst = registry.isDemoOnly;

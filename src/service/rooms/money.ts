@@ -40,7 +40,7 @@ export function openMoney(core: Core, { registry, managed, ledgers, power }: Min
         days: store.moneyDays,
         save: ledgers.save,
         tariffs,
-        currency: rates.currency,
+        rates,
         localTime,
         nameOf: (id) => registry.find(id)?.facts.name,
         idOf: (miner, caller) => registry.idFor(miner, accessBook.of(caller)),

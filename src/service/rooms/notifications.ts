@@ -11,15 +11,15 @@ export type Notifications = ReturnType<typeof openNotifications>;
 
 /** Lists notifications and tells channels of them. */
 export function openNotifications(core: Core, { registry, notices, managed }: Miners) {
-  const { options, config, store, log, now, format, accessBook, channels, hooks, repeat } = core;
+  const { options, store, log, now, format, accessBook, channels, hooks, repeat } = core;
   const webTargets = openWebTargets({
     devices: new KnownDevices({
       registry,
       managed,
-      broker: brokerPlace(config.mqtt),
+      broker: brokerPlace(core.settings.atStart("mqtt").mqtt),
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
     }),
-    isOwnAddress: isAddressOf(config.http, options.ownPort),
+    isOwnAddress: isAddressOf(core.settings.atStart("http").http, options.ownPort),
     nameOf: (id) => registry.find(id)?.facts.name,
   });
   const outbox = new Outbox({
@@ -27,7 +27,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
     format,
     now,
     log,
-    timeZone: config.display.timeZone,
+    timeZone: core.settings.atStart("display").display.timeZone,
     targets: webTargets,
     groupsOf: (minerId) => groupNames(core, registry.noticeMiner(minerId)?.groupId),
   });

@@ -1,5 +1,6 @@
 import { loopAction } from "../commands/actions.ts";
 import type { Core } from "../core.ts";
+import { declareHeatings } from "../power/heating.ts";
 import { Loops } from "../power/loops.ts";
 import { roomOperations } from "../power/room-operations.ts";
 import type { ServiceRoom } from "../room.ts";
@@ -10,7 +11,8 @@ export type Power = ReturnType<typeof openPower>;
 
 /** The loops that control power, and the heated rooms of a house. */
 export function openPower(core: Core, miners: Miners, commands: Commands) {
-  const { config, store, log, now, accessBook, repeat, messages, rates, localTime } = core;
+  const { store, log, now, accessBook, repeat, messages, rates, localTime } = core;
+  const settings = core.settings.part("control loops", ["heating", "follow"]);
   const { registry, notices, power, ledgers } = miners;
   const { executor, holds, runOnRig } = commands;
   const loops = new Loops({
@@ -24,8 +26,11 @@ export function openPower(core: Core, miners: Miners, commands: Commands) {
     runOnRig,
     repeat,
     messages,
-    heating: config.heating,
-    follow: config.follow,
+    settings: settings.now,
+  });
+  settings.onChange(async ({ heating }) => {
+    await declareHeatings(heating, store);
+    await loops.renew();
   });
   const runOnLoop = loopAction(loops, executor);
   executor.watch((command) => loops.onCommand(command));
@@ -39,7 +44,7 @@ export function openPower(core: Core, miners: Miners, commands: Commands) {
       runOnRig,
       runOnLoop,
       now,
-      currency: rates.currency,
+      rates,
       loops,
       power,
       holds,

@@ -21,7 +21,7 @@ const ruleTurnMs = 1_000;
 
 /** Rules, schedules and maintenance windows. */
 export function openRules(core: Core, miners: Miners, { economics }: { economics: Economics }, steps: RunsRoom) {
-  const { options, config, store, log, now, format, accessBook, records, hooks, channels, events } = core;
+  const { options, store, log, now, format, accessBook, records, hooks, channels, events } = core;
   const { registry, notices } = miners;
   const { jobNotices, targets, limits } = steps;
   const automation = new Automation({
@@ -40,8 +40,8 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
     messages: core.messages,
     each: (minerId, from, to, take) => records.recorderOf(minerId).each(minerId, from, to, take),
     monotonicNow: core.monotonicNow,
-    zone: config.display.timeZone,
-    rawDays: config.history.raw,
+    zone: core.settings.atStart("display").display.timeZone,
+    settings: core.settings.part("trials of rules", ["history"]).now,
     off: options.withoutRules === true ? withoutRules : null,
     changed: (change, makerId) => events.rule(change, makerId),
   });
@@ -93,11 +93,12 @@ const ruleValues = ({ registry, managed }: Miners, economics: Economics): RuleVa
 });
 
 /** The current names that rules added over the API may refer to. */
-const ruleNames =
-  ({ config, messages, channels }: Core) =>
-  (access: Access) => ({
+function ruleNames({ declared, settings, messages, channels }: Core) {
+  const { now } = settings.part("checks of rules", ["automation"]);
+  return (access: Access) => ({
     channels: channels.usableBy(access),
-    hooks: new Set(config.hooks.map(({ name }) => name)),
+    hooks: new Set(declared.hooks.map(({ name }) => name)),
     hasMessages: messages !== null,
-    programs: config.automation.programs,
+    programs: now.automation.programs,
   });
+}

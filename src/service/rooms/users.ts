@@ -6,14 +6,15 @@ import { keyHolders, userOperations } from "../users/users.ts";
 import type { Miners } from "./miners.ts";
 
 /** Users, and what each may do. */
-export function openUsers({ config, store, accessBook, events }: Core, { registry, notices }: Miners) {
+export function openUsers({ settings, store, accessBook, events }: Core, { registry, notices }: Miners) {
   const report = (): void => reportDisabled(store, accessBook, (title, message) => notices.setWarning(title, message));
-  const context = { store, accessBook, display: config.display, isDemo: () => registry.isDemoOnly };
+  const display = settings.part("what pages know of the service", ["display"]).now;
+  const context = { store, accessBook, settings: display, isDemo: () => registry.isDemoOnly };
   return {
     operations: userOperations({
       store,
       accessBook,
-      serviceKey: config.http.key,
+      serviceKey: settings.atStart("http").http.key,
       changed: () => {
         events.changed();
         report();

@@ -1,20 +1,20 @@
-import type { DisplaySettings } from "../../config/schema.ts";
 import { operationNames } from "../../contract/operations.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { About } from "../../contract/session.ts";
 import type { Store } from "../../store/index.ts";
+import type { Sections } from "../settings/live-settings.ts";
 import { type AccessBook, mayCall } from "./access.ts";
 
 export interface AboutContext {
   readonly store: Store;
   readonly accessBook: AccessBook;
-  readonly display: DisplaySettings;
+  readonly settings: Sections<"display">;
   /** Whether there are only demo miners. */
   readonly isDemo: () => boolean;
 }
 
 /** The caller's rights, and what a page needs to know of the service. */
-export function aboutCaller({ store, accessBook, display, isDemo }: AboutContext, caller: Caller): About {
+export function aboutCaller({ store, accessBook, settings: { display }, isDemo }: AboutContext, caller: Caller): About {
   const access = accessBook.of(caller);
   const user = caller.userId === undefined ? undefined : store.users.get(caller.userId);
   const timeZone = display.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;

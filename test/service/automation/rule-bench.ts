@@ -173,7 +173,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
     },
     zone: options.zone ?? "UTC",
     changed: () => undefined,
-    rawDays: 2,
+    settings: { history: { raw: 2, hourly: 730 } },
     off: options.off ?? null,
     format: formatFor({ locale: "en-US", currency: "USD", timeZone: "UTC" }),
     log: pino({ level: "silent" }),

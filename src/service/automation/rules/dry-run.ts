@@ -5,6 +5,7 @@ import { conditionsIn } from "../../../contract/rule-conditions.ts";
 import type { TryReply } from "../../../contract/rules.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../fleet/state.ts";
 import type { TakeSample } from "../../../store/index.ts";
+import type { Sections } from "../../settings/live-settings.ts";
 import { compileConditions, type ExpressionNames } from "./compile.ts";
 import { dayMs, delaysOf, type LiveRule } from "./live-rule.ts";
 import { Past, PastExpression, type Sample } from "./past.ts";
@@ -30,7 +31,7 @@ export interface DryRunOptions {
   names: ExpressionNames["names"];
   readonly zone: string | undefined;
   /** Days for which every sample is kept. */
-  readonly rawDays: number;
+  readonly settings: Sections<"history">;
 }
 
 /** Tries rules over the stored history. It asks no source, no channel and no rig. */
@@ -57,7 +58,7 @@ export class DryRuns {
   async #run(live: LiveRule, minerIds: readonly number[], from: number, to: number): Promise<TryReply> {
     const rule = live.settings;
     const past = new Past(this.#options.zone);
-    const notes = notesOn(rule, to - from > this.#options.rawDays * dayMs);
+    const notes = notesOn(rule, to - from > this.#options.settings.history.raw * dayMs);
     const reply = { from: iso(from), to: iso(to), miners: minerIds.length, notes };
     const where =
       rule.when?.where === undefined ? null : new PastExpression(rule.when.where, this.#options.names, rule);

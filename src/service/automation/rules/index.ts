@@ -9,6 +9,7 @@ import type { Format } from "../../../units/format.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
 import type { MinerRegistry } from "../../miners/miner-registry.ts";
 import type { Notices } from "../../notifications/notices.ts";
+import type { Sections } from "../../settings/live-settings.ts";
 import type { AccessBook } from "../../users/access.ts";
 import type { JobNotices } from "../job-notices.ts";
 import type { Runs } from "../run-types.ts";
@@ -45,7 +46,7 @@ export interface RulesOptions {
   readonly monotonicNow: () => number;
   readonly zone: string | undefined;
   /** Days for which every sample is kept. */
-  readonly rawDays: number;
+  readonly settings: Sections<"history">;
   readonly format: Format;
   /** Why all rules and schedules are off; null if they are not. */
   readonly off: string | null;
@@ -166,7 +167,7 @@ export class Automation {
       names: expressionNames(naming),
       stateOf: (minerId): RigState | undefined => this.engine.entryOf(minerId)?.rig.state,
       zone,
-      rawDays: options.rawDays,
+      settings: options.settings,
     });
   }
 

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { Flag, parameter } from "./inputs.ts";
+
+/**
+ * Sections of the configuration that may be saved over the API: keys of the configuration file. Lists with resources of
+ * their own, such as groups, pools and rules, are not among them.
+ */
+export const settingsSections = [
+  ...(["display", "electricity", "rates", "market", "heating", "follow", "mqtt", "poll", "power", "scan"] as const),
+  ...(["history", "automation", "gpuSettings", "agent", "software", "http"] as const),
+] as const;
+export type SettingsSection = (typeof settingsSections)[number];
+
+export const isSettingsSection = (key: string): key is SettingsSection =>
+  settingsSections.some((section) => section === key);
+
+export const SectionName = z.enum(settingsSections);
+
+const anyJson = z.unknown();
+
+/** A section as GET /api/settings lists it. Secrets are `{"set": true}`. */
+export const SectionState = z.object({
+  key: SectionName,
+  owner: z
+    .enum(["file", "store", "default"])
+    .describe("file: the configuration file has this key; store: it was saved over the API; default: neither"),
+  line: z.int().nullable().describe("line in the configuration file; null if it is not there"),
+  value: anyJson.describe("as it was written, without secrets; null if it was not"),
+  effective: anyJson.describe("with defaults, without secrets; null = off"),
+  restart: z
+    .boolean()
+    .describe("whether the last change of it waits for a restart of the service, which then uses `effective`"),
+  revision: z.int().describe("counts the times that it was saved; a save that names an older one is refused"),
+  undoable: z.boolean().describe("whether POST /api/settings/{section}/undo brings back what was before the last save"),
+  problem: z.string().nullable().describe("why what was saved has no effect; null if it has"),
+});
+export type SectionState = z.infer<typeof SectionState>;
+
+export const SettingsList = z.object({ sections: z.array(SectionState) });
+export type SettingsList = z.infer<typeof SettingsList>;
+
+export const SaveSettingsBody = z.object({
+  value: anyJson.describe(
+    "the whole section, as in the configuration file. A secret that is left out, or sent as it was listed, stays; null removes it",
+  ),
+  revision: z.int().min(0).optional().describe("that of the section as the change began; absent = any"),
+});
+
+export const DryRunQuery = z.object({
+  dryRun: parameter(Flag, "true answers what would change, and changes nothing", true).optional(),
+});
+
+export const SettingsChange = z.object({
+  section: SectionState.describe("as it is after the change"),
+  changes: z.array(z.string()).describe("what differs from before, such as `poll.interval: 10 → 5`, without secrets"),
+  effects: z.array(z.string()).describe("what the change does, in sentences"),
+  saved: z.boolean().describe("false if dryRun was asked for, or nothing differs"),
+});
+export type SettingsChange = z.infer<typeof SettingsChange>;
+
+export const SettingsReload = z.object({
+  changed: z.array(z.string()).describe("keys of the configuration file whose values differ"),
+  message: z.string(),
+});
+export type SettingsReload = z.infer<typeof SettingsReload>;

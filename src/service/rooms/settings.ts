@@ -1,0 +1,20 @@
+import type { Core } from "../core.ts";
+import type { ServiceRoom } from "../room.ts";
+import { settingsOperations } from "../settings/operations.ts";
+import type { Commands } from "./commands.ts";
+
+/** The settings as people change them; every room follows those that it declares. */
+export const openSettings = (core: Core, { executor }: Commands) =>
+  ({
+    operations: settingsOperations({
+      book: core.settingsBook,
+      record: (what, caller, change) =>
+        executor.record(
+          { ...what, parameters: { ...what.parameters }, minerId: 0, minerName: "Settings" },
+          caller,
+          change,
+        ),
+      changed: (sections) => core.events.settings(sections),
+      restart: core.options.restart ?? null,
+    }),
+  }) satisfies ServiceRoom;

@@ -1,0 +1,87 @@
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { Caller, MiningService } from "../../contract/service.ts";
+import type { SettingsChange } from "../../contract/settings.ts";
+import { effectsOf } from "./effects.ts";
+import type { SettingsBook, SettingsPlan } from "./settings-book.ts";
+
+export interface SettingsContext {
+  readonly book: SettingsBook;
+  /** Makes a change and keeps it in the activity; `parameters` are without secrets. */
+  readonly record: (
+    what: { readonly action: string; readonly parameters: Readonly<Record<string, string>> },
+    caller: Caller,
+    change: () => Promise<string>,
+  ) => Promise<string>;
+  /** Tells other pages. */
+  readonly changed: (sections: readonly string[]) => void;
+  /** Starts everything anew in this process with the file as it is now; null where nothing can. */
+  readonly restart: (() => Promise<() => void>) | null;
+}
+
+type SettingsOperations = Pick<
+  MiningService,
+  "listSettings" | "saveSettings" | "resetSettings" | "undoSettings" | "reloadSettings"
+>;
+
+export function settingsOperations({ book, record, changed, restart }: SettingsContext): SettingsOperations {
+  /** One change after the other, so that each is checked against what the one before has left. */
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
+    const turn = last.then(change);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+
+  const carryOut = async (
+    plan: SettingsPlan,
+    action: string,
+    dryRun: boolean,
+    caller: Caller,
+  ): Promise<SettingsChange> => {
+    const { section, changes } = plan;
+    const effects = effectsOf(section, book.config, plan.config);
+    if (dryRun) return { section: book.state(section, plan.config), changes: [...changes], effects, saved: false };
+    const parameters = { section, changes: changes.join("; ").slice(0, longestChanges) };
+    await record({ action, parameters }, caller, async () => {
+      await book.apply(plan);
+      return changes.length === 0 ? "Saved; nothing differs" : `Saved: ${changes.length} changed`;
+    });
+    changed([section]);
+    return { section: book.state(section), changes: [...changes], effects, saved: true };
+  };
+
+  return {
+    listSettings: async () => ({ sections: book.list() }),
+    saveSettings: ({ section, value, revision, dryRun = false }, caller) =>
+      inTurn(() => carryOut(book.plan(section, value, revision), "save_settings", dryRun, caller)),
+    resetSettings: ({ section, dryRun = false }, caller) =>
+      inTurn(() => carryOut(book.planRemoval(section), "reset_settings", dryRun, caller)),
+    undoSettings: ({ section }, caller) =>
+      inTurn(() => carryOut(book.planUndo(section), "undo_settings", false, caller)),
+    reloadSettings: (_input, caller) =>
+      inTurn(async () => {
+        const { keys, isLive, apply } = await book.reread();
+        if (keys.length === 0) return { changed: [], message: "The configuration file says the same as before" };
+        const parameters = { changed: keys.join(", ").slice(0, longestChanges) };
+        const list = keys.join(", ");
+        if (!isLive && restart === null)
+          throw new RigbridgeError("not.possible", `These changes of the file need a restart of the service: ${list}`);
+        let message = `Changed: ${list}`;
+        await record({ action: "reload", parameters }, caller, async () => {
+          if (isLive || restart === null) await apply();
+          else {
+            const go = await restart();
+            // After the answer.
+            setTimeout(go, 100);
+            message = `Changed: ${list}; the service starts anew with them`;
+          }
+          return message;
+        });
+        changed(keys);
+        return { changed: [...keys], message };
+      }),
+  };
+}
+
+/** Characters of what the activity keeps of a change. */
+const longestChanges = 2_000;

@@ -1,0 +1,290 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "pino";
+import { type NamesOutside, pathText } from "../../config/cross-checks.ts";
+import { layered, mistakesWith, ownerOf, type SavedSections } from "../../config/layers.ts";
+import type { ConfigFile } from "../../config/read.ts";
+import { Config } from "../../config/schema.ts";
+import { invalidAll, RigbridgeError } from "../../contract/problems.ts";
+import { isRecord } from "../../contract/record.ts";
+import { markSecret, withoutSecrets, withSecretsOf } from "../../contract/secrets.ts";
+import {
+  isSettingsSection,
+  type SectionState,
+  type SettingsSection,
+  settingsSections,
+} from "../../contract/settings.ts";
+import type { Store, Stored, StoredSection } from "../../store/index.ts";
+import { enabled } from "../crud.ts";
+import { walkGroups } from "../nested-groups.ts";
+import { LiveSettings } from "./live-settings.ts";
+
+/** Where the configuration comes from. */
+export interface SettingsSource {
+  /** The configuration file, or in its place what a front end made. */
+  readonly base: SettingsBase;
+  /** Reads the file again. Throws `config.invalid` with every mistake. */
+  reread(): Promise<SettingsBase>;
+  /** Adds what folders and options of the command line decide. Throws if the configuration cannot be used so. */
+  finish(config: Config): Config;
+}
+
+export type SettingsBase = Pick<ConfigFile, "name" | "written" | "config" | "lineOf">;
+
+/** For a service whose configuration is not from a file. */
+export const sourceOf = (config: Config): SettingsSource => {
+  const base: SettingsBase = { name: "", written: {}, config, lineOf: () => null };
+  return { base, reread: async () => base, finish: (each) => each };
+};
+
+type SettingsStore = Pick<Store, "settings" | "groups" | "miners">;
+
+/** A change that was checked: what it leads to, and how it is stored. */
+export interface SettingsPlan {
+  readonly section: SettingsSection;
+  readonly config: Config;
+  /** What is saved; undefined = nothing, the section is back to its defaults. */
+  readonly value: unknown;
+  /** Paths whose values differ, with both values; without secrets. */
+  readonly changes: readonly string[];
+}
+
+/** The file as it was read again. */
+export interface Reread {
+  /** Keys whose values differ. */
+  readonly keys: readonly string[];
+  /** Whether all of them can be applied without a restart. */
+  readonly isLive: boolean;
+  apply(): Promise<void>;
+}
+
+/** Sections of the file and of the store as one configuration, in which each section has one owner. */
+export class SettingsBook {
+  readonly live: LiveSettings;
+  readonly #source: SettingsSource;
+  readonly #store: SettingsStore;
+  readonly #log: Logger;
+  #file: SettingsBase;
+  #problems: ReadonlyMap<SettingsSection, string> = new Map();
+
+  constructor(source: SettingsSource, store: SettingsStore, log: Logger) {
+    this.#source = source;
+    this.#store = store;
+    this.#log = log;
+    this.#file = source.base;
+    const { config, problems } = layered(this.#file, this.#saved(), this.#names());
+    this.#problems = problems;
+    this.live = new LiveSettings(source.finish(config));
+    this.#warn();
+  }
+
+  /** With defaults and options, as after a restart. */
+  get config(): Config {
+    return this.live.wanted;
+  }
+
+  list(): SectionState[] {
+    return settingsSections.map((section) => this.state(section));
+  }
+
+  state(section: SettingsSection, config = this.config): SectionState {
+    const saved = this.#saved();
+    const row = this.#row(section);
+    const owner = ownerOf(section, this.#file, saved);
+    const written = owner === "file" ? this.#file.written[section] : saved.get(section);
+    return {
+      key: section,
+      owner,
+      line: this.#file.lineOf(section),
+      value: shown(section, written),
+      effective: shown(section, config[section]),
+      restart: this.live.waits(section, config),
+      revision: row?.revision ?? 0,
+      undoable: owner !== "file" && row !== undefined && row.revision > 0,
+      problem: this.#problemOf(section, owner, saved),
+    };
+  }
+
+  /** What saving a section would lead to; Throws with every mistake. */
+  plan(section: SettingsSection, value: unknown, revision: number | undefined): SettingsPlan {
+    this.#refuseOfFile(section);
+    const saved = this.#saved();
+    const merged = withSecretsOf(Config.shape[section], value, this.#baseOf(section, saved));
+    if (revision !== undefined && revision !== (this.#row(section)?.revision ?? 0)) {
+      const differing = differences(section, saved.get(section), merged);
+      const list = differing.length === 0 ? "" : `: ${differing.join("; ")}`;
+      const message = `The section ${section} was saved by somebody else meanwhile; read it again. What is saved differs from what you send${list}`;
+      throw new RigbridgeError("settings.changed", message);
+    }
+    return this.#planOf(section, merged);
+  }
+
+  /** What removing what is saved of a section would lead to. */
+  planRemoval(section: SettingsSection): SettingsPlan {
+    this.#refuseOfFile(section);
+    return this.#planOf(section, undefined);
+  }
+
+  /** What undoing the last save would lead to. Throws `nothing.to.do`, and every mistake. */
+  planUndo(section: SettingsSection): SettingsPlan {
+    this.#refuseOfFile(section);
+    const row = this.#row(section);
+    if (row === undefined) throw new RigbridgeError("nothing.to.do", `The section ${section} was never saved`);
+    return this.#planOf(section, row.isSavedBefore ? row.before : undefined);
+  }
+
+  #planOf(section: SettingsSection, value: unknown): SettingsPlan {
+    const next = new Map(this.#saved());
+    if (value === undefined) next.delete(section);
+    else next.set(section, value);
+    const mistakes = mistakesWith(this.#file, next, this.#names());
+    if (mistakes.length > 0) throw invalidAll(mistakes.map(({ path, message }) => ({ path: pathText(path), message })));
+    const config = this.#source.finish(layered(this.#file, next, this.#names()).config);
+    return { section, config, value, changes: differences(section, this.config[section], config[section]) };
+  }
+
+  /** Saves the section and brings every part in line. If one cannot follow, nothing has changed. */
+  async apply({ section, config, value }: SettingsPlan): Promise<void> {
+    const row = this.#row(section);
+    await this.#save(section, row, value);
+    try {
+      await this.live.change(config);
+    } catch (error) {
+      if (row === undefined) await this.#save(section, this.#row(section), undefined);
+      else await this.#store.settings.change(row.id, row);
+      throw error;
+    }
+    this.#problems = layered(this.#file, this.#saved(), this.#names()).problems;
+  }
+
+  /** Reads the file again; `keys` are those whose values differ. Throws with every mistake, and nothing has changed. */
+  async reread(): Promise<Reread> {
+    const file = await this.#source.reread();
+    const names = new Set([...Object.keys(file.written), ...Object.keys(this.#file.written)]);
+    const keys = [...names].filter((key) => !isDeepStrictEqual(file.written[key], this.#file.written[key]));
+    const { config, problems } = layered(file, this.#saved(), this.#names(file));
+    const finished = this.#source.finish(config);
+    return {
+      keys,
+      isLive: keys.every((key) => isSettingsSection(key) && !this.live.waits(key, finished)),
+      apply: async () => {
+        await this.live.change(finished);
+        this.#file = file;
+        this.#problems = problems;
+        this.#warn();
+      },
+    };
+  }
+
+  /** What the store holds, with secrets. */
+  saved(): SavedSections {
+    return this.#saved();
+  }
+
+  #refuseOfFile(section: SettingsSection): void {
+    const line = this.#file.lineOf(section);
+    if (line === null) return;
+    const message = `${section} is declared by the configuration file (${this.#file.name}, line ${line}); change it there, or remove it there to change it here`;
+    throw new RigbridgeError("owned.by-file", message);
+  }
+
+  /** What secrets are kept from: what is saved, else what is in effect. */
+  #baseOf(section: SettingsSection, saved: SavedSections): unknown {
+    return saved.has(section) ? saved.get(section) : this.config[section];
+  }
+
+  async #save(section: SettingsSection, row: Stored<StoredSection> | undefined, value: unknown): Promise<void> {
+    const isSaved = value !== undefined;
+    const next = {
+      section,
+      value: asJson(value),
+      isSaved,
+      before: row?.value ?? null,
+      isSavedBefore: row?.isSaved ?? false,
+      revision: (row?.revision ?? 0) + 1,
+    };
+    if (row === undefined) await this.#store.settings.add(next);
+    else await this.#store.settings.change(row.id, next);
+  }
+
+  #row(section: SettingsSection): Stored<StoredSection> | undefined {
+    return this.#store.settings.all().find((row) => row.section === section);
+  }
+
+  #saved(): SavedSections {
+    return new Map(
+      this.#store.settings
+        .all()
+        .flatMap(({ section, value, isSaved }) => (isSaved && isSettingsSection(section) ? [[section, value]] : [])),
+    );
+  }
+
+  /** What may be named: by the file, and what was added over the API. Other rows are as the file was at the last start. */
+  #names(base = this.#file): NamesOutside {
+    const added = <T extends { owner: string }>(rows: readonly T[]): T[] =>
+      rows.filter(({ owner }) => owner === "store");
+    const groups = [...walkGroups(base.config.groups)].map(({ group }) => group);
+    const miners = [...base.config.miners, ...added(enabled(this.#store.miners))];
+    return {
+      groups: new Set([...groups, ...added(enabled(this.#store.groups))].map(({ name }) => name)),
+      miners: new Set(miners.flatMap(({ name, uid }) => [name, uid]).filter((each) => each != null)),
+    };
+  }
+
+  #problemOf(section: SettingsSection, owner: SectionState["owner"], saved: SavedSections): string | null {
+    if (owner !== "file" || !saved.has(section)) return this.#problems.get(section) ?? null;
+    return "what was saved here is kept aside, because the configuration file has this section; it counts again when the file has it no longer";
+  }
+
+  #warn(): void {
+    const saved = this.#saved();
+    for (const section of saved.keys()) {
+      const problem = this.#problemOf(section, ownerOf(section, this.#file, saved), saved);
+      if (problem !== null) this.#log.warn(`Settings of ${section} have no effect: ${problem}`);
+    }
+  }
+}
+
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value ?? null));
+
+/** Without secrets, as JSON has it. */
+const shown = (section: SettingsSection, value: unknown) =>
+  asJson(withoutSecrets(Config.shape[section], value, markSecret));
+
+/** The paths at which two values of a section differ, with what is there; secrets are only said to differ. */
+export function differences(section: SettingsSection, before: unknown, after: unknown): string[] {
+  const paths: string[] = [];
+  const walk = (one: unknown, other: unknown, path: readonly (string | number)[]): void => {
+    if (isDeepStrictEqual(one, other)) return;
+    const parts = [one, other];
+    if (parts.every(isRecord) || parts.every(Array.isArray)) {
+      const names = new Set(parts.flatMap((part) => Object.keys(part as object)));
+      for (const name of names) {
+        const key = Array.isArray(one) ? Number(name) : name;
+        walk(Reflect.get(one as object, name), Reflect.get(other as object, name), [...path, key]);
+      }
+    } else paths.push(`${pathText(path)}: ${text(one)} → ${text(other)}`);
+  };
+  const secretPaths = secretsThatDiffer(section, before, after);
+  walk(shown(section, before), shown(section, after), [section]);
+  return [...paths, ...secretPaths];
+}
+
+/** Marks hide what differs. */
+function secretsThatDiffer(section: SettingsSection, before: unknown, after: unknown): string[] {
+  const secretsOf = (value: unknown): string[] => {
+    const found: string[] = [];
+    withoutSecrets(Config.shape[section], value, (secret) => {
+      found.push(JSON.stringify(secret));
+      return "";
+    });
+    return found;
+  };
+  return isDeepStrictEqual(secretsOf(before), secretsOf(after)) ? [] : [`${section}: secrets differ`];
+}
+
+const longestText = 80;
+
+const text = (value: unknown): string => {
+  const json = value === undefined || value === null ? "nothing" : JSON.stringify(value);
+  return json.length > longestText ? `${json.slice(0, longestText)}…` : json;
+};

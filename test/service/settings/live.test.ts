@@ -1,0 +1,101 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { until } from "../../until.ts";
+import { closeBenches, openBench } from "../bench.ts";
+import { closeLoopBenches, openLoopBench } from "../loop-bench.ts";
+import { admin } from "./settings-bench.ts";
+
+afterEach(async () => {
+  await closeBenches();
+  await closeLoopBenches();
+});
+
+const axeos = { kind: "axeos", warm: true } as const;
+
+test("rigs are read at another interval, beside a command that is under way, and keep their readings", async () => {
+  const bench = await openBench({ rigs: [axeos, axeos] });
+  const ids = [await bench.add(bench.rig(0).address), await bench.add(bench.rig(1).address)];
+  const before = await Promise.all(ids.map((id) => bench.get(id)));
+  const asked = bench.farm.rigs.map(({ requests }) => requests.count);
+  const command = bench.act(ids[0] ?? 0, { action: "restart" });
+  const { effects } = await bench.service.saveSettings({ section: "poll", value: { interval: 1 } }, admin);
+  expect(effects).toEqual(["Rigs without an interval of their own are read every 1 s instead of every 3600 s"]);
+  expect(await command).toMatchObject({ success: true });
+  const [, after] = await Promise.all(ids.map((id) => bench.get(id)));
+  expect(after?.statusInfo).toEqual(before[1]?.statusInfo);
+  await until(
+    () => bench.farm.rigs.every(({ requests }, index) => requests.count > (asked[index] ?? 0) + 3),
+    "more reads of both rigs",
+  );
+});
+
+test("the price of electricity, the currency and the rate are shown at once, and counted from then on", async () => {
+  const bench = await openBench({ rigs: [axeos] });
+  const id = await bench.add(bench.rig(0).address);
+  const costs = async () => {
+    const { costPerDay, currency } = (await bench.get(id)).money ?? {};
+    return { costPerDay, currency };
+  };
+  expect(await costs()).toEqual({ costPerDay: 0, currency: "USD" });
+  await bench.service.saveSettings({ section: "electricity", value: { price: 0.5 } }, admin);
+  const first = await costs();
+  expect(first.costPerDay).toBeGreaterThan(0);
+  await bench.service.saveSettings({ section: "electricity", value: { price: 1 } }, admin);
+  expect((await costs()).costPerDay).toBeCloseTo(2 * (first.costPerDay ?? 0), 6);
+  await bench.service.saveSettings(
+    { section: "display", value: { currency: "SEK", locale: "sv-SE", timeZone: "UTC" } },
+    admin,
+  );
+  expect((await costs()).currency).toBe("SEK");
+  expect((await bench.service.getMoney({}, admin)).currency).toBe("SEK");
+  expect((await bench.service.getPrices({}, admin)).now).toBe(1);
+});
+
+test("heating and a surplus begin, go on under other settings with what they know, and end", async () => {
+  const bench = await openLoopBench({
+    rigs: [axeos, axeos],
+    clock: Date.now,
+    config: (addresses) => ({
+      groups: [{ name: "den" }, { name: "roof" }],
+      miners: addresses.map((address, index) => ({
+        address,
+        name: `rig ${index}`,
+        group: index === 0 ? "den" : "roof",
+      })),
+    }),
+  });
+  const heating = { name: "Den", group: "den", target: 21, roomTemperature: { api: true } };
+  const rooms = async () => (await bench.service.listRooms({}, admin)).map(({ name }) => name);
+  expect(await rooms()).toEqual([]);
+  const begun = await bench.service.saveSettings({ section: "heating", value: heating }, admin);
+  expect(begun.effects).toEqual(["The heating begins: Den"]);
+  await bench.act(0, { action: "set_room_temperature", temperature: 20 });
+  expect((await bench.miner(0)).heating).toMatchObject({ name: "Den", room: 20, target: 21 });
+  const other = await bench.service.saveSettings(
+    { section: "heating", value: { ...heating, target: 23, hysteresis: 1 } },
+    admin,
+  );
+  expect(other.effects).toEqual(["The heating goes on with other settings: Den"]);
+  expect((await bench.miner(0)).heating).toMatchObject({ room: 20, target: 23 });
+  await bench.service.saveSettings(
+    { section: "follow", value: { name: "Roof", group: "roof", surplus: { api: true } } },
+    admin,
+  );
+  expect((await rooms()).toSorted()).toEqual(["Den", "Roof"]);
+  const ended = await bench.service.resetSettings({ section: "heating" }, admin);
+  expect(ended.effects).toEqual(["The heating ends, and its rigs stay as they are: Den"]);
+  expect((await bench.miner(0)).heating).toBeNull();
+  expect(await rooms()).toEqual(["Roof"]);
+});
+
+test("limits of steps and rules are those of now", async () => {
+  const bench = await openBench();
+  const rule = {
+    key: "run",
+    when: { all: [{ offline: true }] },
+    do: [{ run: ["/bin/true"] }],
+  };
+  const add = () => bench.service.addRule(rule as never, admin);
+  await expect(add()).rejects.toThrow("automation.programs");
+  await bench.service.saveSettings({ section: "automation", value: { programs: true } }, admin);
+  expect(await add()).toMatchObject({ key: "run" });
+});
