@@ -20,7 +20,7 @@ export const settings = {
   base: "./",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [operationsTable(), settingsSchemas()],
+  plugins: [operationsTable(), settingsSchemas(), sectionSchemas()],
   build: {
     outDir: target,
     emptyOutDir: true,
@@ -102,6 +102,27 @@ function settingsSchemas() {
         ),
       }).map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`);
       return texts.join("\n");
+    },
+  };
+}
+
+/** `virtual:sections`: what the sections of the configuration that are saved in the dashboard may contain. */
+function sectionSchemas() {
+  const name = "virtual:sections";
+  const built = (folder, file) => import(pathToFileURL(join(root, "dist", folder, file)).href);
+  return {
+    name: "sections",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load: async (id) => {
+      if (id !== `\0${name}`) return undefined;
+      const [{ Config }, { settingsSections }, { addFormKeywords }] = await Promise.all([
+        built("config", "schema.js"),
+        built("contract", "settings.js"),
+        built("contract", "form-kind.js"),
+      ]);
+      const options = { io: "input", unrepresentable: "any", reused: "ref", override: addFormKeywords };
+      const schemas = settingsSections.map((section) => [section, z.toJSONSchema(Config.shape[section], options)]);
+      return `export const sections = ${JSON.stringify(Object.fromEntries(schemas))};`;
     },
   };
 }

@@ -11,3 +11,9 @@ declare module "virtual:schemas" {
   /** The unit of each reading that is a number, with a remark after a comma. */
   export const readingUnits: Readonly<Record<string, string>>;
 }
+
+/** Made by the build of the sections of the configuration (scripts/web.mjs). */
+declare module "virtual:sections" {
+  type Schema = import("./parts/schema-form/schema.ts").Schema;
+  export const sections: Readonly<Record<import("../contract/settings.ts").SettingsSection, Schema>>;
+}

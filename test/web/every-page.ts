@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, (service: Dashboard["service"]) => Promi
   "rules/schedules/:id": async (service) => (await service.listSchedules({}, caller))[0]?.id,
   "rules/templates/:id": async (service) => (await service.listManagedTemplates({}, caller)).managedTemplateList[0]?.id,
   "hosts/miners/:id": async () => "new",
+  "settings/service/:id": async () => "poll",
   "settings/channels/:id": async (service) => (await service.listChannels({}, caller))[0]?.key,
 };
 

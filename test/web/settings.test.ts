@@ -168,6 +168,60 @@ describe("groups", () => {
   });
 });
 
+describe("the service", () => {
+  testInBrowser("is set by forms by topic; a save takes effect at once, and is undone", async () => {
+    const { page, close } = await dashboard.visit("settings?tab=service", { key: owner, expected, width: 375 });
+    await page.getByRole("link", { name: /Change.*Reading/ }).click();
+    const interval = page.getByRole("textbox", { name: "interval" });
+    await interval.fill("0");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("must be at least 1").first().waitFor();
+    await interval.fill("1800");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Rigs without an interval of their own are read every 1800 s").waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    const poll = async () =>
+      (await dashboard.service.listSettings({}, caller)).sections.find(({ key }) => key === "poll");
+    expect(await poll()).toMatchObject({ owner: "store", value: { interval: 1800 }, effective: { interval: 1800 } });
+    await page.getByRole("button", { name: "Undo the last save" }).click();
+    await until(async () => (await poll())?.owner === "default", "the defaults to be back");
+    await close();
+  });
+
+  testInBrowser(
+    "a secret is not shown and stays; what somebody else has saved meanwhile is not overwritten",
+    async () => {
+      const secret = "a-secret-of-the-broker";
+      const mqtt = { url: "mqtt://127.0.0.1:1", username: "rigs", password: secret };
+      await dashboard.service.saveSettings({ section: "mqtt", value: mqtt }, caller);
+      const { page, close } = await dashboard.visit("settings/service/mqtt", { key: owner, expected });
+      await page.getByText("What was saved last waits for a restart of the service.").first().waitFor();
+      const username = page.getByRole("textbox", { name: "User name" });
+      expect(await username.inputValue()).toBe("rigs");
+      expect(await page.content()).not.toContain(secret);
+      await username.fill("others");
+      await dashboard.service.saveSettings({ section: "mqtt", value: { ...mqtt, clientId: "elsewhere" } }, caller);
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("was saved by somebody else meanwhile").first().waitFor();
+      await page.reload();
+      await username.fill("others");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await until(
+        async () => JSON.stringify(dashboard.store.settings.all()).includes('"others"'),
+        "the name to be saved",
+      );
+      expect(dashboard.store.settings.all().find(({ section }) => section === "mqtt")?.value).toMatchObject({
+        username: "others",
+        password: secret,
+        clientId: "elsewhere",
+      });
+      await dashboard.service.resetSettings({ section: "mqtt" }, caller);
+      await close();
+    },
+  );
+});
+
 describe("channels", () => {
   testInBrowser(
     "are added by a form of their type; a test says what the channel answers; no secret is shown",

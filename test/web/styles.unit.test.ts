@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 
@@ -46,4 +46,17 @@ test("what a page's style sheet changes is that page's own", () => {
     }
   }
   expect(found).toEqual([]);
+});
+
+test("every style sheet is imported beside it or by main", () => {
+  const files = readdirSync(web, { recursive: true, encoding: "utf8" });
+  const modules = files.filter((file) => /\.tsx?$/.test(file));
+  const imported = new Set(
+    modules.flatMap((file) =>
+      [...readFileSync(`${web}${file}`, "utf8").matchAll(/^import "(.+\.css)";$/gm)].map(([, path = ""]) =>
+        join(dirname(file), path),
+      ),
+    ),
+  );
+  expect(files.filter((file) => file.endsWith(".css") && !imported.has(file))).toEqual([]);
 });

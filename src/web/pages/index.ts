@@ -93,5 +93,6 @@ export const pages: readonly PageEntry[] = [
     needs: "listMiners",
     menu: { name: "settings", icon: "settings" },
   },
+  { path: "settings/service/:id", load: () => import("./settings/section-page.tsx"), needs: "listSettings" },
   { path: "settings/channels/:id", load: () => import("./settings/channel-page.tsx"), needs: "addChannel" },
 ];

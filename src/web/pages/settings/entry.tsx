@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { t } from "../../language.ts";
 
 /** What a list is for, and beside it the button that adds to it. */
-export const ListHead = ({ text, children }: { text: string; children: ComponentChildren }) => (
+export const ListHead = ({ text, children }: { text: string; children?: ComponentChildren }) => (
   <header class="list-head">
     <p class="hint">{text}</p>
     {children}
@@ -36,7 +36,7 @@ export const Entry = ({ name, tags, facts, actions, children }: EntryProps) => (
 );
 
 /** That something can be changed only in the configuration file. */
-export const FromFile = ({ owner }: { owner: "file" | "store" | undefined }) =>
+export const FromFile = ({ owner }: { owner: "file" | "store" | "default" | undefined }) =>
   owner === "file" ? (
     <span class="tag" title={t.settings.fromFileHint}>
       {t.settings.fromFile}

@@ -8,6 +8,7 @@ import { About } from "./about.tsx";
 import { Channels } from "./channels.tsx";
 import { Display } from "./display.tsx";
 import { Groups } from "./groups.tsx";
+import { Sections } from "./sections.tsx";
 import { Users } from "./users.tsx";
 import "./settings.css";
 
@@ -15,6 +16,7 @@ const tabs = [
   { key: "users", needs: "listUsers", content: Users },
   { key: "groups", needs: "listGroups", content: Groups },
   { key: "notifications", needs: "addChannel", content: Channels },
+  { key: "service", needs: "listSettings", content: Sections },
   { key: "display", needs: null, content: Display },
   { key: "about", needs: null, content: About },
 ] as const;

@@ -5,6 +5,7 @@ import { t } from "../../language.ts";
 import { FormContext, type FormState, type FormWords } from "./context.ts";
 import { ObjectFields } from "./parts.tsx";
 import { changedAt, isObject, type Json, type Schema, shapeOf } from "./schema.ts";
+import "./schema-form.css";
 
 interface SchemaFormProps {
   /** Of an object; its definitions are those of all its parts. */

@@ -1,0 +1,129 @@
+import { useMemo, useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import type { SectionState, SettingsChange } from "../../../contract/settings.ts";
+import { call, Problem } from "../../api.ts";
+import { t } from "../../language.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
+import { say } from "../../parts/messages.tsx";
+import { Card, Page } from "../../parts/page.tsx";
+import { Editor } from "../../parts/schema-form/editor.tsx";
+import type { Schema } from "../../parts/schema-form/schema.ts";
+import { useButton } from "../../parts/use-form.ts";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
+import { channelWords } from "./channel-words.ts";
+import { sectionForm } from "./section-value.ts";
+import "./settings.css";
+
+/** One section of the service's settings. */
+export default function SectionPage() {
+  const { params } = useRoute();
+  const loaded = useLoaded(async (signal) => {
+    const [{ sections: schemas }, { sections }, groups] = await Promise.all([
+      import("virtual:sections"),
+      call("listSettings", {}, { signal }),
+      may("listGroups") ? call("listGroups", {}, { signal }) : [],
+    ]);
+    return { schemas, sections, words: channelWords(groups.map(({ name }) => name)) };
+  }, []);
+  return (
+    <Loading from={loaded}>
+      {({ schemas, sections, words }, known) => {
+        const section = sections.find(({ key }) => key === params.id);
+        if (section === undefined)
+          return (
+            <EmptyState known={known} icon="search" title={t.settings.sectionGone} heading="h1">
+              <a class="button" href={link("settings?tab=service")}>
+                {t.settings.tabs.service}
+              </a>
+            </EmptyState>
+          );
+        return (
+          <Page limited title={t.settings.sectionNames[section.key]} lead={t.settings.sectionTexts[section.key]}>
+            <Card>
+              <SectionEditor section={section} whole={schemas[section.key]} words={words} reload={loaded.reload} />
+            </Card>
+          </Page>
+        );
+      }}
+    </Loading>
+  );
+}
+
+interface SectionEditorProps {
+  readonly section: SectionState;
+  readonly whole: Schema;
+  readonly words: ReturnType<typeof channelWords>;
+  readonly reload: () => void;
+}
+
+function SectionEditor({ section, whole, words, reload }: SectionEditorProps) {
+  const { key, owner, line, revision, undoable, restart, problem } = section;
+  const form = useMemo(() => sectionForm(section, whole), [section, whole]);
+  const [did, setDid] = useState<SettingsChange | null>(null);
+  const after = (change: SettingsChange) => {
+    say(change.section.restart ? t.settings.savedForRestart : t.settings.saved);
+    setDid(change);
+    reload();
+  };
+  const { busy, send } = useButton();
+  const undo = () => send(async () => after(await call("undoSettings", { section: key })));
+  const reset = () => send(async () => after(await call("resetSettings", { section: key })));
+  const why = owner === "file" ? t.settings.sectionOfFile(line ?? 0) : may("saveSettings") ? null : t.settings.mayNot;
+  return (
+    <>
+      {restart ? <p class="banner">{t.settings.waitsForRestart}</p> : null}
+      {problem === null ? null : (
+        <p class="banner bad" dir="auto">
+          {problem}
+        </p>
+      )}
+      {did === null || did.effects.length === 0 ? null : (
+        <ul class="effects" dir="auto">
+          {did.effects.map((each) => (
+            <li key={each}>{each}</li>
+          ))}
+        </ul>
+      )}
+      {why === null && (undoable || owner === "store") ? (
+        <p class="row section-actions">
+          {undoable ? (
+            <button type="button" class="button small" disabled={busy} onClick={() => void undo()}>
+              {t.settings.undoSection}
+            </button>
+          ) : null}
+          {owner === "store" ? (
+            <button type="button" class="button small" disabled={busy} onClick={() => void reset()}>
+              {t.settings.resetSection}
+            </button>
+          ) : null}
+        </p>
+      ) : null}
+      <Editor
+        schema={form.schema}
+        saved={form.saved}
+        words={words}
+        readOnly={why}
+        isNew={false}
+        verb={t.shell.save}
+        onSave={async (value) =>
+          after(await call("saveSettings", { section: key, value: form.sent(value), revision }).catch(atFields(key)))
+        }
+      />
+    </>
+  );
+}
+
+/** The service names mistakes by their place in the configuration; the form of an object begins inside the section. */
+const atFields =
+  (section: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof Problem)) throw error;
+    const start = `${section}.`;
+    const mistakes = error.mistakes.map(({ path, message }) => ({
+      path: path.startsWith(start) ? path.slice(start.length) : path,
+      message,
+    }));
+    throw new Problem(error.status, error.code, error.message, mistakes);
+  };

@@ -1,0 +1,69 @@
+import type { SectionState } from "../../../contract/settings.ts";
+import { isObject, type Json, type Schema, type Values } from "../../parts/schema-form/schema.ts";
+
+/** What a form of a section starts with, and what it saves. A form is of an object; a list is its only field. */
+export interface SectionForm {
+  readonly schema: Schema;
+  readonly saved: Values;
+  /** The section as it is sent to the service. */
+  sent(value: Values): Json;
+}
+
+type Listed = Pick<SectionState, "key" | "value" | "effective">;
+
+export function sectionForm({ key, value, effective }: Listed, whole: Schema): SectionForm {
+  const secrets = new Set([...secretKeys(value), ...secretKeys(effective)]);
+  const shown = withoutMarks(effective);
+  if (isObject(shown) || shown === null)
+    return {
+      schema: whole,
+      saved: isObject(shown) ? shown : {},
+      sent: (next) => withMarks(withoutDefaults(next, value, shown), secrets),
+    };
+  const { $defs = {}, ...list } = whole;
+  return {
+    schema: { type: "object", properties: { [key]: list }, required: [], $defs },
+    saved: { [key]: shown },
+    sent: (next) => withMarks(next[key] ?? [], secrets),
+  };
+}
+
+/** Defaults that nobody has written stay defaults. */
+function withoutDefaults(next: Values, written: Json, shown: Json): Values {
+  const known = isObject(written) ? written : {};
+  const before = isObject(shown) ? shown : {};
+  return Object.fromEntries(
+    Object.entries(next).filter(
+      ([name, each]) => Object.hasOwn(known, name) || JSON.stringify(each) !== JSON.stringify(before[name]),
+    ),
+  );
+}
+
+const isMark = (value: Json): boolean => isObject(value) && value.set === true;
+
+/** The names of fields with a secret that is there. */
+function secretKeys(value: Json): string[] {
+  if (Array.isArray(value)) return value.flatMap(secretKeys);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, each]) => (isMark(each) ? [name] : secretKeys(each)));
+}
+
+/** A secret that is there is an empty field, as in other forms. */
+function withoutMarks(value: Json): Json {
+  if (isMark(value)) return "";
+  if (Array.isArray(value)) return value.map(withoutMarks);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutMarks(each)]));
+}
+
+/** A secret that was not typed again stays: the service keeps it. */
+function withMarks(value: Json, secrets: ReadonlySet<string>): Json {
+  if (Array.isArray(value)) return value.map((each) => withMarks(each, secrets));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      each === "" && secrets.has(name) ? { set: true } : withMarks(each, secrets),
+    ]),
+  );
+}
