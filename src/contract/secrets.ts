@@ -50,9 +50,12 @@ export const markSecret = (value: unknown): unknown => (value === "" || isMarked
 
 export const isMarked = (value: unknown): boolean => isRecord(value) && value.set === true;
 
+/** What a secret belongs to: it does not go along to another place. */
+const placeKeys = ["type", "url", "host"] as const;
+
 /**
- * A new value with the secrets of the one before where it has none, or a mark; null removes a secret. In lists, entries
- * belong together that have the same name, key or type, else the same place.
+ * A new value with the secrets of the one before where it has none, or a mark, if they are for the same type and address;
+ * null removes a secret. In lists, entries belong together that have the same name, key or type, else the same place.
  */
 export function withSecretsOf(schema: z.core.$ZodType, value: unknown, before: unknown): unknown {
   if (isSecret(schema)) {
@@ -61,13 +64,14 @@ export function withSecretsOf(schema: z.core.$ZodType, value: unknown, before: u
   }
   if (!holdsSecrets(schema)) return value;
   if (schema instanceof z.ZodArray) {
-    const earlier: unknown[] = Array.isArray(before) ? before : [];
     if (!Array.isArray(value)) return value;
+    // One may become a list of them.
+    const earlier: unknown[] = Array.isArray(before) ? before : [before];
     return value.map((each, index) => withSecretsOf(schema.element, each, sameEntry(each, index, earlier)));
   }
   if (schema instanceof z.ZodRecord || schema instanceof z.ZodObject) {
     if (!isRecord(value)) return value;
-    const earlier = isRecord(before) && before.type === value.type ? before : {};
+    const earlier = isRecord(before) && placeKeys.every((key) => before[key] === value[key]) ? before : {};
     const names = new Set([...Object.keys(value), ...(schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])]);
     return Object.fromEntries(
       [...names].flatMap((name) => {

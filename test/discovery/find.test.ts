@@ -23,7 +23,9 @@ const never = new AbortController().signal;
 /** Of this machine alone. */
 const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], timeoutMs: 0 });
 /** Of the network alone. */
-const around = () => findServices({ signal: never, ports: [], timeoutMs: 1_500, ...onLoopback });
+/** ms for which a search listens: longer than a busy machine stands still. */
+const listensMs = 5_000;
+const around = () => findServices({ signal: never, ports: [], timeoutMs: listensMs, ...onLoopback });
 const name = expect.stringMatching(hostname().split(".")[0] ?? "");
 
 async function rigbridge(host = "127.0.0.1", key?: string): Promise<{ port: number; url: string; asked(): number }> {
@@ -134,7 +136,7 @@ describe("in the network", () => {
     });
     open.push(() => announcing.close());
     const urls = [own.url, other.url];
-    const both = await findServices({ signal: never, ports: [own.port], timeoutMs: 1_500, ...onLoopback });
+    const both = await findServices({ signal: never, ports: [own.port], timeoutMs: listensMs, ...onLoopback });
     expect(both.map(({ url }) => url)).toEqual(urls);
     expect((await around()).map(({ url }) => url)).toEqual(urls);
   });

@@ -40,7 +40,8 @@ export function settingsOperations({ book, record, changed, restart }: SettingsC
   ): Promise<SettingsChange> => {
     const { section, changes } = plan;
     const effects = effectsOf(section, book.config, plan.config);
-    if (dryRun) return { section: book.state(section, plan.config), changes: [...changes], effects, saved: false };
+    if (dryRun || plan.isSaved)
+      return { section: book.state(section, plan.config), changes: [...changes], effects, saved: false };
     const parameters = { section, changes: changes.join("; ").slice(0, longestChanges) };
     await record({ action, parameters }, caller, async () => {
       await book.apply(plan);

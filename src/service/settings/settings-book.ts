@@ -46,6 +46,8 @@ export interface SettingsPlan {
   readonly value: unknown;
   /** Paths whose values differ, with both values; without secrets. */
   readonly changes: readonly string[];
+  /** Whether the same is saved already. */
+  readonly isSaved: boolean;
 }
 
 /** The file as it was read again. */
@@ -133,13 +135,15 @@ export class SettingsBook {
   }
 
   #planOf(section: SettingsSection, value: unknown): SettingsPlan {
-    const next = new Map(this.#saved());
+    const saved = this.#saved();
+    const next = new Map(saved);
     if (value === undefined) next.delete(section);
     else next.set(section, value);
     const mistakes = mistakesWith(this.#file, next, this.#names());
     if (mistakes.length > 0) throw invalidAll(mistakes.map(({ path, message }) => ({ path: pathText(path), message })));
     const config = this.#source.finish(layered(this.#file, next, this.#names()).config);
-    return { section, config, value, changes: differences(section, this.config[section], config[section]) };
+    const isSaved = isDeepStrictEqual(saved.get(section), value);
+    return { section, config, value, changes: differences(section, this.config[section], config[section]), isSaved };
   }
 
   /** Saves the section and brings every part in line. If one cannot follow, nothing has changed. */

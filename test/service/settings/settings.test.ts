@@ -123,6 +123,19 @@ describe("a save", () => {
     await bench.save("history", { raw: 4 }, { revision: 1 });
   });
 
+  test("of what is saved already changes nothing, and is no row of the activity", async () => {
+    const bench = await openSettingsBench();
+    await bench.save("history", { raw: 3 });
+    expect(await bench.save("history", { raw: 3 })).toMatchObject({
+      saved: false,
+      changes: [],
+      section: { revision: 1 },
+    });
+    const reset = await bench.service.resetSettings({ section: "power" }, admin);
+    expect(reset).toMatchObject({ saved: false, section: { revision: 0, undoable: false } });
+    expect((await bench.service.listCommands({}, admin)).commandList).toHaveLength(1);
+  });
+
   test("is undone once, and twice is back where it was", async () => {
     const bench = await openSettingsBench();
     const { code } = await problem(bench.service.undoSettings({ section: "history" }, admin));
@@ -194,6 +207,18 @@ describe("secrets", () => {
       await bench.service.listCommands({}, admin),
     ]);
     expect(said).not.toMatch(/secret-word/);
+  });
+
+  test("do not go along to another address", async () => {
+    const bench = await openSettingsBench();
+    await bench.save("mqtt", mqtt);
+    const { changes } = await bench.save("mqtt", {
+      url: "mqtt://127.0.0.1:2",
+      username: "rig",
+      password: { set: true },
+    });
+    expect(changes).toContain("mqtt: secrets differ");
+    expect(bench.store.settings.all()[0]?.value).not.toHaveProperty("password");
   });
 
   test("undoing brings back the secret of that time", async () => {
