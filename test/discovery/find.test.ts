@@ -22,9 +22,9 @@ afterEach(async () => {
 const never = new AbortController().signal;
 /** Of this machine alone. */
 const here = (...ports: readonly number[]) => findServices({ signal: never, ports, interfaces: [], timeoutMs: 0 });
-/** Of the network alone. */
 /** ms for which a search listens: longer than a busy machine stands still. */
 const listensMs = 5_000;
+/** Of the network alone. */
 const around = () => findServices({ signal: never, ports: [], timeoutMs: listensMs, ...onLoopback });
 const name = expect.stringMatching(hostname().split(".")[0] ?? "");
 
