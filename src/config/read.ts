@@ -22,8 +22,6 @@ export interface ReadConfig {
 /** The configuration file as it is written. */
 export interface ConfigFile {
   readonly name: string;
-  /** Relative paths in it are relative to this one. */
-  readonly folder: string;
   /** Before defaults, with environment variables filled in. */
   readonly written: Readonly<Record<string, unknown>>;
   /** With defaults; paths as they are written. */
@@ -43,11 +41,10 @@ export async function readConfig(file: string, env: Environment = process.env): 
     holdsSecret && (await readableByOthers(file))
       ? [`${file} contains secrets that every user of this machine can read; run chmod 600 on it`]
       : [];
-  const folder = dirname(file);
   return {
-    config: resolved(config, folder),
+    config: resolved(config, dirname(file)),
     warnings,
-    file: { name: basename(file), folder, written, config, lineOf },
+    file: { name: basename(file), written, config, lineOf },
   };
 }
 

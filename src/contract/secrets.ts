@@ -43,7 +43,7 @@ export function withoutSecrets(
 }
 
 /** In place of a secret that is there. */
-export const secretIsSet = { set: true } as const;
+const secretIsSet = { set: true } as const;
 
 /** Marks a secret that is there; a marked one, and an empty text, stay as they are. */
 export const markSecret = (value: unknown): unknown => (value === "" || isMarked(value) ? value : secretIsSet);
@@ -51,7 +51,7 @@ export const markSecret = (value: unknown): unknown => (value === "" || isMarked
 export const isMarked = (value: unknown): boolean => isRecord(value) && value.set === true;
 
 /** What a secret belongs to: it does not go along to another place. */
-const placeKeys = ["type", "url", "host"] as const;
+const placeKeys = ["type", "url"] as const;
 
 /**
  * A new value with the secrets of the one before where it has none, or a mark, if they are for the same type and address;

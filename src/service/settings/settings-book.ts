@@ -179,11 +179,6 @@ export class SettingsBook {
     };
   }
 
-  /** What the store holds, with secrets. */
-  saved(): SavedSections {
-    return this.#saved();
-  }
-
   #refuseOfFile(section: SettingsSection): void {
     const line = this.#file.lineOf(section);
     if (line === null) return;
