@@ -67,21 +67,11 @@ export class Loops implements ActionLoops {
 
   #opened(): Loop[] {
     const { heating, follow } = this.#options.settings;
+    const heatings = this.#all.filter((loop) => loop instanceof Heating);
+    const follows = this.#all.filter((loop) => loop instanceof Follow);
     return [
-      ...heating.map((settings) => {
-        const before = this.#all.find((loop) => loop instanceof Heating && loop.settings.name === settings.name);
-        if (before !== undefined && isDeepStrictEqual(before.settings, settings)) return before;
-        const loop = new Heating(settings, this.#rigs, this.#context);
-        if (before instanceof Heating) loop.resume(before);
-        return loop;
-      }),
-      ...follow.map((settings) => {
-        const before = this.#all.find((loop) => loop instanceof Follow && loop.settings.name === settings.name);
-        if (before !== undefined && isDeepStrictEqual(before.settings, settings)) return before;
-        const loop = new Follow(settings, this.#rigs, this.#context);
-        if (before instanceof Follow) loop.resume(before);
-        return loop;
-      }),
+      ...heating.map((each) => continued(heatings, each, () => new Heating(each, this.#rigs, this.#context))),
+      ...follow.map((each) => continued(follows, each, () => new Follow(each, this.#rigs, this.#context))),
     ];
   }
 
@@ -258,6 +248,19 @@ export class Loops implements ActionLoops {
       this.#options.registry.display.setLoopStatus(id, status, changed);
     }
   }
+}
+
+/** The loop of the same settings, or a new one that goes on where that of its name was. */
+function continued<L extends { readonly settings: { readonly name: string }; resume(before: L): void }>(
+  all: readonly L[],
+  settings: L["settings"],
+  open: () => L,
+): L {
+  const before = all.find((loop) => loop.settings.name === settings.name);
+  if (before !== undefined && isDeepStrictEqual(before.settings, settings)) return before;
+  const loop = open();
+  if (before !== undefined) loop.resume(before);
+  return loop;
 }
 
 /** W; settings are not whole numbers. */
