@@ -9,12 +9,12 @@ import type { MiningService } from "../contract/service.ts";
 import { type AnnounceOptions, announceService } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
-import type { Bridge, BridgeOptions, MqttSettings } from "../mqtt/index.ts";
-import { BrokerMessages } from "../mqtt/messages.ts";
+import type { BridgeOptions } from "../mqtt/index.ts";
 import { type DemoMiner, SettingsBook, type SettingsSource, startService } from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./default-files.ts";
+import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
 import { Shutdown } from "./shutdown.ts";
 import { placesOf, type Served, welcome } from "./welcome.ts";
@@ -167,8 +167,7 @@ async function start(
   const { config } = settings;
   const demo = wantsDemo === true || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
   shutdown.addFirst("demo farm", demo.close);
-  const messages = new BrokerMessages(Date.now);
-  const mqtt = config.mqtt === undefined ? {} : { messages };
+  const bridge = new LiveBridge(settings.live, place.url);
   let ownPort: number | null = null;
   const service = await startService({
     config,
@@ -176,7 +175,7 @@ async function start(
     restart,
     store,
     log,
-    ...mqtt,
+    messages: bridge.messages,
     withoutRules,
     ownPort: () => ownPort,
     demo: demo.miners,
@@ -190,24 +189,20 @@ async function start(
     const agent = await startOwnAgent(service, config, log);
     shutdown.add("agent", () => agent.close());
   }
-  let bridge: Bridge | undefined;
   const http = await startHttpServer({
     service,
     settings: config.http,
     log,
     version,
     sessions: store.sessions,
-    mqtt: () => bridge?.status,
+    mqtt: () => bridge.status,
   });
   ownPort = http.address.port;
   shutdown.add("HTTP server", () => http.close());
   const places = placesOf(http, ownHosts());
-  if (config.mqtt !== undefined) {
-    const started = await bridgeFor(service, config, config.mqtt, { log, restart, page: places.url });
-    bridge = started;
-    shutdown.add("MQTT bridge", () => started.close());
-    messages.join(started.connection);
-  }
+  const isOfFile = settings.state("mqtt").owner === "file";
+  await bridge.start({ service, log, restart, page: places.url }, isOfFile);
+  shutdown.add("MQTT bridge", () => bridge.close());
   const served = {
     ...places,
     version,
@@ -217,25 +212,6 @@ async function start(
     file: file ?? usualFile,
   };
   return { service, served, listening: http.address, announced: config.http.announce };
-}
-
-/** MQTT is loaded only where it is configured. */
-async function bridgeFor(
-  service: MiningService,
-  config: Config,
-  settings: MqttSettings,
-  shared: Pick<BridgeOptions, "log" | "restart" | "page">,
-): Promise<Bridge> {
-  const { startMqtt } = await import("../mqtt/index.ts");
-  const { url } = config.store;
-  return startMqtt({
-    service,
-    settings,
-    version,
-    ...shared,
-    folder: url === ":memory:" ? null : dirname(url),
-    currency: config.display.currency,
-  });
 }
 
 const minersIn = ({ miners, managedMiners }: Store): number =>

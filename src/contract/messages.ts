@@ -9,6 +9,8 @@ export interface ReceivedMessage {
 
 /** Publish and subscribe by topic, as an MQTT broker offers it. */
 export interface Messages {
+  /** Whether there is a broker, connected or not. Without one nothing is received. */
+  readonly isConfigured: boolean;
   /**
    * Subscribes to a topic. A retained message is delivered first, and once, not again after each reconnect. Call the
    * returned function to unsubscribe.
@@ -17,6 +19,9 @@ export interface Messages {
   /** Publishes within seconds or not at all; false without a connection. */
   publish(topic: string, payload: string, retain?: boolean): boolean;
 }
+
+/** For a service that has no broker. */
+export const noMessages: Messages = { isConfigured: false, listen: () => () => undefined, publish: () => false };
 
 /** The message if a setting requires the MQTT bridge and there is none. */
 export const needsMessages = "needs the MQTT bridge: set mqtt in the configuration";

@@ -43,7 +43,7 @@ export interface RigContext {
   /** What firmware has, by the answers of all rigs. */
   readonly firmware: FirmwareBook;
   /** For MQTT plugs; null where there is no broker. */
-  readonly messages: Messages | null;
+  readonly messages: Messages;
   /** The programs of managed miners; null if there are none. */
   readonly programs: HostPrograms | null;
   /** The hosts of declared programs; null where there are none. */

@@ -1,6 +1,6 @@
 import { type EventLoopUtilization, performance as thread } from "node:perf_hooks";
 import { Semaphore } from "../async/index.ts";
-import type { Messages } from "../contract/messages.ts";
+import { type Messages, noMessages } from "../contract/messages.ts";
 import { FirmwareBook } from "../link/firmware.ts";
 import type { HostPrograms, ProgramHosts } from "../link/programs/host-program.ts";
 import { changedKeys } from "./changed-keys.ts";
@@ -21,7 +21,7 @@ export interface FleetOptions {
   /** Milliseconds of a clock that never jumps; `performance.now` unless given. */
   readonly monotonicNow?: (() => number) | undefined;
   /** Absent: MQTT plugs are not read. */
-  readonly messages?: Messages | null;
+  readonly messages?: Messages;
   /** Absent: there are no managed miners. */
   readonly programs?: HostPrograms | null;
   /** Absent: no declared program is on a host with an agent. */
@@ -106,7 +106,7 @@ export class Fleet implements Poller {
       timeout: this.#options.timeout,
       closing: this.#closing.signal,
       firmware: this.#firmware,
-      messages: this.#options.messages ?? null,
+      messages: this.#options.messages ?? noMessages,
       programs: this.#options.programs ?? null,
       hosts: this.#options.hosts ?? null,
       remember: this.#options.remember,

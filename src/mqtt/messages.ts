@@ -13,22 +13,33 @@ interface Topic {
 
 /**
  * The messages of a broker for plugs and sources. The service starts before the bridge, so its subscriptions are kept
- * until `join`.
+ * until `join`, and while it connects anew.
  */
 export class BrokerMessages implements Messages {
   readonly #now: () => number;
+  readonly #isConfigured: () => boolean;
   readonly #topics = new Map<string, Topic>();
   #link: Link | null = null;
 
   /** `now` in epoch ms. */
-  constructor(now: () => number) {
+  constructor(now: () => number, isConfigured: () => boolean = () => true) {
     this.#now = now;
+    this.#isConfigured = isConfigured;
   }
 
   /** Uses this connection from now on. */
   join(link: Link): void {
     this.#link = link;
     if (this.#topics.size > 0) link.subscribe([...this.#topics.keys()], this.#received, { always: true });
+  }
+
+  get isConfigured(): boolean {
+    return this.#isConfigured();
+  }
+
+  /** The connection is about to be closed. */
+  leave(): void {
+    this.#link = null;
   }
 
   listen(name: string, listener: (message: ReceivedMessage) => void): () => void {

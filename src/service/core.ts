@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
-import { ownTopics } from "../config/plug-topics.ts";
+import { type OwnTopics, ownTopics } from "../config/plug-topics.ts";
 import type { Config } from "../config/schema.ts";
+import { noMessages } from "../contract/messages.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { type Format, formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
@@ -28,6 +29,7 @@ import type { Sections, SettingsPart } from "./settings/live-settings.ts";
 import { SettingsBook, sourceOf } from "./settings/settings-book.ts";
 import { AccessBook } from "./users/access.ts";
 import { ReadShares } from "./users/read-shares.ts";
+import { brokerPlace } from "./web-targets.ts";
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
@@ -58,8 +60,8 @@ export async function openCore(options: ServiceOptions) {
     now,
     monotonicNow,
     repeat,
-    messages: options.messages ?? null,
-    ownTopics: ownTopics(settings.atStart("mqtt").mqtt),
+    messages: options.messages ?? noMessages,
+    broker: liveBroker(settings.part("topics of the MQTT bridge", ["mqtt"])),
     format,
     localTime: liveLocalTime(settings.part("local dates", ["display"])),
     metaData: metaDataWith(format, now),
@@ -108,6 +110,21 @@ function liveFormat(part: SettingsPart<"display">): Format {
     grouped: (number) => present.grouped(number),
     decimal: (number) => present.decimal(number),
     localTime: (time) => present.localTime(time),
+  };
+}
+
+/** What the settings say of the MQTT broker. */
+function liveBroker(part: SettingsPart<"mqtt">) {
+  let place = brokerPlace(part.now.mqtt);
+  let own = ownTopics(part.now.mqtt);
+  part.onChange(({ mqtt }) => {
+    place = brokerPlace(mqtt);
+    own = ownTopics(mqtt);
+  });
+  return {
+    /** The same object until the settings change; null without a broker. */
+    place: () => place,
+    ownTopics: (): OwnTopics => own,
   };
 }
 

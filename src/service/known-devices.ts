@@ -33,6 +33,11 @@ export interface KnownRig {
   };
 }
 
+export interface BrokerPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface KnownDevicesOptions {
   readonly registry: {
     /** Another number whenever the miners or their addresses have changed. */
@@ -44,9 +49,16 @@ export interface KnownDevicesOptions {
   readonly managed: { minerAt(host: string, port: number | null): number | undefined };
   /** Whether the configuration file declares a miner. */
   isOfFile(minerId: number): boolean;
-  /** Of the MQTT broker; null without one. */
-  readonly broker: { readonly host: string; readonly port: number } | null;
+  /** Of the MQTT broker, the same object until it changes; null without one. */
+  readonly broker: () => BrokerPlace | null;
   readonly resolve?: LookupAll;
+}
+
+interface Index {
+  readonly at: number;
+  readonly broker: BrokerPlace | null;
+  readonly byHost: Map<string, Located[]>;
+  readonly named: readonly Located[];
 }
 
 interface Located extends KnownDevice {
@@ -66,8 +78,7 @@ export class KnownDevices {
   readonly #options: KnownDevicesOptions;
   readonly #slots = new Semaphore(resolvedAtOnce);
   readonly #addresses = new Map<string, { readonly until: number; readonly found: Promise<readonly string[]> }>();
-  #index: { readonly at: number; readonly byHost: Map<string, Located[]>; readonly named: readonly Located[] } | null =
-    null;
+  #index: Index | null = null;
 
   constructor(options: KnownDevicesOptions) {
     this.#options = options;
@@ -152,8 +163,9 @@ export class KnownDevices {
   }
 
   #indexed() {
-    const { registry, broker } = this.#options;
-    if (this.#index?.at === registry.addressesAt) return this.#index;
+    const { registry } = this.#options;
+    const broker = this.#options.broker();
+    if (this.#index?.at === registry.addressesAt && this.#index.broker === broker) return this.#index;
     const byHost = new Map<string, Located[]>();
     const named: Located[] = [];
     const add = (device: KnownDevice, { host: written, port, tls }: RigAddress): void => {
@@ -174,7 +186,7 @@ export class KnownDevices {
     }
     const names = new Set(named.map(({ host }) => host));
     for (const name of this.#addresses.keys()) if (!names.has(name)) this.#addresses.delete(name);
-    this.#index = { at: registry.addressesAt, byHost, named };
+    this.#index = { at: registry.addressesAt, broker, byHost, named };
     return this.#index;
   }
 

@@ -48,7 +48,7 @@ export interface ServiceOptions {
   readonly switchingTurns?: Repeat;
   /** The same for recording the history of the farm. */
   readonly historyTurns?: Repeat;
-  /** Where plugs and sensors publish, such as an MQTT broker; absent = no such plugs and sensors. */
+  /** Where plugs and sensors publish, such as an MQTT broker; absent = there is no broker. */
   readonly messages?: Messages;
   /**
    * Events kept for subscribers that resume, of some 150 bytes each; by default 10,000. 1,000 do where no connection can

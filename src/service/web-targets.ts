@@ -1,6 +1,6 @@
 import type { MqttSettings } from "../config/mqtt.ts";
 import { canonicalHost, hostIn, portIn } from "../link/address.ts";
-import type { KnownDevice, KnownDevices } from "./known-devices.ts";
+import type { BrokerPlace, KnownDevice, KnownDevices } from "./known-devices.ts";
 import { addressRefusal } from "./own-address.ts";
 import type { Access } from "./users/access.ts";
 
@@ -61,7 +61,7 @@ export function openWebTargets({ devices, isOwnAddress, nameOf }: WebTargetsOpti
 const brokerPorts: Readonly<Record<string, number>> = { "mqtt:": 1883, "mqtts:": 8883, "ws:": 80, "wss:": 443 };
 
 /** Where the MQTT broker listens; null without one. */
-export function brokerPlace(mqtt: MqttSettings | undefined): { readonly host: string; readonly port: number } | null {
+export function brokerPlace(mqtt: MqttSettings | undefined): BrokerPlace | null {
   if (mqtt === undefined) return null;
   const { url, broker } = mqtt;
   if (url === undefined) return { host: "localhost", port: typeof broker === "object" ? broker.port : 1883 };

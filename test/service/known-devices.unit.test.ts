@@ -28,6 +28,7 @@ const plugAt = (address: string): PlugSettings => ({
 
 /** Why nothing is sent from a service with these miners, named rig 1, rig 2 and so on. */
 function sender(given: readonly Given[], more: Partial<KnownDevicesOptions> = {}, mqtt?: object) {
+  const place = brokerPlace(Config.parse(mqtt === undefined ? {} : { mqtt }).mqtt);
   const rigs = given.map(
     ({ address, driver = null, plug, notes }, index): KnownRig => ({
       id: index + 1,
@@ -47,7 +48,7 @@ function sender(given: readonly Given[], more: Partial<KnownDevicesOptions> = {}
     registry: { addressesAt: 1, all: () => rigs.map((rig) => ({ rig })), find },
     managed: { minerAt: () => undefined },
     isOfFile: (id) => given[id - 1]?.isOfFile === true,
-    broker: brokerPlace(Config.parse(mqtt === undefined ? {} : { mqtt }).mqtt),
+    broker: () => place,
     resolve: (name) => {
       throw new Error(`${name} was resolved`);
     },

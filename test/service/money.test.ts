@@ -471,6 +471,7 @@ describe("the price of electricity", () => {
   test("comes by messages, as a list or as the price from now on", async () => {
     const heard: ((message: ReceivedMessage) => void)[] = [];
     const messages: Messages = {
+      isConfigured: true,
       listen: (topic, handle) => {
         if (topic === "home/price") heard.push(handle);
         return () => undefined;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { pino } from "pino";
 import { PriceSourceSettings } from "../../src/config/money.ts";
+import { noMessages } from "../../src/contract/messages.ts";
 import { runPrices } from "../../src/service/market/price-feeds.ts";
 import { priceSources } from "../../src/service/market/price-sources.ts";
 import { PriceCurve } from "../../src/service/money/tariff.ts";
@@ -34,7 +35,7 @@ async function openSource(settings: Record<string, unknown>, answers: Record<str
     const curve = new PriceCurve(double.host);
     const parsed = PriceSourceSettings.parse({ url: double.url, ...settings });
     const context = { kept, now: clock.now, closing: closing.signal, log };
-    return runPrices({ settings: parsed, curve }, { ...context, messages: null, changed: () => undefined });
+    return runPrices({ settings: parsed, curve }, { ...context, messages: noMessages, changed: () => undefined });
   };
   const running = open();
   return {

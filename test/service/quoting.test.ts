@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { noMessages } from "../../src/contract/messages.ts";
 import type { Input } from "../../src/contract/service.ts";
 import { parseAddress } from "../../src/link/address.ts";
 import { drivers } from "../../src/link/drivers/index.ts";
@@ -112,7 +113,7 @@ describe.each(answers)("where %s answers", (_name, answer) => {
       expect(JSON.stringify(await bench.get(id))).not.toContain(word);
       expect((await bench.get(id)).readings.notes.join()).toContain("its plug cannot be read");
       const rig = new PluggedRig({
-        plug: openPlug(supply, { messages: null, now: Date.now }),
+        plug: openPlug(supply, { messages: noMessages, now: Date.now }),
         settings: supply,
         connect: async (signal) => (await identify(parseAddress(bench.rig(index).address), {}, signal)).rig,
         shape: () => ({ controls: [], layout: { boards: [], fans: 0 } }),

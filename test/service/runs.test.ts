@@ -231,6 +231,7 @@ describe("who comes first on a rig's power", () => {
 
 describe("rights", () => {
   const messages = (published: string[]): Messages => ({
+    isConfigured: true,
     listen: () => () => undefined,
     publish: (topic, payload, retain = false) => published.push(`${topic} ${payload} ${retain}`) > 0,
   });

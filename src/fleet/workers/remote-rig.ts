@@ -1,4 +1,5 @@
 import { Mutex } from "../../async/index.ts";
+import { noMessages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { PoolAction, PoolControls, PoolLogin, PoolReading, Rig } from "../../link/driver.ts";
 import { openPlug } from "../../link/plugs/open-plug.ts";
@@ -101,7 +102,7 @@ export class RemoteRig implements PolledRig {
   /** One of its own, which speaks HTTP: rigs whose plugs speak MQTT are read in the main thread. */
   get plug(): Plug | null {
     const { supply, disabled } = this.declared;
-    if (supply && !disabled) this.#plug ??= openPlug(supply, { messages: null, now: this.#now });
+    if (supply && !disabled) this.#plug ??= openPlug(supply, { messages: noMessages, now: this.#now });
     return this.#plug;
   }
 

@@ -1,4 +1,4 @@
-import { needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
+import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import type { MqttPlugSettings } from "../../contract/plug-settings.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity, valueIn } from "../quantity.ts";
@@ -21,7 +21,6 @@ interface Timed<T> {
  */
 export function mqttPlug({ topics, payloads }: MqttPlugSettings, context: PlugContext): Plug {
   const { messages, now, retainedTimeoutMs = 1_000 } = context;
-  if (messages === null) return withoutBroker;
   const closing = new AbortController();
   const opened = performance.now();
   let on: Timed<boolean> | null = null;
@@ -83,6 +82,7 @@ export function mqttPlug({ topics, payloads }: MqttPlugSettings, context: PlugCo
 
   return {
     read: async (signal) => {
+      requireBroker(messages);
       if (on === null) await reports(() => true, opened + retainedTimeoutMs - performance.now(), signal);
       const last = Math.max(...[on, power, energy].map((timed) => timed?.at ?? Number.NEGATIVE_INFINITY));
       if (on === null) throw silent(topics.state, "has not reported whether the plug is on");
@@ -90,6 +90,7 @@ export function mqttPlug({ topics, payloads }: MqttPlugSettings, context: PlugCo
       return { on: on.value, power: fresh(power), energy: fresh(energy) };
     },
     switch: async (wanted, signal) => {
+      requireBroker(messages);
       if (!messages.publish(topics.set, wanted ? payloads.on : payloads.off))
         throw new RigbridgeError("rig.unreachable", "there is no connection to the MQTT broker");
       if (await reports((is) => is === wanted, switchTimeoutMs, signal)) return;
@@ -135,7 +136,6 @@ const nameOf = (topic: MqttPlugSettings["topics"]["state"]): string =>
 const silent = (state: MqttPlugSettings["topics"]["state"], what: string): RigbridgeError =>
   new RigbridgeError("rig.unreachable", `${nameOf(state)} ${what}`);
 
-const refuse = async (): Promise<never> => {
-  throw new RigbridgeError("rig.unreachable", `a plug of the type mqtt ${needsMessages}`);
-};
-const withoutBroker: Plug = { read: refuse, switch: refuse, close: () => undefined };
+function requireBroker({ isConfigured }: Messages): void {
+  if (!isConfigured) throw new RigbridgeError("rig.unreachable", `a plug of the type mqtt ${needsMessages}`);
+}

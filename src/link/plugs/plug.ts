@@ -28,8 +28,8 @@ export interface NamedPlug extends Plug {
 }
 
 export interface PlugContext {
-  /** For MQTT plugs; null where there is no broker. */
-  readonly messages: Messages | null;
+  /** For MQTT plugs. */
+  readonly messages: Messages;
   /** Epoch ms. */
   readonly now: () => number;
   /** ms for retained messages, before the first read of an MQTT plug; default a second. */

@@ -1,5 +1,6 @@
 import { type OwnTopics, refusedTopic, reservedTopic } from "../../config/plug-topics.ts";
 import { isListedHost } from "../../config/webhook-hosts.ts";
+import type { Messages } from "../../contract/messages.ts";
 import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
@@ -10,11 +11,11 @@ import { ownerSends, type WebTargets } from "../web-targets.ts";
 
 /** What the configuration allows rules to do outside of the service. */
 export interface StepLimits {
-  readonly ownTopics: OwnTopics;
+  readonly ownTopics: () => OwnTopics;
   /** Whether rules may run programs. */
   readonly programs: boolean;
-  /** Whether there is a broker. */
-  readonly hasMessages: boolean;
+  /** The broker, if there is one. */
+  readonly messages: Pick<Messages, "isConfigured">;
   readonly webTargets: WebTargets;
   /** Where web hooks of users may go who are limited to some groups or pools. */
   readonly webhookHosts: readonly string[];
@@ -134,8 +135,8 @@ export const both = (one: Access, other: Access): Access =>
  */
 export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimits): string | null {
   if ("publish" in step) {
-    if (!limits.hasMessages) return "publish needs the MQTT bridge: set mqtt in the configuration";
-    const refusal = (maker === null ? reservedTopic : refusedTopic)(step.publish, limits.ownTopics);
+    if (!limits.messages.isConfigured) return "publish needs the MQTT bridge: set mqtt in the configuration";
+    const refusal = (maker === null ? reservedTopic : refusedTopic)(step.publish, limits.ownTopics());
     return refusal && `publish ${refusal}`;
   }
   if ("notify" in step) return maker === null ? null : limits.channelRefusal(step.notify, maker);

@@ -15,7 +15,7 @@ export interface RunningPrices {
 }
 
 export interface PriceFeedContext extends FeedContext {
-  readonly messages: Messages | null;
+  readonly messages: Messages;
   /** Prices came by a message. */
   readonly changed: () => void;
 }
@@ -77,7 +77,7 @@ function byTopic({ settings, curve }: PriceFeed, topic: string, context: PriceFe
   const row = kept.get(key);
   const before = PriceFacts.safeParse(row?.value);
   if (row !== undefined && before.success) curve.take(before.data.periods, currency, row.at);
-  if (messages === null) curve.problem = `${topic} ${needsMessages}`;
+  const noBroker = `${topic} ${needsMessages}`;
   const receive = (payload: string, at: number): void => {
     const found = payload.length > longestMessage ? "is too long" : readMessage(payload, path, at);
     if (typeof found === "string") {
@@ -97,9 +97,19 @@ function byTopic({ settings, curve }: PriceFeed, topic: string, context: PriceFe
     }
     changed();
   };
-  const stop = messages?.listen(topic, ({ payload }) => receive(payload, now()));
-  if (stop !== undefined) closing.addEventListener("abort", stop);
-  return { key, curve, poll: async () => false };
+  closing.addEventListener(
+    "abort",
+    messages.listen(topic, ({ payload }) => receive(payload, now())),
+  );
+  return {
+    key,
+    curve,
+    poll: async () => {
+      if (!messages.isConfigured) curve.problem = noBroker;
+      else if (curve.problem === noBroker) curve.problem = null;
+      return false;
+    },
+  };
 }
 
 /** A list of prices, or the price from now on, which the next one replaces. */

@@ -65,7 +65,7 @@ export interface MinerRegistryOptions {
   /** Holds the data of demo miners until the process ends. */
   readonly demoStore: Store;
   readonly settings: Sections<"poll" | "display">;
-  readonly ownTopics: OwnTopics;
+  readonly ownTopics: () => OwnTopics;
   readonly now: () => number;
   /** For the fleet. */
   readonly monotonicNow: (() => number) | undefined;
@@ -79,7 +79,7 @@ export interface MinerRegistryOptions {
   readonly ledgerOf: (minerId: number) => Pick<Ledger, "isDue" | "take" | "forget">;
   /** The number of a miner's open notifications. */
   readonly alarmsOf: (minerId: number) => number;
-  readonly messages: Messages | null;
+  readonly messages: Messages;
   readonly managed: ManagedRows;
   readonly notices: Pick<FarmNotices, "raise" | "close" | "closeMiner" | "setWarning">;
   readonly log: Logger;

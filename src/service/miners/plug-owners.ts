@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type OwnTopics, refusedTopic } from "../../config/plug-topics.ts";
-import { needsMessages } from "../../contract/messages.ts";
+import { type Messages, needsMessages } from "../../contract/messages.ts";
 import type { PlugSettings } from "../../contract/plug-settings.ts";
 import { invalid, RigbridgeError } from "../../contract/problems.ts";
 import { isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
@@ -12,12 +12,12 @@ import type { MinerFacts } from "./present-miner.ts";
 
 /** The miner of each plug: a plug switches the power of one miner. */
 export class PlugOwners {
-  readonly #ownTopics: OwnTopics;
+  readonly #ownTopics: () => OwnTopics;
   readonly #log: Logger;
   /** Miner by the id of the outlet. */
   readonly #owners = new Map<string, number>();
 
-  constructor(ownTopics: OwnTopics, log: Logger) {
+  constructor(ownTopics: () => OwnTopics, log: Logger) {
     this.#ownTopics = ownTopics;
     this.#log = log;
   }
@@ -44,7 +44,7 @@ export class PlugOwners {
     }
     if (owner === "file" || supply.type !== "mqtt" || !supply.cutPower) return supply;
     const { set } = supply.topics;
-    const why = refusedTopic(set, this.#ownTopics);
+    const why = refusedTopic(set, this.#ownTopics());
     if (why === null) return supply;
     const reason = `${set} ${why}`;
     this.#log.warn(`Miner ${miner} is not switched by its plug: ${reason}`);
@@ -73,17 +73,17 @@ export interface PlugContext {
     nameFor(id: number, access: Access): string;
   };
   /** Whether there is a broker for plugs that publish messages. */
-  readonly hasMessages: boolean;
+  readonly messages: Pick<Messages, "isConfigured">;
   /** The topics that Rigbridge itself uses. */
-  readonly ownTopics: OwnTopics;
+  readonly ownTopics: () => OwnTopics;
 }
 
 /** Checks a plug that is declared over the API. Throws `input.invalid`. */
-export function checkPlug(supply: PlugSettings, { hasMessages, ownTopics }: PlugContext): void {
+export function checkPlug(supply: PlugSettings, { messages, ownTopics }: PlugContext): void {
   if (supply.type === "mqtt") {
-    if (!hasMessages) throw invalid("supply.type", needsMessages);
+    if (!messages.isConfigured) throw invalid("supply.type", needsMessages);
     const { set } = supply.topics;
-    const why = refusedTopic(set, ownTopics);
+    const why = refusedTopic(set, ownTopics());
     if (why !== null) throw invalid("supply.topics.set", `"${set}" ${why}`);
     return;
   }

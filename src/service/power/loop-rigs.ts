@@ -28,8 +28,8 @@ export interface LoopContext {
   readonly now: () => number;
   readonly runOnRig: MiningService["minerAction"];
   readonly notices: Notices;
-  /** The broker of topics; null without one. */
-  readonly messages: Messages | null;
+  /** The broker of topics. */
+  readonly messages: Messages;
   readonly log: Logger;
 }
 

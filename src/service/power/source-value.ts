@@ -14,8 +14,8 @@ const earlyMs = 2_500;
 export interface SourceContext {
   /** Epoch ms. */
   readonly now: () => number;
-  /** The broker of topics; null without one. */
-  readonly messages: Messages | null;
+  /** The broker of topics. */
+  readonly messages: Messages;
   /**
    * Whether a retained message counts as a new value. Its age is unknown: a room changes slowly and its sensor may
    * publish rarely, a meter publishes every few seconds.
@@ -73,7 +73,8 @@ export class SourceValue {
     const key = `source:${loop}`;
     if (!this.isOld) notices.close(key, again);
     else if (!this.#isReportedOld) {
-      const message = this.#problem === null ? old : `${old}; ${this.#problem}`;
+      const problem = this.#brokerProblem() ?? this.#problem;
+      const message = problem === null ? old : `${old}; ${problem}`;
       notices.raise({ key, minerId: null, title: loop, source: "System", message, severity: "warning" });
     }
     this.#isReportedOld = this.isOld;
@@ -97,14 +98,17 @@ export class SourceValue {
     }
   }
 
+  #brokerProblem(): string | null {
+    const { topic } = this.#settings;
+    return topic === undefined || this.#context.messages.isConfigured ? null : `${topic} ${needsMessages}`;
+  }
+
   #subscribe(topic: string): void {
     const { messages, closing } = this.#context;
-    if (messages === null) this.#problem = `${topic} ${needsMessages}`;
-    else
-      closing.addEventListener(
-        "abort",
-        messages.listen(topic, (message) => this.#receive(topic, message)),
-      );
+    closing.addEventListener(
+      "abort",
+      messages.listen(topic, (message) => this.#receive(topic, message)),
+    );
   }
 
   #receive(topic: string, { payload, at, retained }: ReceivedMessage): void {

@@ -44,11 +44,11 @@ export function openAutomation(core: Core, rooms: AutomationRooms) {
   const lostTargets = new LostTargets({ store, accessBook, targets, channels, notices });
   const limits: StepLimits = {
     ...channelLimits(channels),
-    ownTopics: core.ownTopics,
+    ownTopics: core.broker.ownTopics,
     get programs() {
       return settings.automation.programs;
     },
-    hasMessages: messages !== null,
+    messages,
     get webhookHosts() {
       return settings.automation.webhookHosts;
     },
@@ -117,7 +117,7 @@ const effectsOf = ({ messages }: Core, notices: FarmNotices, economics: Economic
     if (isEnd && key !== null) notices.close(key, message);
     else notices.raise({ key, minerId, title, source: "Rules", message, severity, channels, sameAs });
   },
-  ...(messages === null ? {} : { publish: (topic, payload, retain) => messages.publish(topic, payload, retain) }),
+  publish: (topic, payload, retain) => messages.publish(topic, payload, retain),
   post: (request, maker, signal) => hooks.post(request, maker, signal),
   best: (minerId) => economics.best(minerId)?.watts ?? null,
   program: runProgram,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { undoTimeoutMs } from "../../link/plugs/plugged-rig.ts";
 import { UsableLists } from "../automation/usable-lists.ts";
 import type { Core } from "../core.ts";
+import { enabled } from "../crud.ts";
 import { eventLimits } from "../events/events.ts";
 import { ManagedMiners } from "../hosts/managed-miners.ts";
 import { isDemo } from "../miners/declared-miner.ts";
@@ -62,7 +63,7 @@ export function openMiners(core: Core) {
     recorderOf: records.recorderOf,
     singleEvents: eventLimits.lag / 2,
     settings: shown.now,
-    ownTopics: core.ownTopics,
+    ownTopics: core.broker.ownTopics,
     monotonicNow: options.monotonicNow,
     messages: core.messages,
     ledgerOf: ledgers.of,
@@ -82,6 +83,11 @@ export function openMiners(core: Core) {
     registry.arrange();
     registry.changeAll();
     events.changed();
+  });
+  settings.part("plugs that speak MQTT", ["mqtt"]).onChange(() => {
+    // They may be allowed other topics.
+    for (const miner of enabled(store.miners)) if (miner.supply?.type === "mqtt") registry.put(miner);
+    registry.arrange();
   });
   const usable = new UsableLists({ store, accessBook, book, registry });
   const context = minerContext(core, registry, usable);
@@ -171,7 +177,7 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
 
 /** What the operations on miners take. */
 function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists): MinerContext {
-  const { options, settings, store, log, format, accessBook, book, shares, metaData, ownTopics } = core;
+  const { options, settings, store, log, format, accessBook, book, shares, metaData, broker } = core;
   return {
     registry,
     store,
@@ -180,7 +186,7 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
     format,
     metaData,
     shares,
-    ownTopics,
+    ownTopics: broker.ownTopics,
     totals: cachedTotals(registry),
     settings: settings.part("tests of logins", ["poll"]).now,
     manualRules: (access) => usable.manualRules(access),
@@ -192,7 +198,7 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
       log.info("the demo miners have left: there is a real one now");
       options.demoLeft?.();
     },
-    hasMessages: core.messages !== null,
+    messages: core.messages,
   };
 }
 

@@ -4,7 +4,7 @@ import { notificationOperations } from "../notifications/notifications.ts";
 import { Outbox, turnMs } from "../notifications/outbox.ts";
 import { isAddressOf } from "../own-address.ts";
 import type { ServiceRoom } from "../room.ts";
-import { brokerPlace, openWebTargets } from "../web-targets.ts";
+import { openWebTargets } from "../web-targets.ts";
 import type { Miners } from "./miners.ts";
 
 export type Notifications = ReturnType<typeof openNotifications>;
@@ -16,7 +16,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
     devices: new KnownDevices({
       registry,
       managed,
-      broker: brokerPlace(core.settings.atStart("mqtt").mqtt),
+      broker: core.broker.place,
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
     }),
     isOwnAddress: isAddressOf(core.settings.atStart("http").http, options.ownPort),

@@ -98,7 +98,7 @@ function ruleNames({ declared, settings, messages, channels }: Core) {
   return (access: Access) => ({
     channels: channels.usableBy(access),
     hooks: new Set(declared.hooks.map(({ name }) => name)),
-    hasMessages: messages !== null,
+    hasMessages: messages.isConfigured,
     programs: now.automation.programs,
   });
 }

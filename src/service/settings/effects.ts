@@ -27,7 +27,8 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
   mqtt: ({ mqtt: before }, { mqtt: after }) => {
     if (after === undefined) return ["The MQTT bridge stops, and Home Assistant shows its entities as unavailable"];
     if (before === undefined) return ["The MQTT bridge starts"];
-    return ["The MQTT bridge connects anew"];
+    const moves = before.base === after.base ? [] : [`Its topics move from ${before.base} to ${after.base}`];
+    return ["The MQTT bridge connects anew", ...moves];
   },
   scan: (_before, { scan: after }) =>
     after?.every === undefined

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { noMessages } from "../../../src/contract/messages.ts";
 import { MqttPlugSettings } from "../../../src/contract/plug-settings.ts";
 import { openPlug } from "../../../src/link/plugs/open-plug.ts";
 import type { Plug, PlugContext } from "../../../src/link/plugs/plug.ts";
@@ -170,7 +171,7 @@ describe("a plug over MQTT", () => {
 
   test("names what is missing without a broker", async () => {
     const supply = MqttPlugSettings.parse({ type: "mqtt", topics: all });
-    const plug = openPlug(supply, { messages: null, now: Date.now });
+    const plug = openPlug(supply, { messages: noMessages, now: Date.now });
     const words = "a plug of the type mqtt needs the MQTT bridge: set mqtt in the configuration";
     expect((await problem(plug.read(never))).message).toBe(words);
     expect((await problem(plug.switch(true, never))).message).toBe(words);

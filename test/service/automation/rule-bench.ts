@@ -160,6 +160,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
       outside: (_, name) => (name === "profit" ? (options.profit ?? null) : (options.poolHashrate ?? null)),
     },
     messages: {
+      isConfigured: true,
       listen: (topic, handle) => {
         topics.set(topic, (payload) => handle({ payload, at: now(), retained: false }));
         return () => topics.delete(topic);

@@ -38,7 +38,7 @@ export interface RulesOptions {
   readonly channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly targets: Pick<StepTargets, "idOf">;
   readonly values: RuleValues;
-  readonly messages: Messages | null;
+  readonly messages: Messages;
   /** The samples of a miner. */
   each(minerId: number, from: number, to: number, take: TakeSample): void;
   /** Epoch ms, and ms of a clock that never jumps. */

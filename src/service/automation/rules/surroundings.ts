@@ -26,7 +26,7 @@ export interface RuleSurroundingsOptions {
   readonly medians: Pick<MedianBook, "get">;
   readonly rates: Pick<RateBook, "rate">;
   readonly pools: Store["pools"];
-  readonly messages: Messages | null;
+  readonly messages: Messages;
   readonly now: () => number;
   readonly monotonicNow: () => number;
   /** The time zone of conditions that name none. */
@@ -220,13 +220,12 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
   #listen(topic: string): void {
     const value: TopicValue = { payload: null, values: new Map(), at: 0, stop: () => undefined };
     // A retained message may come at once.
-    const stop = this.#options.messages?.listen(topic, ({ payload }) => {
+    value.stop = this.#options.messages.listen(topic, ({ payload }) => {
       value.payload = payload.length > longestPayload ? null : payload;
       value.values.clear();
       value.at = this.#options.monotonicNow();
       this.#options.topicChanged(topic);
     });
-    if (stop !== undefined) value.stop = stop;
     this.#topics.set(topic, value);
   }
 }

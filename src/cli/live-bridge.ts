@@ -1,0 +1,92 @@
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { MqttSettings } from "../config/mqtt.ts";
+import type { MqttStatus } from "../contract/mqtt-status.ts";
+import { RigbridgeError } from "../contract/problems.ts";
+import type { Bridge, BridgeOptions } from "../mqtt/index.ts";
+import { BrokerMessages } from "../mqtt/messages.ts";
+import type { LiveSettings, Sections } from "../service/index.ts";
+import { version } from "../version.ts";
+
+type Shared = Pick<BridgeOptions, "service" | "log" | "restart" | "page">;
+type Used = Sections<"mqtt" | "display">;
+
+/** The MQTT bridge of this process, which connects anew when its settings change. */
+export class LiveBridge {
+  /** The broker for plugs, sensors and rules, whatever the settings are. */
+  readonly messages: BrokerMessages;
+  readonly #settings;
+  /** Folder for files that outlive the process; null: none. */
+  readonly #folder: string | null;
+  #bridge: Bridge | undefined;
+
+  constructor(settings: LiveSettings, store: string) {
+    this.#settings = settings.part("MQTT bridge", ["mqtt", "display"]);
+    this.#folder = store === ":memory:" ? null : dirname(store);
+    this.messages = new BrokerMessages(Date.now, () => this.#settings.now.mqtt !== undefined);
+  }
+
+  /** Undefined without a bridge. */
+  get status(): MqttStatus | undefined {
+    return this.#bridge?.status;
+  }
+
+  /**
+   * Throws as `startMqtt` what is wrong with settings of the file. Saved ones that cannot be used are said, and the
+   * service goes on without a bridge: whoever saved them must reach the page where they are mended.
+   */
+  async start(shared: Shared, isOfFile: boolean): Promise<void> {
+    await this.#open(this.#settings.now, shared).catch((error: unknown) => {
+      if (isOfFile || !(error instanceof RigbridgeError)) throw error;
+      shared.log.error(`The MQTT bridge did not start: ${error.message}`);
+      shared.service.setWarning?.(warningTitle, error.message);
+    });
+    this.#settings.onChange(async (now, before) => {
+      if (isDeepStrictEqual(usedOf(now), usedOf(before))) return;
+      await this.close();
+      await this.#open(now, shared);
+      if (before.mqtt !== undefined && movesAway(before.mqtt, now.mqtt)) void this.#retract(before.mqtt, shared);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.messages.leave();
+    const bridge = this.#bridge;
+    this.#bridge = undefined;
+    await bridge?.close();
+  }
+
+  /** Else Home Assistant would show the entities of the former base as unavailable for ever. */
+  async #retract(before: MqttSettings & { readonly url: string }, { log }: Shared): Promise<void> {
+    const { retract } = await import("../mqtt/retract.ts");
+    try {
+      await retract({ settings: before, dryRun: false, report: (line) => log.debug(line) });
+      log.info(`Removed what was retained at the broker below ${before.base}`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      log.warn(`What is retained at the broker below ${before.base} stays there: ${why}`);
+    }
+  }
+
+  /** MQTT is loaded only where it is configured. */
+  async #open({ mqtt: settings, display: { currency } }: Used, shared: Shared): Promise<void> {
+    if (settings === undefined) return;
+    const { startMqtt } = await import("../mqtt/index.ts");
+    const bridge = await startMqtt({ ...shared, settings, version, folder: this.#folder, currency });
+    this.#bridge = bridge;
+    this.messages.join(bridge.connection);
+    shared.service.setWarning?.(warningTitle, null);
+  }
+}
+
+/** Title of the notification while the bridge cannot start. */
+const warningTitle = "MQTT bridge";
+
+/** Whether the topics have another base at the same broker. */
+const movesAway = (
+  before: MqttSettings,
+  now: MqttSettings | undefined,
+): before is MqttSettings & { readonly url: string } =>
+  before.url !== undefined && before.url === now?.url && before.base !== now.base;
+
+const usedOf = ({ mqtt, display: { currency } }: Used) => ({ mqtt, currency });
