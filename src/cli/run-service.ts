@@ -6,14 +6,22 @@ import type { Logger } from "pino";
 import { type Config, defaultConfig, exposed, readConfig, resolved } from "../config/index.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { MiningService } from "../contract/service.ts";
-import { type AnnounceOptions, announceService } from "../discovery/announce.ts";
+import type { AnnounceOptions } from "../discovery/announce.ts";
 import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
 import type { BridgeOptions } from "../mqtt/index.ts";
-import { type DemoMiner, SettingsBook, type SettingsSource, startService } from "../service/index.ts";
+import {
+  type DemoMiner,
+  present,
+  SettingsBook,
+  type SettingsPart,
+  type SettingsSource,
+  startService,
+} from "../service/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { version } from "../version.ts";
 import { defaultFile } from "./default-files.ts";
+import { LiveAnnouncement } from "./live-announcement.ts";
 import { LiveBridge } from "./live-bridge.ts";
 import { openLog } from "./log.ts";
 import { Shutdown } from "./shutdown.ts";
@@ -54,8 +62,7 @@ interface Running {
   readonly service: MiningService;
   readonly served: Served;
   readonly listening: HttpServer["address"];
-  /** Whether it is announced on the network. */
-  readonly announced: boolean;
+  readonly announced: SettingsPart<"http">;
 }
 
 /** Announces the service elsewhere than in the machine's networks at the port of mDNS. */
@@ -86,9 +93,9 @@ export async function runService(options: ServeOptions, otherNetwork: OtherNetwo
     const { service, served, listening, announced } = await start(begin, place, options, log, shutdown);
     running = service;
     showWelcome(served, log);
-    if (!announced) return;
-    const announcing = await announceService({ ...otherNetwork, address: listening, version, log });
-    shutdown.add("announcement", () => announcing.close());
+    const announcement = new LiveAnnouncement({ ...otherNetwork, address: listening, version, log }, announced);
+    await announcement.start();
+    shutdown.add("announcement", () => announcement.close());
   };
   try {
     await run(first);
@@ -168,6 +175,8 @@ async function start(
   const demo = wantsDemo === true || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
   shutdown.addFirst("demo farm", demo.close);
   const bridge = new LiveBridge(settings.live, place.url);
+  const access = settings.live.part("HTTP server", ["http"]).now;
+  const announced = settings.live.part("announcement", ["http"]);
   let ownPort: number | null = null;
   const service = await startService({
     config,
@@ -191,7 +200,7 @@ async function start(
   }
   const http = await startHttpServer({
     service,
-    settings: config.http,
+    settings: present(() => access.http),
     log,
     version,
     sessions: store.sessions,
@@ -211,7 +220,7 @@ async function start(
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
-  return { service, served, listening: http.address, announced: config.http.announce };
+  return { service, served, listening: http.address, announced };
 }
 
 const minersIn = ({ miners, managedMiners }: Store): number =>

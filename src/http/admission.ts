@@ -7,6 +7,7 @@ import { ignoredKeysName } from "../contract/ignored-keys.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder } from "../contract/service.ts";
 import { type Admitted, anyone, type Credentials, guest } from "./credentials.ts";
+import { derived } from "./derived.ts";
 import { isForBrowser } from "./pages.ts";
 import { hookIn, isOfAgents, isOpen, isSession, isStream, pathOf } from "./paths.ts";
 import { isCrossSite, type Peer, peerOf, reads, within } from "./peer.ts";
@@ -22,8 +23,11 @@ export interface Admission {
 }
 
 export function admission(settings: HttpSettings, client: Credentials, limits: WriteLimits): Admission {
-  const proxies = addressSet(settings.trustedProxies);
-  const names = ownNames(settings);
+  const proxies = derived(() => settings.trustedProxies, addressSet);
+  const names = derived(
+    () => settings.hosts,
+    (hosts) => ownNames([settings.host, ...hosts]),
+  );
   const address = addressRule(settings);
   const writes = writeRule(limits);
   const identify = (request: FastifyRequest, path: string, peer: Peer, query: QueryText, reply: FastifyReply) => {
@@ -37,9 +41,9 @@ export function admission(settings: HttpSettings, client: Credentials, limits: W
   return {
     admit: (request, query, reply) => {
       checkFraming(request.raw);
-      checkHost(request, names);
+      checkHost(request, names());
       const path = pathOf(request.url);
-      const peer = peerOf(request, proxies);
+      const peer = peerOf(request, proxies());
       const isGuest = address(request, peer);
       checkOrigin(request, reply, path, settings.origins);
       // A preflight never carries a key.
@@ -53,7 +57,7 @@ export function admission(settings: HttpSettings, client: Credentials, limits: W
       }
       return isGuest && admitted.holder === undefined ? guest : admitted;
     },
-    login: (request, reply, key) => client.login(key, peerOf(request, proxies), reply),
+    login: (request, reply, key) => client.login(key, peerOf(request, proxies()), reply),
   };
 }
 
@@ -90,10 +94,10 @@ function checkFraming({ httpVersion, rawHeaders, headers }: IncomingMessage): vo
 }
 
 /** The host name with and without its domain, with `.local`, and the names of the configuration. */
-function ownNames(settings: HttpSettings): readonly string[] {
+function ownNames(given: readonly string[]): readonly string[] {
   const own = hostname().toLowerCase();
   const [short = own] = own.split(".", 1);
-  const names = [own, short, `${short}.local`, settings.host, ...settings.hosts];
+  const names = [own, short, `${short}.local`, ...given];
   return names.flatMap((name) => hostName(name) ?? []);
 }
 

@@ -15,6 +15,7 @@ import { hasBody, unreadBody } from "./body.ts";
 import { refuseClient } from "./client-errors.ts";
 import { quickCompression } from "./compression.ts";
 import { type Admitted, credentials } from "./credentials.ts";
+import { derived } from "./derived.ts";
 import { addDocs, nothingHere } from "./docs.ts";
 import { addEventStream } from "./events.ts";
 import { addHookRoute } from "./hooks.ts";
@@ -102,7 +103,7 @@ export async function buildApp({
   const sessions = new Sessions({
     stored: options.sessions,
     keyHolder: (digest) => service.keyHolder?.(digest),
-    ownKey: settings.key,
+    ownKey: () => settings.key,
     now: Date.now,
     unstored: (error) => log.warn({ err: error }, "a session could not be stored; it ends with the process"),
   });
@@ -116,7 +117,7 @@ export async function buildApp({
   countAnswers(app, pending);
   logAnswers(app, log);
   app.setErrorHandler(fail);
-  const pages = new Pages(options.web ?? builtWeb, settings.origins);
+  const pages = new Pages(options.web ?? builtWeb, () => settings.origins);
   app.setNotFoundHandler(async (request, reply) =>
     isForBrowser(request)
       ? ((await pages.answer(request, reply)) ?? notFound(request, reply))
@@ -164,10 +165,9 @@ function serverOf(handle: RequestListener, queues: RequestQueues, limits: HttpLi
   return server;
 }
 
-function trustedBy({ trustedProxies }: HttpSettings): false | ((address: string) => boolean) {
-  if (trustedProxies.length === 0) return false;
-  const proxies = addressSet(trustedProxies);
-  return (address) => proxies.has(address);
+function trustedBy(settings: HttpSettings): (address: string) => boolean {
+  const proxies = derived(() => settings.trustedProxies, addressSet);
+  return (address) => proxies().has(address);
 }
 
 /** The operation decides how its body is read (body.ts); Fastify would refuse content types that must be ignored. */

@@ -4,6 +4,7 @@ import type { QueryText } from "../contract/decode.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { KeyHolder, MiningService } from "../contract/service.ts";
 import type { SessionRow } from "../contract/session.ts";
+import { derived } from "./derived.ts";
 import { digestOn, isSameDigest, keyCheck, keyDigest, keyWindow, wrongTries } from "./keys.ts";
 import { isSession, pathOf } from "./paths.ts";
 import { isOfOwnPage, type Peer, reads, within } from "./peer.ts";
@@ -44,7 +45,10 @@ export interface Credentials {
 /** Users' keys come first: if the service's key is ever the same, it grants no more than that user's. */
 export function credentials(settings: HttpSettings, users: KeyHolders, sessions: Sessions): Credentials {
   const wrong = wrongTries();
-  const check = settings.key === undefined ? undefined : keyCheck(settings.key, Date.now, wrong);
+  const check = derived(
+    () => settings.key,
+    (key) => (key === undefined ? undefined : keyCheck(key, Date.now, wrong)),
+  );
   /** `refusal`, unless too many wrong keys, secrets and cookies have come from this address. */
   const counted = ({ address }: Peer, reply: FastifyReply, refusal: RigbridgeError): RigbridgeError =>
     wrong(address) === "limited" ? limited(reply) : refusal;
@@ -53,7 +57,7 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
   const byKey = (digest: string, { address }: Peer, reply: FastifyReply): Admitted | undefined => {
     const holder = users.keyHolder?.(digest);
     if (holder !== undefined) return { holder };
-    const verdict = check?.verdict(digest, address);
+    const verdict = check()?.verdict(digest, address);
     if (verdict === undefined) return undefined;
     if (verdict === "right") return owner;
     throw verdict === "limited" ? limited(reply) : wrongKey();
@@ -64,7 +68,7 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
     const digest = sessionIn(request);
     if (digest === undefined) return undefined;
     const client = sessions.use(digest);
-    if (client !== undefined || check === undefined) return client;
+    if (client !== undefined || check() === undefined) return client;
     // The path that the cookie belongs to.
     if (isSession(pathOf(request.url))) reply.header("set-cookie", sessionCookie(request, null));
     throw counted(peer, reply, new RigbridgeError("session.ended", "This session has ended; log in with the API key"));
@@ -76,7 +80,7 @@ export function credentials(settings: HttpSettings, users: KeyHolders, sessions:
       if (presented) return byKey(digestOn(request.socket, presented), peer, reply) ?? anyone;
       const client = bySession(request, peer, reply);
       if (client !== undefined) return client;
-      if (check === undefined) return anyone;
+      if (check() === undefined) return anyone;
       if (settings.keylessRead && reads(request) && within(peer, privateNetworks)) return guest;
       throw new RigbridgeError("key.missing", "Send the API key as query parameter key or as header X-API-Key");
     },

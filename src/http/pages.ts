@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { derived } from "./derived.ts";
 import { contentTag } from "./etag.ts";
 import { docsPath, pathOf } from "./paths.ts";
 import { hostName, loopback } from "./security.ts";
@@ -88,20 +89,25 @@ interface Kept {
  */
 export class Pages {
   readonly #folder: string;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #headers: () => Readonly<Record<string, string>>;
   readonly #kept = new Map<string, Kept>();
 
   /** `folder` is `builtWeb`, or another build; one that does not exist is not built yet. */
-  constructor(folder: string, origins: readonly string[]) {
+  constructor(folder: string, origins: () => readonly string[]) {
     this.#folder = folder;
-    this.#headers = {
-      "content-security-policy": policy(origins),
-      "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    };
+    this.#headers = derived(origins, (listed) => {
+      // Kept answers have the headers of before.
+      this.#kept.clear();
+      return {
+        "content-security-policy": policy(listed),
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+      };
+    });
   }
 
   /** Returns undefined if there is no such file. */
   async answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    this.#headers();
     const path = pathOf(request.url);
     const answer = await (filePath.test(path) ? this.#file(path.slice(1)) : this.#page(path));
     if (answer === undefined) return undefined;
@@ -121,7 +127,7 @@ export class Pages {
       const bytes = Buffer.from(text.replace(/<head\b[^>]*>/i, (head) => `${head}<base href="${base}">`));
       return new StaticAnswer(isKnown ? 200 : 404, this.#headersOf("index.html", bytes), bytes);
     });
-    return page ?? notBuilt(this.#headers);
+    return page ?? notBuilt(this.#headers());
   }
 
   async #file(name: string): Promise<StaticAnswer | undefined> {
@@ -139,7 +145,7 @@ export class Pages {
 
   #headersOf(name: string, bytes: Buffer): Readonly<Record<string, string>> {
     return {
-      ...this.#headers,
+      ...this.#headers(),
       "content-type": typeOf(name) ?? "",
       // The names of assets contain a hash of what they hold.
       "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",

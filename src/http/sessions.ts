@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { KeyHolder } from "../contract/service.ts";
 import type { SessionLog, SessionRow } from "../contract/session.ts";
+import { derived } from "./derived.ts";
 import { digestOn, isSameDigest, keyDigest } from "./keys.ts";
 
 const day = 86_400_000;
@@ -25,8 +26,8 @@ interface SessionOptions {
   readonly stored?: SessionLog | undefined;
   /** The user whose key has this digest. */
   readonly keyHolder: (digest: string) => KeyHolder | undefined;
-  /** The service's own key. */
-  readonly ownKey: string | undefined;
+  /** The service's own key, which may change. */
+  readonly ownKey: () => string | undefined;
   /** Epoch ms. */
   readonly now: () => number;
   /** Called when a session could not be stored; it holds until the process ends. */
@@ -39,12 +40,12 @@ interface SessionOptions {
  */
 export class Sessions {
   readonly #options: SessionOptions;
-  readonly #ownKey: string | undefined;
+  readonly #ownKey: () => string | undefined;
   readonly #rows: Map<string, SessionRow>;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#ownKey = options.ownKey === undefined ? undefined : keyDigest(options.ownKey);
+    this.#ownKey = derived(options.ownKey, (key) => (key === undefined ? undefined : keyDigest(key)));
     this.#rows = new Map((options.stored?.all() ?? []).map((row) => [row.digest, row]));
     this.#remove(this.#ended());
   }
@@ -85,8 +86,8 @@ export class Sessions {
     const holder = keyHolder(session.keyDigest);
     // As for keys, a user's comes first.
     if (holder !== undefined) return holder.id === session.userId ? { holder, session } : undefined;
-    const isOwner =
-      session.userId === null && this.#ownKey !== undefined && isSameDigest(session.keyDigest, this.#ownKey);
+    const ownKey = this.#ownKey();
+    const isOwner = session.userId === null && ownKey !== undefined && isSameDigest(session.keyDigest, ownKey);
     return isOwner ? { isOwner, session } : undefined;
   }
 

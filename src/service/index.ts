@@ -27,7 +27,7 @@ export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
 export type { DemoMiner } from "./miners/declared-miner.ts";
 export type { ServiceOptions } from "./options.ts";
-export type { LiveSettings, Sections } from "./settings/live-settings.ts";
+export { type LiveSettings, present, type Sections, type SettingsPart } from "./settings/live-settings.ts";
 export { SettingsBook, type SettingsSource } from "./settings/settings-book.ts";
 
 export type RunningService = MiningService & {

@@ -24,8 +24,9 @@ export const isThisMachine = (host: string): boolean => isLoopbackHost(host) || 
  * `listening`: its port where the settings leave it open; null before it listens.
  */
 export const isAddressOf =
-  ({ port, hosts }: Pick<HttpSettings, "port" | "hosts">, listening: () => number | null = () => null) =>
+  (settings: () => Pick<HttpSettings, "port" | "hosts">, listening: () => number | null = () => null) =>
   (url: URL): boolean => {
+    const { port, hosts } = settings();
     if (portIn(url) !== (port || listening())) return false;
     const host = hostIn(url);
     return hosts.map(canonicalHost).includes(host) || isThisMachine(host);

@@ -362,7 +362,7 @@ describe("sessions", () => {
     const sessions = new Sessions({
       stored: log,
       keyHolder: (digest) => keys.get(digest),
-      ownKey: key,
+      ownKey: () => key,
       now: () => clock.now,
       unstored: (error) => failures.push(error),
     });

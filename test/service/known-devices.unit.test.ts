@@ -56,7 +56,7 @@ function sender(given: readonly Given[], more: Partial<KnownDevicesOptions> = {}
   });
   const targets = openWebTargets({
     devices,
-    isOwnAddress: isAddressOf({ port: 17_790, hosts: [] }),
+    isOwnAddress: isAddressOf(() => ({ port: 17_790, hosts: [] })),
     nameOf: (id) => `rig ${id}`,
   });
   return {

@@ -12,6 +12,7 @@ export type Notifications = ReturnType<typeof openNotifications>;
 /** Lists notifications and tells channels of them. */
 export function openNotifications(core: Core, { registry, notices, managed }: Miners) {
   const { options, store, log, now, format, accessBook, channels, hooks, repeat } = core;
+  const own = core.settings.part("addresses of the service", ["http"]).now;
   const webTargets = openWebTargets({
     devices: new KnownDevices({
       registry,
@@ -19,7 +20,7 @@ export function openNotifications(core: Core, { registry, notices, managed }: Mi
       broker: core.broker.place,
       isOfFile: (id) => store.miners.get(id)?.owner === "file",
     }),
-    isOwnAddress: isAddressOf(core.settings.atStart("http").http, options.ownPort),
+    isOwnAddress: isAddressOf(() => own.http, options.ownPort),
     nameOf: (id) => registry.find(id)?.facts.name,
   });
   const outbox = new Outbox({

@@ -9,12 +9,13 @@ import type { Miners } from "./miners.ts";
 export function openUsers({ settings, store, accessBook, events }: Core, { registry, notices }: Miners) {
   const report = (): void => reportDisabled(store, accessBook, (title, message) => notices.setWarning(title, message));
   const display = settings.part("what pages know of the service", ["display"]).now;
+  const access = settings.part("the service's own key", ["http"]).now;
   const context = { store, accessBook, settings: display, isDemo: () => registry.isDemoOnly };
   return {
     operations: userOperations({
       store,
       accessBook,
-      serviceKey: settings.atStart("http").http.key,
+      serviceKey: () => access.http.key,
       changed: () => {
         events.changed();
         report();

@@ -30,6 +30,13 @@ const effects: Partial<Record<SettingsSection, Effects>> = {
     const moves = before.base === after.base ? [] : [`Its topics move from ${before.base} to ${after.base}`];
     return ["The MQTT bridge connects anew", ...moves];
   },
+  http: ({ http: before }, { http: after }) => {
+    if (before.key === after.key) return [];
+    const who = after.open ? "every client is admitted" : "only this machine is served";
+    if (after.key === undefined) return [`No key is needed any more: ${who}`];
+    const former = before.key === undefined ? "a key" : "the new key";
+    return [`Clients and browsers need ${former} from now on, other than users with keys of their own`];
+  },
   scan: (_before, { scan: after }) =>
     after?.every === undefined
       ? ["Networks are searched on request only"]

@@ -15,6 +15,10 @@ export interface SettingsPart<S extends SettingsSection> {
   onChange(apply: Apply<S>): void;
 }
 
+/** An object that reads each field of what is in effect when it is read. */
+export const present = <T extends object>(read: () => T): T =>
+  new Proxy<T>(Object.create(null), { get: (_none, key) => Reflect.get(read(), key) });
+
 interface Part {
   readonly name: string;
   readonly sections: readonly SettingsSection[];

@@ -12,7 +12,7 @@ export interface UserContext {
   readonly store: Store;
   readonly accessBook: AccessBook;
   /** The service's own key, which no user may have. */
-  readonly serviceKey: string | undefined;
+  readonly serviceKey: () => string | undefined;
   /** Called when the access of a user has changed. */
   readonly changed: () => void;
 }
@@ -40,7 +40,7 @@ export function userOperations({ store, accessBook, serviceKey, changed }: UserC
     listUsers: async (_input, caller) => visible(caller).map(presentUser),
     saveUser: async (body) => {
       const existing = body.id === 0 ? undefined : findOwn(users, body.id, "user");
-      const mistakes = mistakesIn(body, store, serviceKey);
+      const mistakes = mistakesIn(body, store, serviceKey());
       if (mistakes.length > 0) throw invalidAll(mistakes);
       const fields = fieldsOf(body);
       const saved =
