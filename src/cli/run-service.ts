@@ -185,6 +185,7 @@ async function start(
     store,
     log,
     messages: bridge.messages,
+    tryBroker: async (mqtt, signal) => (await import("../mqtt/trial.ts")).tryBroker(mqtt, signal),
     withoutRules,
     ownPort: () => ownPort,
     demo: demo.miners,

@@ -100,6 +100,8 @@ import {
   SettingsChange,
   SettingsList,
   SettingsReload,
+  SettingsTest,
+  TestSettingsBody,
 } from "./settings.ts";
 import { BenchmarkEntry, SwitchingState } from "./switching.ts";
 import { ManagedTemplate, ManagedTemplateList, TemplateBody } from "./templates.ts";
@@ -636,6 +638,14 @@ export const operations = {
     params: section,
     query: DryRunQuery,
     reply: named<SettingsChange>(SettingsChange),
+    extension,
+  }),
+  testSettings: post("/api/settings/:section/test", closed, {
+    summary:
+      "Tries a section without saving it: whether the broker of mqtt answers, what the sources of electricity and market say, the values of heating and follow, and which networks scan would search",
+    params: section,
+    body: TestSettingsBody,
+    reply: named<SettingsTest>(SettingsTest),
     extension,
   }),
   undoSettings: post("/api/settings/:section/undo", closed, {

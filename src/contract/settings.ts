@@ -58,6 +58,23 @@ export const SettingsChange = z.object({
 });
 export type SettingsChange = z.infer<typeof SettingsChange>;
 
+export const TestSettingsBody = z.object({
+  value: anyJson.optional().describe("the section as it would be saved, as in PUT; absent = as it is in effect"),
+});
+
+/** What one broker, source, topic or network said. */
+export const SettingsFinding = z.object({
+  ok: z.boolean().nullable().describe("null: it cannot be known by asking"),
+  message: z.string(),
+});
+export type SettingsFinding = z.infer<typeof SettingsFinding>;
+
+export const SettingsTest = z.object({
+  section: SectionName,
+  findings: z.array(SettingsFinding).describe("one for each thing that was tried; nothing was saved"),
+});
+export type SettingsTest = z.infer<typeof SettingsTest>;
+
 export const SettingsReload = z.object({
   changed: z.array(z.string()).describe("keys of the configuration file whose values differ"),
   message: z.string(),

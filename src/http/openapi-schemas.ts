@@ -13,7 +13,16 @@ import { Condition, conditionKinds, DeviceState, Inner, StatusWord, Weekly } fro
 import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as session from "../contract/session.ts";
-import { SaveSettingsBody, SectionState, SettingsChange, SettingsList, SettingsReload } from "../contract/settings.ts";
+import {
+  SaveSettingsBody,
+  SectionState,
+  SettingsChange,
+  SettingsFinding,
+  SettingsList,
+  SettingsReload,
+  SettingsTest,
+  TestSettingsBody,
+} from "../contract/settings.ts";
 import { Step, stepKinds } from "../contract/steps.ts";
 import * as templates from "../contract/templates.ts";
 import { type Json, mapSchema, mapValues } from "./openapi-schema-walk.ts";
@@ -185,6 +194,9 @@ const replies = named({
   SettingsList,
   SettingsChange,
   SettingsReload,
+  SettingsFinding,
+  SettingsTest,
+  TestSettingsBody,
   // What is returned has its defaults, so that their schemas differ from those of bodies.
   HttpPlug,
   MqttPlug: MqttPlugSettings,

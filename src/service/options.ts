@@ -8,6 +8,7 @@ import type { CommandTimeouts } from "./commands/command-executor.ts";
 import type { DemoMiner } from "./miners/declared-miner.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SettingsBook } from "./settings/settings-book.ts";
+import type { TryBroker } from "./trials/trials.ts";
 
 /** What a service is started with. */
 export interface ServiceOptions {
@@ -50,6 +51,8 @@ export interface ServiceOptions {
   readonly historyTurns?: Repeat;
   /** Where plugs and sensors publish, such as an MQTT broker; absent = there is no broker. */
   readonly messages?: Messages;
+  /** Tries settings of MQTT before they are saved; absent = it cannot. */
+  readonly tryBroker?: TryBroker;
   /**
    * Events kept for subscribers that resume, of some 150 bytes each; by default 10,000. 1,000 do where no connection can
    * break, which is how far a subscriber may fall behind.

@@ -334,6 +334,7 @@ const targets: Readonly<Record<OperationName, string | Asked | (() => Asked | Pr
   reloadSettings: "/api/settings/reload",
   saveSettings: { path: "/api/settings/history", body: { value: { raw: 1 } } },
   resetSettings: { path: "/api/settings/history" },
+  testSettings: { path: "/api/settings/scan/test", body: {} },
   undoSettings: { path: "/api/settings/power/undo" },
   listChannels: "/api/channels",
   testChannel: "/api/channels/phone/test",
@@ -455,6 +456,7 @@ listSettings           401  401   200  403  403  200  403  403  404
 reloadSettings         401  401   200  403  403  200  403  403  404
 saveSettings           401  401   200  403  403  200  403  403  404
 resetSettings          401  401   200  403  403  200  403  403  404
+testSettings           401  401   200  403  403  200  403  403  404
 undoSettings           401  401   409  403  403  409  403  403  404
 listChannels           401  401   200  403  403  200  200  403  404
 testChannel            401  401   404  403  403  404  403  403  404

@@ -167,6 +167,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   reloadSettings: {},
   saveSettings: { section: "history", value: { raw: 1 } },
   resetSettings: { section: "history" },
+  testSettings: { section: "scan" },
   undoSettings: { section: "power" },
   listChannels: {},
   testChannel: { key: "phone" },

@@ -88,6 +88,7 @@ const requests: Record<CallName, [string, object, string?]> = {
     '{"value":{"interval":5}}',
   ],
   resetSettings: ["/api/settings/poll", { section: "poll" }],
+  testSettings: ["/api/settings/scan/test", { section: "scan", value: { every: 600 } }, '{"value":{"every":600}}'],
   undoSettings: ["/api/settings/poll/undo", { section: "poll" }],
   listChannels: ["/api/channels", {}],
   listAgents: ["/api/agents", {}],

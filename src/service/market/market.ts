@@ -5,7 +5,7 @@ import type { Rates } from "../money/rates.ts";
 import type { Tariffs } from "../money/tariffs.ts";
 import { CoinMarket, type FactSource, inCurrency } from "./coin-market.ts";
 import { coinSources, MarketFacts } from "./coin-sources.ts";
-import { addressOf, Feed } from "./feed.ts";
+import { addressOf, Feed, type FeedContext } from "./feed.ts";
 import { type PoolViewContext, PoolViews } from "./pool-views.ts";
 import { type PriceFeedContext, type RunningPrices, runPrices } from "./price-feeds.ts";
 
@@ -57,28 +57,17 @@ export class Market {
     const facts = market.sources.map((settings) => {
       const url = addressOf(coinSources[settings.type], settings.url);
       const freshMs = Math.max(3 * settings.every * 1000, silenceMs);
-      return { settings, url, source: { host: new URL(url).host, freshMs } };
+      return { settings, source: { host: new URL(url).host, freshMs } };
     });
     this.coinMarket = new CoinMarket(
       coins,
       facts.map(({ source }) => source),
       now,
     );
-    this.#coinSources = facts.map(({ settings, url, source }) => ({
+    this.#coinSources = facts.map(({ settings, source }) => ({
       settings,
       source,
-      feed: new Feed(
-        {
-          shape: coinSources[settings.type],
-          settings: { ...settings, currency: rates.currency },
-          url,
-          everyMs: settings.every * 1000,
-          schema: MarketFacts,
-          identity: ["coins", settings.type, JSON.stringify(settings.coins), rates.currency],
-          take: (value: MarketFacts, at: number) => this.coinMarket.take(source, value, at),
-        },
-        context,
-      ),
+      feed: coinFeed(settings, rates.currency, (value, at) => this.coinMarket.take(source, value, at), context),
     }));
     this.#prices = tariffs.feeds.map((feed) => runPrices(feed, { ...context, changed: () => this.#dirty() }));
     this.poolViews = new PoolViews(pools, context);
@@ -191,6 +180,26 @@ export class Market {
     ];
   }
 }
+
+/** A source of market data that is asked for amounts in this currency. */
+export const coinFeed = (
+  settings: CoinSourceSettings,
+  currency: string,
+  take: (value: MarketFacts, at: number) => MarketFacts,
+  context: FeedContext,
+): CoinFeed =>
+  new Feed(
+    {
+      shape: coinSources[settings.type],
+      settings: { ...settings, currency },
+      url: addressOf(coinSources[settings.type], settings.url),
+      everyMs: settings.every * 1000,
+      schema: MarketFacts,
+      identity: ["coins", settings.type, JSON.stringify(settings.coins), currency],
+      take,
+    },
+    context,
+  );
 
 interface EarlierWarning {
   readonly title: string;

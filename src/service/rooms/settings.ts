@@ -1,6 +1,8 @@
+import { networkInterfaces } from "node:os";
 import type { Core } from "../core.ts";
 import type { ServiceRoom } from "../room.ts";
 import { settingsOperations } from "../settings/operations.ts";
+import { trialOf } from "../trials/trials.ts";
 import type { Commands } from "./commands.ts";
 
 /** The settings as people change them; every room follows those that it declares. */
@@ -16,5 +18,12 @@ export const openSettings = (core: Core, { executor }: Commands) =>
         ),
       changed: (sections) => core.events.settings(sections),
       restart: core.options.restart ?? null,
+      trialOf: (section) =>
+        trialOf(section, {
+          ...core,
+          tryBroker: core.options.tryBroker ?? null,
+          interfaces: core.options.interfaces ?? networkInterfaces,
+          rateOf: (currency) => core.rates.of(currency),
+        }),
     }),
   }) satisfies ServiceRoom;

@@ -1,6 +1,7 @@
+import type { Config } from "../../config/schema.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
-import type { SettingsChange } from "../../contract/settings.ts";
+import type { SettingsChange, SettingsFinding, SettingsSection } from "../../contract/settings.ts";
 import { effectsOf } from "./effects.ts";
 import type { SettingsBook, SettingsPlan } from "./settings-book.ts";
 
@@ -16,16 +17,19 @@ export interface SettingsContext {
   readonly changed: (sections: readonly string[]) => void;
   /** Starts everything anew in this process with the file as it is now; null where nothing can. */
   readonly restart: (() => Promise<() => void>) | null;
+  /** How a section is tried; null where there is nothing to try. */
+  readonly trialOf: (section: SettingsSection) => ((config: Config) => Promise<SettingsFinding[]>) | null;
 }
 
 type SettingsOperations = Pick<
   MiningService,
-  "listSettings" | "saveSettings" | "resetSettings" | "undoSettings" | "reloadSettings"
+  "listSettings" | "saveSettings" | "testSettings" | "resetSettings" | "undoSettings" | "reloadSettings"
 >;
 
-export function settingsOperations({ book, record, changed, restart }: SettingsContext): SettingsOperations {
+export function settingsOperations({ book, record, changed, restart, trialOf }: SettingsContext): SettingsOperations {
   /** One change after the other, so that each is checked against what the one before has left. */
   let last: Promise<unknown> = Promise.resolve();
+  let trying = 0;
   const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
     const turn = last.then(change);
     last = turn.catch(() => undefined);
@@ -55,6 +59,21 @@ export function settingsOperations({ book, record, changed, restart }: SettingsC
     listSettings: async () => ({ sections: book.list() }),
     saveSettings: ({ section, value, revision, dryRun = false }, caller) =>
       inTurn(() => carryOut(book.plan(section, value, revision), "save_settings", dryRun, caller)),
+    testSettings: async ({ section, value }) => {
+      const trial = trialOf(section);
+      if (trial === null)
+        throw new RigbridgeError(
+          "nothing.to.do",
+          `Nothing can be tried in the section ${section}; a save with dryRun=true checks it`,
+        );
+      const config = book.draft(section, value);
+      if (trying === mostTrials) throw new RigbridgeError("too.many", "Other settings are being tried; wait for them");
+      trying += 1;
+      const findings = await trial(config).finally(() => {
+        trying -= 1;
+      });
+      return { section, findings };
+    },
     resetSettings: ({ section, dryRun = false }, caller) =>
       inTurn(() => carryOut(book.planRemoval(section), "reset_settings", dryRun, caller)),
     undoSettings: ({ section }, caller) =>
@@ -84,5 +103,6 @@ export function settingsOperations({ book, record, changed, restart }: SettingsC
   };
 }
 
+const mostTrials = 4;
 /** Characters of what the activity keeps of a change. */
 const longestChanges = 2_000;

@@ -120,6 +120,11 @@ export class SettingsBook {
     return this.#planOf(section, merged);
   }
 
+  /** The configuration with a section as it would be saved, for trials. Throws with every mistake. */
+  draft(section: SettingsSection, value: unknown): Config {
+    return value === undefined ? this.config : this.plan(section, value, undefined).config;
+  }
+
   /** What removing what is saved of a section would lead to. */
   planRemoval(section: SettingsSection): SettingsPlan {
     this.#refuseOfFile(section);

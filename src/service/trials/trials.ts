@@ -1,0 +1,211 @@
+import type { Logger } from "pino";
+import type { SourceSettings } from "../../config/loops.ts";
+import type { MqttSettings } from "../../config/mqtt.ts";
+import type { Config } from "../../config/schema.ts";
+import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
+import { RigbridgeError } from "../../contract/problems.ts";
+import type { SettingsFinding, SettingsSection } from "../../contract/settings.ts";
+import { type Interfaces, ownNetworks, parseNetworks, planSearch } from "../../link/networks.ts";
+import { numberIn, type Quantity } from "../../link/quantity.ts";
+import type { KeptValues, Store } from "../../store/index.ts";
+import type { Format } from "../../units/format.ts";
+import type { FeedContext } from "../market/feed.ts";
+import { coinFeed } from "../market/market.ts";
+import { runPrices } from "../market/price-feeds.ts";
+import { Tariffs } from "../money/tariffs.ts";
+import { readSource, roomTemperature, sourceLimits, surplus } from "../power/source.ts";
+
+/** Tries whether a broker can be used with these settings. */
+export type TryBroker = (settings: MqttSettings, signal: AbortSignal) => Promise<SettingsFinding[]>;
+
+export interface TrialContext {
+  readonly messages: Messages;
+  /** Null where this service has no bridge. */
+  readonly tryBroker: TryBroker | null;
+  readonly interfaces: () => Interfaces;
+  readonly store: Store;
+  /** Money of the display currency per unit of another; null if it is unknown. */
+  readonly rateOf: (currency: string) => number | null;
+  readonly format: Format;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+type Trial = (config: Config, context: TrialContext, signal: AbortSignal) => Promise<SettingsFinding[]>;
+
+/** ms within which every trial ends. */
+const trialMs = 15_000;
+/** ms in which a topic must say something: meters publish every few seconds, thermometers retain. */
+const topicMs = 10_000;
+/** Sources asked at once. */
+const mostSources = 20;
+
+const right = (message: string): SettingsFinding => ({ ok: true, message });
+const wrong = (message: string): SettingsFinding => ({ ok: false, message });
+const unknown = (message: string): SettingsFinding => ({ ok: null, message });
+
+/** How a section of a configuration is tried; null where there is nothing to try. */
+export function trialOf(
+  section: SettingsSection,
+  context: TrialContext,
+): ((config: Config) => Promise<SettingsFinding[]>) | null {
+  const trial = trials[section];
+  return trial === undefined ? null : (config) => trial(config, context, AbortSignal.timeout(trialMs));
+}
+
+/** Nothing that a trial reads is kept. */
+const trials: Partial<Record<SettingsSection, Trial>> = {
+  mqtt: async ({ mqtt }, { tryBroker }, signal) => {
+    if (mqtt === undefined) return [unknown("No broker is set")];
+    if (tryBroker === null) return [unknown("This service was started without an MQTT bridge")];
+    return tryBroker(mqtt, signal);
+  },
+  electricity: (config, context, signal) => tryPrices(config, context, signal),
+  market: async ({ market, display }, context, signal) => {
+    if (market.sources.length === 0) return [unknown("No source is set")];
+    return Promise.all(
+      market.sources.slice(0, mostSources).map(async (settings) => {
+        let coins = 0;
+        const take = <T extends { readonly coins: readonly unknown[] }>(facts: T): T => {
+          coins = facts.coins.length;
+          return facts;
+        };
+        const feed = coinFeed(settings, display.currency, take, feedContext(context, signal));
+        if (!(await feed.poll())) return wrong(feed.problem ?? late(feed.host));
+        return right(`${feed.host} knows ${coins} coins${feed.problem === null ? "" : `; ${feed.problem}`}`);
+      }),
+    );
+  },
+  heating: ({ heating }, context, signal) =>
+    trySources(
+      heating.map(({ name, roomTemperature: source }) => ({ name, source })),
+      roomTemperature,
+      "°C",
+      context,
+      signal,
+    ),
+  follow: ({ follow }, context, signal) =>
+    trySources(
+      follow.map(({ name, surplus: source }) => ({ name, source })),
+      surplus,
+      "W",
+      context,
+      signal,
+    ),
+  scan: async ({ scan }, { interfaces, format }) => {
+    const own = ownNetworks(interfaces());
+    const networks = scan?.networks === undefined ? own.networks : parseNetworks(scan.networks);
+    if (networks.length === 0) return [wrong("This machine is in no private network; name the networks to search")];
+    const { total } = planSearch(networks, { ports: [], yes: true });
+    const isNear = networks.every(({ first, last }) =>
+      own.networks.some((each) => each.first <= first && last <= each.last),
+    );
+    const what = `${format.grouped(total)} addresses are searched`;
+    return [
+      isNear
+        ? right(`${what}, all in networks of this machine`)
+        : unknown(
+            `${what}; those outside of this machine's own networks are reached only if your router passes them on`,
+          ),
+    ];
+  },
+};
+
+const late = (source: string): string => `${source} did not answer in time`;
+
+const nothingKept: KeptValues = { get: () => undefined, save: () => undefined, keep: () => undefined };
+
+const feedContext = ({ now, log }: TrialContext, signal: AbortSignal): FeedContext => ({
+  kept: nothingKept,
+  now,
+  closing: signal,
+  log,
+});
+
+async function tryPrices(config: Config, context: TrialContext, signal: AbortSignal): Promise<SettingsFinding[]> {
+  const { now, format, store, rateOf, messages } = context;
+  const settings = { electricity: config.electricity, display: config.display };
+  const tariffs = new Tariffs({ declared: { groups: [], miners: [] }, settings, store, rateOf });
+  const findings = await Promise.all(
+    tariffs.feeds.map(async ({ settings: source, curve }): Promise<SettingsFinding> => {
+      const heard = Promise.withResolvers<void>();
+      const changed = (): void => heard.resolve();
+      const running = runPrices({ settings: source, curve }, { ...feedContext(context, signal), messages, changed });
+      if (source.topic !== undefined && messages.isConfigured) await within(heard.promise, topicMs, signal);
+      else await running.poll();
+      const last = curve.periods.at(-1);
+      if (last === undefined) return wrong(curve.problem ?? `${curve.source} ${said(topicMs)}`);
+      const until = Number.isFinite(last.end) ? ` until ${format.localTime(last.end)}` : "";
+      return right(`${curve.source} has ${curve.periods.length} prices${until} in ${curve.currency}`);
+    }),
+  );
+  const tariff = tariffs.ofGroup(0);
+  if (tariff === undefined) return [unknown("No price of electricity is set")];
+  const { price } = tariff.at(now());
+  const currency = config.display.currency;
+  if (price !== null) return [...findings, right(`Now a kWh costs ${format.decimal(price)} ${currency}`)];
+  const foreign = tariff.curve?.currency ?? null;
+  const why =
+    foreign !== null && foreign !== currency && rateOf(foreign) === null
+      ? `: no exchange rate from ${foreign} to ${currency} is known`
+      : "";
+  return [...findings, wrong(`The price now is not known${why}`)];
+}
+
+interface NamedSource {
+  readonly name: string;
+  readonly source: SourceSettings;
+}
+
+async function trySources(
+  sources: readonly NamedSource[],
+  quantity: Quantity,
+  unit: string,
+  context: TrialContext,
+  signal: AbortSignal,
+): Promise<SettingsFinding[]> {
+  if (sources.length === 0) return [unknown("Nothing is set")];
+  return Promise.all(
+    sources.slice(0, mostSources).map(async ({ name, source }) => {
+      if (source.api === true) return unknown(`${name}: its values come over the API; nothing can be asked for`);
+      try {
+        const value = await readValue(source, quantity, context, signal);
+        return right(`${name}: ${Number(value.toFixed(1))} ${unit}`);
+      } catch (error) {
+        if (!(error instanceof RigbridgeError)) throw error;
+        return wrong(`${name}: ${error.message}`);
+      }
+    }),
+  );
+}
+
+async function readValue(
+  source: SourceSettings,
+  quantity: Quantity,
+  { messages }: TrialContext,
+  signal: AbortSignal,
+): Promise<number> {
+  const { url, topic = "", path } = source;
+  if (url !== undefined) return readSource({ ...source, url }, quantity, signal);
+  if (!messages.isConfigured) throw new RigbridgeError("not.possible", `${topic} ${needsMessages}`);
+  const heard = Promise.withResolvers<ReceivedMessage>();
+  const stop = messages.listen(topic, heard.resolve);
+  const message = await within(heard.promise, topicMs, signal);
+  stop();
+  if (message === null) throw new RigbridgeError("service.unreachable", `${topic} ${said(topicMs)}`);
+  const isLong = message.payload.length > sourceLimits.bytes;
+  const found = isLong ? "is too long" : numberIn(message.payload, path, quantity);
+  if (typeof found === "string") throw new RigbridgeError("service.garbled", `${topic} ${found}`);
+  return found;
+}
+
+const said = (ms: number): string => `said nothing within ${ms / 1000} s`;
+
+/** Null if it takes longer. */
+async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T | null> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  ended.addEventListener("abort", () => resolve(null), { once: true });
+  return Promise.race([promise, late]);
+}
