@@ -9,7 +9,17 @@ test("a form shows what is in effect, and saves no default that nobody has writt
   expect(form.saved).toEqual({ interval: 10, timeout: 5 });
   expect(form.sent({ interval: 10, timeout: 5 })).toEqual({ timeout: 5 });
   expect(form.sent({ interval: 3, timeout: 5 })).toEqual({ interval: 3, timeout: 5 });
-  expect(sectionForm({ key: "mqtt", value: null, effective: null }, object).saved).toEqual({});
+});
+
+test("a section that is off asks for what it needs first, and sends none of it that was left alone", () => {
+  const form = sectionForm({ key: "mqtt", value: null, effective: null }, object);
+  expect(form.saved).toEqual({ url: "mqtt://", username: "", password: "" });
+  expect(form.sent({ ...form.saved, url: "mqtt://broker" })).toEqual({ url: "mqtt://broker" });
+  const price = sectionForm({ key: "electricity", value: null, effective: { add: 0 } }, object);
+  expect(price.saved).toEqual({ price: 0, add: 0 });
+  expect(price.sent({ ...price.saved, zones: [] })).toEqual({ zones: [] });
+  const set = sectionForm({ key: "electricity", value: { zones: [] }, effective: { zones: [], add: 0 } }, object);
+  expect(set.saved).toEqual({ zones: [], add: 0 });
 });
 
 test("a list is the only field of its form", () => {

@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { installDouble, processesIn } from "../agent/host.ts";
 import { closeContexts, testInBrowser } from "../chromium.ts";
-import { running } from "../cli/command.ts";
+import { type Running, running } from "../cli/command.ts";
 import { onTestFinished } from "../finished.ts";
+import { type Mosquitto, startMosquitto } from "../mqtt/mosquitto.ts";
 import { until } from "../until.ts";
-import { axe, type Dashboard, overflow, startDashboard } from "./dashboard.ts";
+import { axe, type Dashboard, overflow, startDashboard, visitOf } from "./dashboard.ts";
 
-// depends on: src/**, test/agent/mining-double.ts
+// depends on: src/**, test/agent/mining-double.ts, mosquitto
+
+const ready = /is ready at (http:\/\/127\.0\.0\.1:\d+)/;
 
 const owner = "the-key-of-the-owner";
 const anna = "the-key-of-anna-1234";
@@ -172,7 +175,7 @@ describe("the service", () => {
   testInBrowser("is set by forms by topic; a save takes effect at once, and is undone", async () => {
     const { page, close } = await dashboard.visit("settings?tab=service", { key: owner, expected, width: 375 });
     await page.getByRole("link", { name: /Change.*Reading/ }).click();
-    const interval = page.getByRole("textbox", { name: "interval" });
+    const interval = page.getByRole("textbox", { name: "Seconds between two reads" });
     await interval.fill("0");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("must be at least 1").first().waitFor();
@@ -196,7 +199,6 @@ describe("the service", () => {
       const mqtt = { url: "mqtt://127.0.0.1:1", username: "rigs", password: secret };
       await dashboard.service.saveSettings({ section: "mqtt", value: mqtt }, caller);
       const { page, close } = await dashboard.visit("settings/service/mqtt", { key: owner, expected });
-      await page.getByText("What was saved last waits for a restart of the service.").first().waitFor();
       const username = page.getByRole("textbox", { name: "User name" });
       expect(await username.inputValue()).toBe("rigs");
       expect(await page.content()).not.toContain(secret);
@@ -220,6 +222,50 @@ describe("the service", () => {
       await close();
     },
   );
+});
+
+describe("a broker", () => {
+  let folder: string;
+  let broker: Mosquitto;
+  let service: Running;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rigbridge-first-"));
+    broker = await startMosquitto({ users: { rigs: "the-right-word" } });
+    service = await running(["serve", "--data", folder, "--port", "0"], ready, { cwd: folder });
+  });
+  afterAll(async () => {
+    service.signal("SIGKILL");
+    await service.ended;
+    await broker.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  testInBrowser("is tried with a wrong password, and the right one; its state is said, as is what waits", async () => {
+    const url = ready.exec(service.said())?.[1] ?? "";
+    const { page, close } = await visitOf(url, "settings/service/mqtt", { width: 375, expected });
+    await page.getByText("No broker is set.").waitFor();
+    await page.getByRole("textbox", { name: "Address" }).fill(broker.url);
+    await page.getByRole("textbox", { name: "User name" }).fill("rigs");
+    await page.getByLabel("Password", { exact: true }).fill("a-wrong-word");
+    await page.getByRole("button", { name: "Test" }).click();
+    await page.getByText("refuses the username and password").waitFor();
+    await page.getByText("Nothing was saved by it.").waitFor();
+    await page.getByLabel("Password", { exact: true }).fill("the-right-word");
+    await page.getByRole("button", { name: "Test" }).click();
+    await page.getByText(/accepts this login with MQTT 5/).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("The MQTT bridge starts").waitFor();
+    await page.getByText("MQTT: connected").waitFor();
+    expect(await page.content()).not.toContain("-right-word");
+    expect(await overflow(page)).toBe(0);
+
+    await page.goto(`${url}/settings/service/http`);
+    await page.getByRole("textbox", { name: "Address" }).fill("127.0.0.2");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("What was saved last waits for a restart of the service.").waitFor();
+    await close();
+  });
 });
 
 describe("channels", () => {

@@ -11,6 +11,7 @@ import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
 import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
+import { service } from "./service.ts";
 import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
 
@@ -30,6 +31,7 @@ export const messages = {
   rig,
   rigs,
   rules,
+  service,
   settings,
 };
 export type Messages = typeof messages;

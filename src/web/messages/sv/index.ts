@@ -12,6 +12,7 @@ import { pools } from "./pools.ts";
 import { rig } from "./rig.ts";
 import { rigs } from "./rigs.ts";
 import { rules } from "./rules.ts";
+import { service } from "./service.ts";
 import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
 
@@ -30,5 +31,6 @@ export const messages: Messages = {
   rig,
   rigs,
   rules,
+  service,
   settings,
 };

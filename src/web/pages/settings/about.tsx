@@ -1,4 +1,3 @@
-import { request } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { useLoaded } from "../../parts/load.tsx";
@@ -6,24 +5,15 @@ import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
 import { may, session } from "../../session.ts";
+import { type Health, health, mqttWord } from "./health.ts";
 
 const project = "https://github.com/rigbridge/rigbridge";
 const guides = ["dashboard", "devices", "rules", "notifications", "heating", "money", "agent", "operations"] as const;
 
-/** What GET /health answers. */
-interface Health {
-  readonly status: string;
-  readonly mqtt?: { readonly state: string; readonly detail: string | null };
-}
-
 /** What this service is, whether it works, and where its documentation is. */
 export function About() {
   const who = session.value;
-  const health = useLoaded(
-    async (signal) => (await (await request("GET", "health", undefined, { signal })).json()) as Health,
-    [],
-  );
-  const { value, problem } = health;
+  const { value, problem } = useLoaded(health, []);
   return (
     <div class="cards settings-cards">
       <Card title="Rigbridge">
@@ -35,7 +25,7 @@ export function About() {
           <div>
             <dt>{t.settings.health}</dt>
             <dd>
-              <Health value={value} problem={problem} />
+              <HealthNow value={value} problem={problem} />
             </dd>
           </div>
         </dl>
@@ -71,7 +61,7 @@ export function About() {
   );
 }
 
-function Health({ value, problem }: { value: Health | undefined; problem: string | null }) {
+function HealthNow({ value, problem }: { value: Health | undefined; problem: string | null }) {
   if (problem !== null) return <span class="status bad">{problem}</span>;
   if (value === undefined) return <>{t.shell.loading}</>;
   const { status, mqtt } = value;
@@ -85,6 +75,3 @@ function Health({ value, problem }: { value: Health | undefined; problem: string
     </Mark>
   );
 }
-
-const mqttWord = (state: string): string =>
-  Object.entries(t.settings.mqtt).find(([each]) => each === state)?.[1] ?? state;

@@ -3,33 +3,38 @@ import { useRoute } from "preact-iso";
 import type { SectionState, SettingsChange } from "../../../contract/settings.ts";
 import { call, Problem } from "../../api.ts";
 import { t } from "../../language.ts";
+import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Editor } from "../../parts/schema-form/editor.tsx";
-import type { Schema } from "../../parts/schema-form/schema.ts";
+import { isObject, type Schema } from "../../parts/schema-form/schema.ts";
 import { useButton } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { channelWords } from "./channel-words.ts";
+import { SectionNow } from "./section-now.tsx";
+import { useSectionTest } from "./section-test.tsx";
 import { sectionForm } from "./section-value.ts";
+import { sectionWords } from "./section-words.ts";
 import "./settings.css";
 
 /** One section of the service's settings. */
 export default function SectionPage() {
   const { params } = useRoute();
   const loaded = useLoaded(async (signal) => {
-    const [{ sections: schemas }, { sections }, groups] = await Promise.all([
+    const [{ sections: schemas }, { sections }, groups, names] = await Promise.all([
       import("virtual:sections"),
       call("listSettings", {}, { signal }),
       may("listGroups") ? call("listGroups", {}, { signal }) : [],
+      [...rigs.value.byId.values()].map(({ name }) => name),
     ]);
-    return { schemas, sections, words: channelWords(groups.map(({ name }) => name)) };
+    const known = { groups: groups.map(({ name }) => name), miners: names };
+    return { schemas, sections, known };
   }, []);
   return (
     <Loading from={loaded}>
-      {({ schemas, sections, words }, known) => {
+      {({ schemas, sections, known: names }, known) => {
         const section = sections.find(({ key }) => key === params.id);
         if (section === undefined)
           return (
@@ -42,7 +47,8 @@ export default function SectionPage() {
         return (
           <Page limited title={t.settings.sectionNames[section.key]} lead={t.settings.sectionTexts[section.key]}>
             <Card>
-              <SectionEditor section={section} whole={schemas[section.key]} words={words} reload={loaded.reload} />
+              <SectionNow section={section.key} />
+              <SectionEditor section={section} whole={schemas[section.key]} known={names} reload={loaded.reload} />
             </Card>
           </Page>
         );
@@ -54,12 +60,14 @@ export default function SectionPage() {
 interface SectionEditorProps {
   readonly section: SectionState;
   readonly whole: Schema;
-  readonly words: ReturnType<typeof channelWords>;
+  readonly known: Parameters<typeof sectionWords>[1];
   readonly reload: () => void;
 }
 
-function SectionEditor({ section, whole, words, reload }: SectionEditorProps) {
+function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   const { key, owner, line, revision, undoable, restart, problem } = section;
+  const words = useMemo(() => sectionWords(key, known), [key, known]);
+  const test = useSectionTest(key);
   const form = useMemo(() => sectionForm(section, whole), [section, whole]);
   const [did, setDid] = useState<SettingsChange | null>(null);
   const after = (change: SettingsChange) => {
@@ -107,10 +115,13 @@ function SectionEditor({ section, whole, words, reload }: SectionEditorProps) {
         readOnly={why}
         isNew={false}
         verb={t.shell.save}
+        beside={(value) => test?.button(isObject(value) ? form.sent(value) : undefined)}
         onSave={async (value) =>
           after(await call("saveSettings", { section: key, value: form.sent(value), revision }).catch(atFields(key)))
         }
       />
+      {why === null || test === null ? null : <p class="row">{test.button(undefined)}</p>}
+      {test?.result}
     </>
   );
 }

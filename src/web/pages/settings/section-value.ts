@@ -9,16 +9,23 @@ export interface SectionForm {
   sent(value: Values): Json;
 }
 
+/** What is asked for first where nothing is set; what is left like this is not sent. */
+const starts: Readonly<Record<string, Values>> = {
+  mqtt: { url: "mqtt://", username: "", password: "" },
+  electricity: { price: 0 },
+};
+
 type Listed = Pick<SectionState, "key" | "value" | "effective">;
 
 export function sectionForm({ key, value, effective }: Listed, whole: Schema): SectionForm {
   const secrets = new Set([...secretKeys(value), ...secretKeys(effective)]);
   const shown = withoutMarks(effective);
+  const first = { ...(value === null ? starts[key] : {}), ...(isObject(shown) ? shown : {}) };
   if (isObject(shown) || shown === null)
     return {
       schema: whole,
-      saved: isObject(shown) ? shown : {},
-      sent: (next) => withMarks(withoutDefaults(next, value, shown), secrets),
+      saved: first,
+      sent: (next) => withMarks(withoutDefaults(next, value, first), secrets),
     };
   const { $defs = {}, ...list } = whole;
   return {
@@ -29,9 +36,8 @@ export function sectionForm({ key, value, effective }: Listed, whole: Schema): S
 }
 
 /** Defaults that nobody has written stay defaults. */
-function withoutDefaults(next: Values, written: Json, shown: Json): Values {
+function withoutDefaults(next: Values, written: Json, before: Values): Values {
   const known = isObject(written) ? written : {};
-  const before = isObject(shown) ? shown : {};
   return Object.fromEntries(
     Object.entries(next).filter(
       ([name, each]) => Object.hasOwn(known, name) || JSON.stringify(each) !== JSON.stringify(before[name]),

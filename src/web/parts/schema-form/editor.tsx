@@ -22,13 +22,15 @@ interface EditorProps {
   /** Rejects with the service's mistakes. */
   readonly onSave: (value: Readonly<Record<string, Json>>) => Promise<void>;
   /** Fields above the form, for what the schema does not describe. */
+  /** Buttons and what they say, beside the one that saves. */
+  readonly beside?: ((value: Json) => ComponentChildren) | undefined;
   readonly children?: ((value: Json, onValue: (value: Json) => void) => ComponentChildren) | undefined;
 }
 
 type Yaml = typeof import("yaml");
 
 /** The same value as a form and as YAML; what is wrong with it stands at its field. */
-export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, children }: EditorProps) {
+export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, beside, children }: EditorProps) {
   const [value, setValue] = useState(saved);
   const [text, setText] = useState<string | null>(null);
   const [broken, setBroken] = useState<string | null>(null);
@@ -121,6 +123,7 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, ch
           <button type="submit" class="button primary" disabled={busy || broken !== null || (!dirty && !isNew)}>
             {verb}
           </button>
+          {broken === null ? beside?.(value) : null}
         </div>
       ) : null}
       {guard}

@@ -1,0 +1,89 @@
+import type { ComponentChildren } from "preact";
+import type { SettingsSection } from "../../../contract/settings.ts";
+import { call } from "../../api.ts";
+import { money, power, temperature } from "../../format.ts";
+import { t } from "../../language.ts";
+import { useFresh } from "../../parts/fresh.ts";
+import { useLoaded } from "../../parts/load.tsx";
+import { Age, Mark, type Tone } from "../../parts/status.tsx";
+import { may } from "../../session.ts";
+import { health, mqttWord } from "./health.ts";
+
+/** One line about what a section does now. */
+interface Line {
+  readonly tone: Tone;
+  readonly text: string;
+  /** When it was so. */
+  readonly at?: string | null;
+}
+
+const loaders: Partial<Record<SettingsSection, (signal: AbortSignal) => Promise<readonly Line[]>>> = {
+  mqtt: async (signal) => {
+    const { mqtt } = await health(signal);
+    if (mqtt === undefined) return [{ tone: "off", text: t.service.noBroker }];
+    const state = t.service.broker(mqttWord(mqtt.state));
+    const text = mqtt.detail === null ? state : `${state} (${mqtt.detail})`;
+    return [{ tone: mqtt.state === "connected" ? "good" : "warning", text }];
+  },
+  electricity: async (signal) => {
+    if (!may("getPrices")) return [];
+    const { now, currency, at, problem } = await call("getPrices", {}, { signal });
+    const price: Line =
+      now === null
+        ? { tone: "off", text: t.service.noPrice }
+        : { tone: "good", text: t.service.costs(money(now, currency)), at };
+    if (problem === null) return [price];
+    return now === null ? [{ tone: "warning", text: problem }] : [price, { tone: "bad", text: problem }];
+  },
+  market: async (signal) => {
+    if (!may("getMarket")) return [];
+    const { sources } = await call("getMarket", {}, { signal });
+    if (sources.length === 0) return [{ tone: "off", text: t.service.noSources }];
+    return sources.map(({ source, at, problem }) =>
+      problem === null
+        ? { tone: at === null ? "off" : "good", text: at === null ? `${source}: ${t.service.notYet}` : source, at }
+        : { tone: "bad", text: problem },
+    );
+  },
+  heating: (signal) => rooms("target", signal),
+  follow: (signal) => rooms("surplus", signal),
+};
+
+async function rooms(kind: "target" | "surplus", signal: AbortSignal): Promise<readonly Line[]> {
+  if (!may("listRooms")) return [];
+  const all = (await call("listRooms", {}, { signal })).filter((room) => room.kind === kind);
+  if (all.length === 0) return [{ tone: "off", text: t.service.noRooms }];
+  return all.map(({ name, temperature: degrees, surplus, temperatureAt }) => {
+    const value = kind === "target" ? degrees : surplus;
+    if (value === null) return { tone: "warning", text: `${name}: ${t.service.notYet}` };
+    const text = kind === "target" ? temperature(value, 1) : power(value);
+    return { tone: "good", text: `${name}: ${text}`, at: temperatureAt };
+  });
+}
+
+/** What a section does now: whether the broker is connected, what a kWh costs, how warm a room is. */
+export function SectionNow({ section }: { section: SettingsSection }) {
+  const load = loaders[section];
+  const { value, reload } = useLoaded(async (signal) => (await load?.(signal)) ?? [], [section]);
+  useFresh(reload);
+  if (load === undefined || value === undefined || value.length === 0) return null;
+  return (
+    <section class="section-now" aria-label={t.service.now}>
+      {value.map(({ tone, text, at }) => (
+        <p key={text}>
+          <Mark tone={tone}>
+            <Words>{text}</Words>
+          </Mark>
+          {at == null ? null : (
+            <small>
+              {" "}
+              <Age time={at} />
+            </small>
+          )}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+const Words = ({ children }: { children: ComponentChildren }) => <span dir="auto">{children}</span>;

@@ -1,0 +1,53 @@
+import { useState } from "preact/hooks";
+import type { SettingsSection, SettingsTest } from "../../../contract/settings.ts";
+import { call } from "../../api.ts";
+import { t } from "../../language.ts";
+import { Mark, type Tone } from "../../parts/status.tsx";
+import { useSending } from "../../parts/use-form.ts";
+import { may } from "../../session.ts";
+
+/** Sections in which something can be tried (src/service/trials). */
+const testable: ReadonlySet<SettingsSection> = new Set(["mqtt", "electricity", "market", "heating", "follow", "scan"]);
+
+/** A button that tries what a form holds, and what came of it; null where nothing can be tried. */
+export function useSectionTest(section: SettingsSection) {
+  const [result, setResult] = useState<SettingsTest | null>(null);
+  const { busy, mistakes, problem, send } = useSending();
+  if (!testable.has(section) || !may("testSettings")) return null;
+  const test = (value: unknown) =>
+    send(async () => {
+      setResult(null);
+      setResult(await call("testSettings", { section, ...(value === undefined ? {} : { value }) }));
+    });
+  const wrong = mistakes.length === 0 ? problem : mistakes.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return {
+    /** `value`: the section as it would be saved; undefined = as it is in effect. */
+    button: (value: unknown) => (
+      <button type="button" class="button" disabled={busy} onClick={() => void test(value)}>
+        {busy ? t.service.testing : t.service.test}
+      </button>
+    ),
+    result: (
+      <div class="section-test" role="status">
+        {wrong === null ? null : <p class="field-problem">{wrong}</p>}
+        {result === null ? null : (
+          <>
+            <h2>{t.service.tested}</h2>
+            <ul>
+              {result.findings.map(({ ok, message }) => (
+                <li key={message}>
+                  <Mark tone={toneOf(ok)}>{wordOf(ok)}</Mark> <span dir="auto">{message}</span>
+                </li>
+              ))}
+            </ul>
+            <p class="hint">{t.service.nothingSaved}</p>
+          </>
+        )}
+      </div>
+    ),
+  };
+}
+
+const toneOf = (ok: boolean | null): Tone => (ok === null ? "off" : ok ? "good" : "bad");
+const wordOf = (ok: boolean | null): string =>
+  ok === null ? t.service.unclear : ok ? t.service.works : t.service.fails;

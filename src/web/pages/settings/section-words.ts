@@ -1,0 +1,33 @@
+import type { SettingsSection } from "../../../contract/settings.ts";
+import { t } from "../../language.ts";
+import type { FormWords } from "../../parts/schema-form/context.ts";
+
+const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(texts, key) ? texts[key] : undefined;
+
+/** Fields that have other names in some sections. */
+const ofSections: Readonly<Record<string, Readonly<Record<string, string>>>> = t.service.sectionFields;
+
+/** What the form of a section of the settings says and offers. */
+export function sectionWords(
+  section: SettingsSection,
+  known: { readonly groups: readonly string[]; readonly miners: readonly string[] },
+): FormWords {
+  const own = ofSections[section] ?? {};
+  return {
+    exactlyOne: [],
+    // The keys of programs and graphics cards are words of their trade.
+    label: (key) => lookUp(own, key) ?? lookUp(t.service.fields, key) ?? key,
+    choice: () => t.form.choose,
+    option: (_, value) => lookUp(t.service.words, value) ?? value,
+    member: (name) => lookUp(t.service.words, name) ?? lookUp(t.settings.words, name) ?? name,
+    suggestions: (key) => {
+      if (key === "group" || key === "groups") return known.groups;
+      if (key === "miner" || key === "order") return known.miners;
+      if (key === "currency") return Intl.supportedValuesOf("currency");
+      return key === "timeZone" ? Intl.supportedValuesOf("timeZone") : [];
+    },
+    unit: () => null,
+    isOffered: () => true,
+  };
+}
