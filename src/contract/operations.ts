@@ -94,6 +94,7 @@ import {
   Upcoming,
 } from "./rules.ts";
 import {
+  BrokerList,
   DryRunQuery,
   SaveSettingsBody,
   SectionName,
@@ -619,8 +620,14 @@ export const operations = {
     reply: named<SettingsList>(SettingsList),
     extension,
   }),
+  findBrokers: get("/api/settings/brokers", closed, {
+    summary: "Brokers for MQTT that announce themselves on the network, and Home Assistants; takes some seconds",
+    reply: named<BrokerList>(BrokerList),
+    extension,
+  }),
   reloadSettings: post("/api/settings/reload", closed, {
-    summary: "Reads the configuration file again and applies it; a file with mistakes changes nothing",
+    summary:
+      "Reads the configuration file again and applies it, and starts the service anew if something waits for that; a file with mistakes changes nothing",
     reply: SettingsReload,
     extension,
   }),

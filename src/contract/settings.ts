@@ -66,6 +66,7 @@ export const TestSettingsBody = z.object({
 export const SettingsFinding = z.object({
   ok: z.boolean().nullable().describe("null: it cannot be known by asking"),
   message: z.string(),
+  url: z.string().optional().describe("an address at which this service can be opened; only of http"),
 });
 export type SettingsFinding = z.infer<typeof SettingsFinding>;
 
@@ -74,6 +75,19 @@ export const SettingsTest = z.object({
   findings: z.array(SettingsFinding).describe("one for each thing that was tried; nothing was saved"),
 });
 export type SettingsTest = z.infer<typeof SettingsTest>;
+
+export const BrokerList = z.object({
+  brokers: z.array(
+    z.object({
+      name: z.string().describe("as it announces itself"),
+      url: z.string().describe("mqtt://192.168.1.2:1883"),
+      kind: z
+        .enum(["mqtt", "home-assistant"])
+        .describe("home-assistant: a Home Assistant, at whose address its own broker usually is"),
+    }),
+  ),
+});
+export type BrokerList = z.infer<typeof BrokerList>;
 
 export const SettingsReload = z.object({
   changed: z.array(z.string()).describe("keys of the configuration file whose values differ"),

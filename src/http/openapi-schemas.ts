@@ -14,6 +14,7 @@ import * as rules from "../contract/rules.ts";
 import { isSecret } from "../contract/secrets.ts";
 import * as session from "../contract/session.ts";
 import {
+  BrokerList,
   SaveSettingsBody,
   SectionState,
   SettingsChange,
@@ -194,6 +195,7 @@ const replies = named({
   SettingsList,
   SettingsChange,
   SettingsReload,
+  BrokerList,
   SettingsFinding,
   SettingsTest,
   TestSettingsBody,

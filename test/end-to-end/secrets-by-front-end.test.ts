@@ -164,6 +164,7 @@ const inputs: Readonly<Record<OperationName, object>> = {
   addMaintenance: { name: "new", until: "2100-01-01T00:00:00Z" },
   deleteMaintenance: { id: 77 },
   listSettings: {},
+  findBrokers: {},
   reloadSettings: {},
   saveSettings: { section: "history", value: { raw: 1 } },
   resetSettings: { section: "history" },

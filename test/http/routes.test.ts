@@ -81,6 +81,7 @@ const requests: Record<CallName, [string, object, string?]> = {
   cancelBulkAction: ["/api/actions/1", { id: 1 }],
   cancelCommand: ["/api/commands/1", { id: 1 }],
   listSettings: ["/api/settings", {}],
+  findBrokers: ["/api/settings/brokers", {}],
   reloadSettings: ["/api/settings/reload", {}],
   saveSettings: [
     "/api/settings/poll?dryRun=true",

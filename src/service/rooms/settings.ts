@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { findBrokers } from "../../discovery/index.ts";
 import type { Core } from "../core.ts";
 import type { ServiceRoom } from "../room.ts";
 import { settingsOperations } from "../settings/operations.ts";
@@ -18,11 +19,13 @@ export const openSettings = (core: Core, { executor }: Commands) =>
         ),
       changed: (sections) => core.events.settings(sections),
       restart: core.options.restart ?? null,
+      findBrokers: () => findBrokers({ signal: AbortSignal.timeout(10_000) }),
       trialOf: (section) =>
         trialOf(section, {
           ...core,
           tryBroker: core.options.tryBroker ?? null,
           interfaces: core.options.interfaces ?? networkInterfaces,
+          ownPort: core.options.ownPort ?? (() => null),
           rateOf: (currency) => core.rates.of(currency),
         }),
     }),

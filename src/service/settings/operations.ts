@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { Caller, MiningService } from "../../contract/service.ts";
-import type { SettingsChange, SettingsFinding, SettingsSection } from "../../contract/settings.ts";
+import type { BrokerList, SettingsChange, SettingsFinding, SettingsSection } from "../../contract/settings.ts";
 import { effectsOf } from "./effects.ts";
 import type { SettingsBook, SettingsPlan } from "./settings-book.ts";
 
@@ -17,19 +17,30 @@ export interface SettingsContext {
   readonly changed: (sections: readonly string[]) => void;
   /** Starts everything anew in this process with the file as it is now; null where nothing can. */
   readonly restart: (() => Promise<() => void>) | null;
+  /** Looks for brokers on the network; never rejects. */
+  readonly findBrokers: () => Promise<BrokerList["brokers"]>;
   /** How a section is tried; null where there is nothing to try. */
   readonly trialOf: (section: SettingsSection) => ((config: Config) => Promise<SettingsFinding[]>) | null;
 }
 
 type SettingsOperations = Pick<
   MiningService,
-  "listSettings" | "saveSettings" | "testSettings" | "resetSettings" | "undoSettings" | "reloadSettings"
+  "listSettings" | "saveSettings" | "testSettings" | "resetSettings" | "undoSettings" | "reloadSettings" | "findBrokers"
 >;
 
-export function settingsOperations({ book, record, changed, restart, trialOf }: SettingsContext): SettingsOperations {
+export function settingsOperations({
+  book,
+  record,
+  changed,
+  restart,
+  trialOf,
+  findBrokers,
+}: SettingsContext): SettingsOperations {
   /** One change after the other, so that each is checked against what the one before has left. */
   let last: Promise<unknown> = Promise.resolve();
   let trying = 0;
+  /** Those who ask meanwhile get the same. */
+  let searching: Promise<BrokerList["brokers"]> | null = null;
   const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
     const turn = last.then(change);
     last = turn.catch(() => undefined);
@@ -56,6 +67,12 @@ export function settingsOperations({ book, record, changed, restart, trialOf }: 
   };
 
   return {
+    findBrokers: async () => {
+      searching ??= findBrokers().finally(() => {
+        searching = null;
+      });
+      return { brokers: [...(await searching)] };
+    },
     listSettings: async () => ({ sections: book.list() }),
     saveSettings: ({ section, value, revision, dryRun = false }, caller) =>
       inTurn(() => carryOut(book.plan(section, value, revision), "save_settings", dryRun, caller)),
@@ -80,12 +97,15 @@ export function settingsOperations({ book, record, changed, restart, trialOf }: 
       inTurn(() => carryOut(book.planUndo(section), "undo_settings", false, caller)),
     reloadSettings: (_input, caller) =>
       inTurn(async () => {
-        const { keys, isLive, apply } = await book.reread();
-        if (keys.length === 0) return { changed: [], message: "The configuration file says the same as before" };
-        const parameters = { changed: keys.join(", ").slice(0, longestChanges) };
-        const list = keys.join(", ");
+        const { keys, isLive: fileIsLive, apply } = await book.reread();
+        const waiting = book.waiting;
+        if (keys.length === 0 && waiting.length === 0)
+          return { changed: [], message: "The configuration file says the same as before" };
+        const isLive = fileIsLive && waiting.length === 0;
+        const list = [...new Set([...keys, ...waiting])].join(", ");
+        const parameters = { changed: list.slice(0, longestChanges) };
         if (!isLive && restart === null)
-          throw new RigbridgeError("not.possible", `These changes of the file need a restart of the service: ${list}`);
+          throw new RigbridgeError("not.possible", `These changes need a restart of the service: ${list}`);
         let message = `Changed: ${list}`;
         await record({ action: "reload", parameters }, caller, async () => {
           if (isLive || restart === null) await apply();

@@ -84,6 +84,11 @@ export class SettingsBook {
     return this.live.wanted;
   }
 
+  /** Sections that wait for a restart. */
+  get waiting(): SettingsSection[] {
+    return settingsSections.filter((section) => this.live.waits(section));
+  }
+
   list(): SectionState[] {
     return settingsSections.map((section) => this.state(section));
   }

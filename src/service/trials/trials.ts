@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Logger } from "pino";
 import type { SourceSettings } from "../../config/loops.ts";
 import type { MqttSettings } from "../../config/mqtt.ts";
@@ -13,6 +14,7 @@ import type { FeedContext } from "../market/feed.ts";
 import { coinFeed } from "../market/market.ts";
 import { runPrices } from "../market/price-feeds.ts";
 import { Tariffs } from "../money/tariffs.ts";
+import { isLoopbackHost } from "../own-address.ts";
 import { readSource, roomTemperature, sourceLimits, surplus } from "../power/source.ts";
 
 /** Tries whether a broker can be used with these settings. */
@@ -27,6 +29,8 @@ export interface TrialContext {
   /** Money of the display currency per unit of another; null if it is unknown. */
   readonly rateOf: (currency: string) => number | null;
   readonly format: Format;
+  /** The port at which the service is served; null before it is. */
+  readonly ownPort: () => number | null;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -76,6 +80,17 @@ const trials: Partial<Record<SettingsSection, Trial>> = {
         return right(`${feed.host} knows ${coins} coins${feed.problem === null ? "" : `; ${feed.problem}`}`);
       }),
     );
+  },
+  http: async ({ http }, { interfaces, ownPort }) => {
+    const at = (host: string): string => `http://${host}:${http.port || ownPort()}`;
+    if (isLoopbackHost(http.host)) return [unknown(`Only this machine can open it, at ${at("localhost")}`)];
+    const own = isIP(http.host) !== 0 && !/^(0\.0\.0\.0|::)$/.test(http.host);
+    const hosts = own ? [http.host] : ownNetworks(interfaces()).addresses;
+    if (hosts.length === 0) return [unknown("This machine is in no private network")];
+    return hosts.map((host) => ({
+      ...right(`Phones and computers in its network open it at ${at(host)}`),
+      url: at(host),
+    }));
   },
   heating: ({ heating }, context, signal) =>
     trySources(

@@ -11,7 +11,7 @@ type Service = Awaited<ReturnType<typeof openBench>>["service"];
 
 const tried = async (
   service: Service,
-  section: "electricity" | "market" | "heating" | "follow" | "scan",
+  section: "electricity" | "market" | "heating" | "follow" | "scan" | "http",
   value?: unknown,
 ) =>
   (await service.testSettings({ section, ...(value === undefined ? {} : { value }) }, admin)).findings.map(
@@ -89,6 +89,22 @@ test("coins, rooms and a surplus say their values, from an address or a topic", 
   expect(odd).toMatch(/^- Sun: meter\/surplus /);
   const [garbled] = await tried(service, "follow", sun({ url: `${double.url}/power` }));
   expect(garbled).toMatch(new RegExp(`^- Sun: ${double.host} `));
+});
+
+test("access says at which addresses the service can be opened", async () => {
+  const { service } = await openBench();
+  const key = "a-key-of-the-owner-1";
+  expect(await tried(service, "http", { port: 18_000 })).toEqual([
+    "? Only this machine can open it, at http://localhost:18000",
+  ]);
+  const { findings } = await service.testSettings({ section: "http", value: { host: "192.168.7.8", key } }, admin);
+  expect(findings).toEqual([
+    {
+      ok: true,
+      message: "Phones and computers in its network open it at http://192.168.7.8:17790",
+      url: "http://192.168.7.8:17790",
+    },
+  ]);
 });
 
 test("networks say how many addresses they have; mistakes of a draft are named, and sections without a trial", async () => {

@@ -70,7 +70,7 @@ export function SectionNow({ section }: { section: SettingsSection }) {
   return (
     <section class="section-now" aria-label={t.service.now}>
       {value.map(({ tone, text, at }) => (
-        <p key={text}>
+        <p key={text} class="section-line">
           <Mark tone={tone}>
             <Words>{text}</Words>
           </Mark>
