@@ -25,6 +25,7 @@ const pageNames: ReadonlySet<string> = new Set([
   "activity",
   "add",
   "settings",
+  "start",
   "users",
   "hosts",
   "login",

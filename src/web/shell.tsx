@@ -180,8 +180,8 @@ function Banners() {
         <p class="banner">
           <Icon name="info" /> <span>{t.shell.demo}</span>{" "}
           {may("addMiner") ? (
-            <a class="button small" href={link("add")}>
-              {t.shell.addRigs}
+            <a class="button small" href={link("start")}>
+              {t.start.open}
             </a>
           ) : null}
         </p>

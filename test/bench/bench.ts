@@ -14,6 +14,7 @@ import { json, machine, markdown, table } from "./report.ts";
 import { rows } from "./rows.ts";
 import { rules } from "./rules.ts";
 import { list, summary } from "./serving.ts";
+import { settings } from "./settings.ts";
 import type { Measured } from "./statistics.ts";
 
 /** `npm run bench`: docs/performance.md says what is measured and how. */
@@ -34,6 +35,7 @@ const parts: Readonly<Record<PartName, (quick: boolean) => Promise<Measured[]>>>
   events,
   mqtt,
   rules,
+  settings,
 };
 
 async function main(args: string[]): Promise<number> {

@@ -86,6 +86,7 @@ export const pages: readonly PageEntry[] = [
   },
   { path: "hosts", load: () => import("./hosts/page.tsx"), needs: "listHosts", menu: { name: "hosts", icon: "hosts" } },
   { path: "hosts/miners/:id", load: () => import("./hosts/miner-page.tsx"), needs: "listManagedMiners" },
+  { path: "start", load: () => import("./start/page.tsx"), needs: "addMiner" },
   { path: "add", load: () => import("./add/page.tsx"), needs: "addMiner", menu: { name: "add", icon: "add" } },
   {
     path: "settings",

@@ -99,3 +99,27 @@ test("limits of steps and rules are those of now", async () => {
   await bench.service.saveSettings({ section: "automation", value: { programs: true } }, admin);
   expect(await add()).toMatchObject({ key: "run" });
 });
+
+test("a setting that is saved while 200 commands are under way loses none of them", async () => {
+  const rigs = Array.from({ length: 20 }, () => axeos);
+  const bench = await openBench({ rigs });
+  const ids = await Promise.all(bench.farm.rigs.map(({ address }) => bench.add(address)));
+  const commands = Array.from({ length: 200 }, (_, index) =>
+    bench.act(ids[index % ids.length] ?? 0, { action: "set", property: "fan", value: `${40 + (index % 50)}` }),
+  );
+  const values = [
+    ["poll", { interval: 1800 }],
+    ["electricity", { price: 0.4 }],
+    ["power", { minOn: 61 }],
+    ["display", { currency: "SEK", locale: "sv-SE", timeZone: "UTC" }],
+    ["history", { raw: 3 }],
+    ["automation", { programs: true }],
+  ] as const;
+  for (const [section, value] of values) await bench.service.saveSettings({ section, value }, admin);
+  const replies = await Promise.all(commands);
+  expect(replies.filter(({ success }) => !success)).toEqual([]);
+  const { commandList } = await bench.service.listCommands({}, admin);
+  expect(commandList.filter(({ action }) => action === "set").map(({ state }) => state)).toEqual(
+    commands.map(() => "done"),
+  );
+});

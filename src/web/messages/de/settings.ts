@@ -34,7 +34,7 @@ export const settings: Messages["settings"] = {
   undoSection: "Letztes Speichern rückgängig machen",
   resetSection: "Auf Standard zurücksetzen",
   sectionOfFile: (line) =>
-    `Das steht in Zeile ${line} der Konfigurationsdatei. Ändern Sie es dort, oder nehmen Sie es dort heraus, um es hier zu ändern.`,
+    `Das steht in Zeile ${line} der Konfigurationsdatei. Ändere es dort, oder nimm es dort heraus, um es hier zu ändern.`,
   sectionNames: {
     display: "Währung und Zahlen",
     electricity: "Strompreis",
@@ -209,6 +209,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "Sprache",
     theme: "Farben",
+    start: "Erste Schritte",
     shortcuts: "Tastenkürzel",
     "rigs.columns": "Spalten der Rigs",
     "rigs.layout": "Rigs als Tabelle oder Karten",

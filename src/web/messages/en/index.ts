@@ -14,6 +14,7 @@ import { rules } from "./rules.ts";
 import { service } from "./service.ts";
 import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
+import { start } from "./start.ts";
 
 /** English, the source of all other languages: their types are made of it. */
 export const messages = {
@@ -33,5 +34,6 @@ export const messages = {
   rules,
   service,
   settings,
+  start,
 };
 export type Messages = typeof messages;

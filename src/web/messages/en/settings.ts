@@ -204,6 +204,7 @@ export const settings = {
   stored: {
     language: "Language",
     theme: "Colours",
+    start: "First steps",
     shortcuts: "Keyboard shortcuts",
     "rigs.columns": "Columns of the rigs",
     "rigs.layout": "Rigs as a table or cards",

@@ -15,6 +15,7 @@ import { rules } from "./rules.ts";
 import { service } from "./service.ts";
 import { settings } from "./settings.ts";
 import { shared } from "./shared.ts";
+import { start } from "./start.ts";
 
 export const messages: Messages = {
   ...shared,
@@ -33,4 +34,5 @@ export const messages: Messages = {
   rules,
   service,
   settings,
+  start,
 };

@@ -207,6 +207,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "Språk",
     theme: "Färger",
+    start: "Första stegen",
     shortcuts: "Kortkommandon",
     "rigs.columns": "Riggarnas kolumner",
     "rigs.layout": "Riggar som tabell eller kort",

@@ -1,12 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { hasLeftSteps, leaveSteps } from "../../first-steps.ts";
 import { counted, hashrate, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Knowing, type Known } from "../../parts/load.tsx";
 import { OneByOne } from "../../parts/one-by-one.tsx";
-import { Page } from "../../parts/page.tsx";
+import { Card, Page } from "../../parts/page.tsx";
 import { beganAtStart, link } from "../../route.ts";
 import { may, session } from "../../session.ts";
 import { sumsOf } from "../../sums.ts";
@@ -46,6 +47,7 @@ export default function Overview() {
         hashrate(main?.hashrate, main?.algorithm),
       )}
     >
+      {session.value?.demo === true && may("addMiner") && !hasLeftSteps.value ? <StepsCard /> : null}
       <OneByOne>
         {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
         <StatusBar sums={sums} />
@@ -62,6 +64,21 @@ export default function Overview() {
     </Page>
   );
 }
+
+/** What a first visitor is here for. */
+const StepsCard = () => (
+  <Card title={t.start.title}>
+    <p>{t.start.card}</p>
+    <p class="row">
+      <a class="button primary" href={link("start")}>
+        {t.start.begin}
+      </a>
+      <button type="button" class="button" onClick={leaveSteps}>
+        {t.start.hide}
+      </button>
+    </p>
+  </Card>
+);
 
 let hasLanded = !beganAtStart;
 

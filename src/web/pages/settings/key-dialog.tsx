@@ -5,15 +5,7 @@ import { t } from "../../language.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { useSending } from "../../parts/use-form.ts";
-
-/** 256 random bits, as 43 letters, digits, - and _. */
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-}
+import { randomKey } from "../../random-key.ts";
 
 /** Makes a key for a user. It is in this dialog until it closes, and nowhere else: the service keeps its digest. */
 export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () => void; onClose: () => void }) {

@@ -1,0 +1,11 @@
+import { signal } from "@preact/signals";
+
+const storageKey = "rigbridge.start";
+
+/** Whether somebody has put the first steps aside in this browser. */
+export const hasLeftSteps = signal(localStorage.getItem(storageKey) !== null);
+
+export function leaveSteps(): void {
+  hasLeftSteps.value = true;
+  localStorage.setItem(storageKey, "left");
+}
