@@ -101,6 +101,7 @@ describe("the report", () => {
       "rules.reads.ratio",
       "rules.10000.bytes",
       "rules.start.ms",
+      "settings.10000.ms",
     ]);
     expect(object).toMatchObject({ "poll.ratio": 0.5, "poll.peer": null, "memory.perMiner": 12_345.6 });
     expect(Object.keys(JSON.parse(json(["start"], results)))).toEqual(["start.seconds"]);

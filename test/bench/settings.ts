@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Service, startFarm } from "./rigs.ts";
-import { type Measured, measured } from "./statistics.ts";
+import { type Measured, measured, median } from "./statistics.ts";
 
 const key = "benchmark-benchmark";
 /** Long enough for nothing to be polled while a change is measured. */
@@ -29,8 +29,8 @@ export async function settings(quick: boolean): Promise<Measured[]> {
     await new Promise((resolve) => setTimeout(resolve, restMs));
     return ((await service.child.cpu()) - before) / 1000;
   };
-  const all: number[] = [];
   const notes: string[] = [];
+  let dearest: number[] = [];
   for (const [section, values] of Object.entries(changes)) {
     const costs: number[] = [];
     for (let round = 0; round < (quick ? 2 : 6); round += 1) {
@@ -39,11 +39,12 @@ export async function settings(quick: boolean): Promise<Measured[]> {
       const cost = (await cpuOf(() => save(service.url, section, value))) - idle;
       if (round > 0) costs.push(cost);
     }
-    all.push(Math.max(...costs));
-    notes.push(`${section} ${Math.max(...costs).toFixed(0)} ms`);
+    // The median: once a minute the service counts what all rigs earn, which may fall into any of these seconds.
+    notes.push(`${section} ${median(costs).toFixed(0)} ms`);
+    if (dearest.length === 0 || median(costs) > median(dearest)) dearest = costs;
   }
   await Promise.all([service.end(), farm.end()]);
-  return [measured("settings.10000.ms", [Math.max(...all)], `the dearest of each section: ${notes.join(", ")}`)];
+  return [measured("settings.10000.ms", dearest, notes.join(", "))];
 }
 
 const Saved = z.object({ saved: z.literal(true) });

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { onTestFinished } from "../finished.ts";
 import { until } from "../until.ts";
 import { type Running, running } from "./command.ts";
 
@@ -20,6 +21,10 @@ afterAll(async () => {
   await service.ended;
   await rm(folder, { recursive: true });
 });
+
+interface Listed {
+  readonly sections: readonly { readonly key: string; readonly effective: { readonly interval?: number } }[];
+}
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -80,4 +85,29 @@ test("another address is kept for the next start, and the list says so", async (
   // With nothing else to do, reading the file again starts the service anew with what waits.
   expect((await send("POST", "/api/settings/reload")).text).toContain("the service starts anew with them");
   await until(() => /is ready at http:\/\/127\.0\.0\.2:/.test(service.said()), "the service at its other address");
+});
+
+test("kill -9 right after a save: what was acknowledged holds at the next start", async () => {
+  const own = await mkdtemp(join(tmpdir(), "rigbridge-killed-"));
+  onTestFinished(() => rm(own, { recursive: true }));
+  /** What was acknowledged last, and what was sent after it. */
+  let kept: readonly number[] = [10];
+  for (let round = 1; round <= 4; round += 1) {
+    const killed = await running(["serve", "--data", own, "--port", "0"], ready, { cwd: own });
+    const url = ready.exec(killed.said())?.[1];
+    const { sections } = (await (await fetch(`${url}/api/settings`)).json()) as Listed;
+    expect(kept).toContain(sections.find(({ key }) => key === "poll")?.effective.interval);
+    const saveInterval = async (interval: number): Promise<number> => {
+      const body = JSON.stringify({ value: { interval } });
+      const headers = { "content-type": "application/json" };
+      return (await fetch(`${url}/api/settings/poll`, { method: "PUT", headers, body })).status;
+    };
+    const [first, second] = [round * 100, round * 100 + 1];
+    expect(await saveInterval(first)).toBe(200);
+    kept = round % 2 === 0 ? [first] : [first, second];
+    const cut = round % 2 === 0 ? null : saveInterval(second);
+    killed.signal("SIGKILL");
+    if ((await cut?.catch(() => null)) === 200) kept = [second];
+    await killed.ended;
+  }
 });
