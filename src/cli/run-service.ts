@@ -189,6 +189,7 @@ async function start(
     withoutRules,
     ownPort: () => ownPort,
     demo: demo.miners,
+    demoPast: true,
     demoLeft: () => {
       demo.close().catch((error: unknown) => log.error({ err: error }, "The demo farm could not be closed"));
     },

@@ -26,6 +26,8 @@ export interface ServiceOptions {
    * configuration or the store from the start.
    */
   readonly demo?: readonly DemoMiner[];
+  /** Whether the demo miners have a past of two weeks, which is made up. */
+  readonly demoPast?: boolean;
   /**
    * Reads the configuration again; the function that it resolves with closes everything and starts it anew in this process.
    * Absent = only a start of the process does.

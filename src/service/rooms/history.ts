@@ -1,4 +1,5 @@
 import type { Core } from "../core.ts";
+import { DemoPast } from "../history/demo-past.ts";
 import { farmHistoryOperations } from "../history/farm-history.ts";
 import { FarmRecorder, farmTurnMs } from "../history/farm-recorder.ts";
 import { historyOperations } from "../history/history.ts";
@@ -6,13 +7,18 @@ import { byTimer } from "../repeat.ts";
 import type { ServiceRoom } from "../room.ts";
 import type { Miners } from "./miners.ts";
 
+/** ms between two looks whether all demo miners have been read. */
+const demoTurnMs = 500;
+
 /** What was measured, of each miner and of the farm. */
 export function openHistory(core: Core, { registry }: Miners) {
   const { options, store, log, now, accessBook, shares, coins, records, rates } = core;
   const settings = core.settings.part("the farm's history", ["history"]).now;
   const { demoStore } = records;
   const farm = new FarmRecorder({ registry, store, log, now, rates, settings, demoStore });
+  const past = new DemoPast({ registry, demoStore, rates, now, log });
   let stop = (): void => undefined;
+  let stopPast = (): void => undefined;
   return {
     operations: {
       ...historyOperations(
@@ -34,7 +40,14 @@ export function openHistory(core: Core, { registry }: Miners) {
     },
     start: (): void => {
       stop = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
+      if (options.demoPast !== true) return;
+      stopPast = byTimer(async () => {
+        if (past.turn()) stopPast();
+      }, demoTurnMs);
     },
-    close: () => stop(),
+    close: () => {
+      stop();
+      stopPast();
+    },
   } satisfies ServiceRoom;
 }
