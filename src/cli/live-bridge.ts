@@ -19,6 +19,7 @@ export class LiveBridge {
   /** Folder for files that outlive the process; null: none. */
   readonly #folder: string | null;
   #bridge: Bridge | undefined;
+  #isClosed = false;
 
   constructor(settings: LiveSettings, store: string) {
     this.#settings = settings.part("MQTT bridge", ["mqtt", "display"]);
@@ -43,13 +44,19 @@ export class LiveBridge {
     });
     this.#settings.onChange(async (now, before) => {
       if (isDeepStrictEqual(usedOf(now), usedOf(before))) return;
-      await this.close();
+      await this.#leave();
+      if (this.#isClosed) return;
       await this.#open(now, shared);
       if (before.mqtt !== undefined && movesAway(before.mqtt, now.mqtt)) void this.#retract(before.mqtt, shared);
     });
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#leave();
+  }
+
+  async #leave(): Promise<void> {
     this.messages.leave();
     const bridge = this.#bridge;
     this.#bridge = undefined;

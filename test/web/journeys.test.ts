@@ -121,6 +121,20 @@ describe("journeys", () => {
   });
 });
 
+test("who comes back the next day is told what has happened since, also after a reload", async () => {
+  const { page, close } = await dashboard.visit("");
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  expect(await page.getByText("Since your last visit").count()).toBe(0);
+  await page.evaluate((last) => localStorage.setItem("rigbridge.visit", String(last)), Date.now() - 86_400_000);
+  await dashboard.service.minerAction({ id: 1_000_000_024, action: "locate", on: true }, { actor: "anna" });
+  await page.reload();
+  const line = page.getByText("Since your last visit on");
+  await line.getByRole("link", { name: /commands?/ }).waitFor();
+  await page.reload();
+  await line.getByRole("link", { name: /commands?/ }).waitFor();
+  await close();
+});
+
 test("behind a proxy that holds back events, the page reads again and again instead, and calls nothing away", async () => {
   let held = 0;
   const proxy = await reverseProxy(Number(new URL(dashboard.url).port), "/", {}, (path) => {

@@ -44,4 +44,9 @@ export const overview: typeof source = {
   noRigs: "Noch keine Rigs",
   addFirst: "Durchsuche dein Netz nach Rigs, oder füge eines mit seiner Adresse hinzu.",
   askForRigs: "Du siehst keine Rigs. Die Person, die diesen Dienst betreibt, kann dir welche freigeben.",
+  since: (time) => `Seit deinem letzten Besuch am ${time}:`,
+  newAlarms: { one: "# Alarm", other: "# Alarme" },
+  stillOpen: { one: "# ist noch offen", other: "# sind noch offen" },
+  newCommands: { one: "# Befehl", other: "# Befehle" },
+  failedCommands: { one: "# fehlgeschlagen", other: "# fehlgeschlagen" },
 };

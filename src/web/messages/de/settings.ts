@@ -209,6 +209,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "Sprache",
     theme: "Farben",
+    visit: "Wann du zuletzt hier warst",
     start: "Erste Schritte",
     shortcuts: "Tastenkürzel",
     "rigs.columns": "Spalten der Rigs",

@@ -39,4 +39,9 @@ export const overview = {
   noRigs: "No rigs yet",
   addFirst: "Search your network for rigs, or add one by its address.",
   askForRigs: "You see no rigs. The person who runs this service can give you access to some.",
+  since: (time: string) => `Since your last visit on ${time}:`,
+  newAlarms: { one: "# alarm", other: "# alarms" },
+  stillOpen: { one: "# is still open", other: "# are still open" },
+  newCommands: { one: "# command", other: "# commands" },
+  failedCommands: { one: "# failed", other: "# failed" },
 };

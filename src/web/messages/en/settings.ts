@@ -204,6 +204,7 @@ export const settings = {
   stored: {
     language: "Language",
     theme: "Colours",
+    visit: "When you last looked",
     start: "First steps",
     shortcuts: "Keyboard shortcuts",
     "rigs.columns": "Columns of the rigs",

@@ -41,4 +41,9 @@ export const overview: typeof source = {
   noRigs: "هنوز ریگی نیست",
   addFirst: "شبکهٔ خود را برای یافتن ریگ‌ها جست‌وجو کنید، یا یکی را با نشانی آن بیفزایید.",
   askForRigs: "شما ریگی نمی‌بینید. کسی که این سرویس را اداره می‌کند می‌تواند دسترسی بدهد.",
+  since: (time) => `از آخرین بازدید شما در ${time}:`,
+  newAlarms: { one: "# هشدار", other: "# هشدار" },
+  stillOpen: { one: "# هنوز باز است", other: "# هنوز باز است" },
+  newCommands: { one: "# فرمان", other: "# فرمان" },
+  failedCommands: { one: "# ناموفق", other: "# ناموفق" },
 };

@@ -205,6 +205,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "زبان",
     theme: "رنگ‌ها",
+    visit: "زمان آخرین بازدید شما",
     start: "گام‌های نخست",
     shortcuts: "میان‌برهای صفحه‌کلید",
     "rigs.columns": "ستون‌های ریگ‌ها",

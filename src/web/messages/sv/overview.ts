@@ -44,4 +44,9 @@ export const overview: typeof source = {
   noRigs: "Inga riggar ännu",
   addFirst: "Sök efter riggar i ditt nätverk, eller lägg till en med dess adress.",
   askForRigs: "Du ser inga riggar. Personen som driver tjänsten kan ge dig tillgång till några.",
+  since: (time) => `Sedan ditt senaste besök ${time}:`,
+  newAlarms: { one: "# larm", other: "# larm" },
+  stillOpen: { one: "# är fortfarande öppet", other: "# är fortfarande öppna" },
+  newCommands: { one: "# kommando", other: "# kommandon" },
+  failedCommands: { one: "# misslyckades", other: "# misslyckades" },
 };

@@ -207,6 +207,7 @@ export const settings: Messages["settings"] = {
   stored: {
     language: "Språk",
     theme: "Färger",
+    visit: "När du senast tittade",
     start: "Första stegen",
     shortcuts: "Kortkommandon",
     "rigs.columns": "Riggarnas kolumner",

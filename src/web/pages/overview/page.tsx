@@ -17,6 +17,7 @@ import { AlarmsCard } from "./alarms-card.tsx";
 import { FarmTiles } from "./farm-tiles.tsx";
 import { GroupsCard } from "./groups-card.tsx";
 import { HistoryCard } from "./history-card.tsx";
+import { SinceVisit } from "./since-visit.tsx";
 import { StatusBar } from "./status-bar.tsx";
 import { UpcomingCard } from "./upcoming-card.tsx";
 import "./overview.css";
@@ -48,6 +49,7 @@ export default function Overview() {
       )}
     >
       {session.value?.demo === true && may("addMiner") && !hasLeftSteps.value ? <StepsCard /> : null}
+      <SinceVisit />
       <OneByOne>
         {rooms.list === undefined || rooms.list.length === 0 ? null : <Rooms rooms={rooms} />}
         <StatusBar sums={sums} />

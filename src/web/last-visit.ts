@@ -1,0 +1,24 @@
+/** A pause of this many ms ends a visit. */
+const pauseMs = 30 * 60_000;
+const markMs = 60_000;
+const lastKey = "rigbridge.visit";
+/** Of this tab alone, so that a reload goes on with the visit. */
+const sinceKey = "rigbridge.since";
+
+/** When the visit before this one ended, epoch ms; null for the first, or where it was only interrupted. */
+export const lastVisit = begin(Date.now());
+
+function begin(now: number): number | null {
+  const last = Number(localStorage.getItem(lastKey)) || null;
+  mark();
+  setInterval(mark, markMs);
+  document.addEventListener("visibilitychange", mark);
+  if (last === null || last > now) return null;
+  if (now - last >= pauseMs) sessionStorage.setItem(sinceKey, String(last));
+  return Number(sessionStorage.getItem(sinceKey)) || null;
+}
+
+/** A page in the background is not looked at. */
+function mark(): void {
+  if (document.visibilityState === "visible") localStorage.setItem(lastKey, String(Date.now()));
+}
