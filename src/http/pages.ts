@@ -16,6 +16,7 @@ const pageNames: ReadonlySet<string> = new Set([
   "",
   "family",
   "rigs",
+  "compare",
   "alarms",
   "rules",
   "pools",

@@ -121,6 +121,22 @@ describe("journeys", () => {
   });
 });
 
+test("rigs are compared in one chart, chosen in the list; the address says which, and what is wrong with it is said", async () => {
+  const { page, close } = await dashboard.visit("rigs");
+  for (const name of ["Rig 1", "Rig 2"])
+    await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
+  await page.getByRole("link", { name: "Compare" }).click();
+  await page.getByRole("heading", { level: 1, name: "Compare rigs" }).waitFor();
+  await page.getByText("Rig 1", { exact: false }).first().waitFor();
+  await page.getByRole("link", { name: "Temperature" }).click();
+  await until(() => page.url().includes("metric=temperature"), "the address to say what is compared");
+  expect(await axe(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  await page.goto(`${dashboard.url}/compare?rigs=1000000021,x,7`);
+  await page.getByText("Two rigs at least are needed").waitFor();
+  await close();
+});
+
 test("who comes back the next day is told what has happened since, also after a reload", async () => {
   const { page, close } = await dashboard.visit("");
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();

@@ -13,8 +13,8 @@ export interface Series {
   readonly values: readonly (number | null)[];
   /** `largest`: on an axis, its largest value, whose unit all others take. */
   readonly format: (value: number | null, largest?: number) => string;
-  /** A colour of the palette, 1 to 4. */
-  readonly colour?: 1 | 2 | 3 | 4;
+  /** A colour of the palette, 1 to 6. */
+  readonly colour?: 1 | 2 | 3 | 4 | 5 | 6;
   readonly shape?: "line" | "area" | "steps" | "bars";
   /** Series with the same scale share an axis; the first two scales have axes. */
   readonly scale?: string;

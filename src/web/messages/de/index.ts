@@ -3,6 +3,7 @@ import { activity } from "./activity.ts";
 import { add } from "./add.ts";
 import { alarms } from "./alarms.ts";
 import { commands } from "./commands.ts";
+import { compare } from "./compare.ts";
 import { family } from "./family.ts";
 import { form } from "./form.ts";
 import { hosts } from "./hosts.ts";
@@ -23,6 +24,7 @@ export const messages: Messages = {
   add,
   alarms,
   commands,
+  compare,
   family,
   form,
   hosts,

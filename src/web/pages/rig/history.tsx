@@ -148,7 +148,8 @@ export function HistorySection({ miner }: { miner: MinerDetail }) {
   );
 }
 
-function PeriodChoice({ period }: { period: Period }) {
+/** The period of a chart, which stands in the address. */
+export function PeriodChoice({ period }: { period: Period }) {
   const query = usePageQuery();
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const keys = Object.keys(periods) as PeriodKey[];

@@ -2,6 +2,8 @@ import { useState } from "preact/hooks";
 import { counted } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Icon } from "../../parts/icon.tsx";
+import { link } from "../../route.ts";
+import { may } from "../../session.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { type BulkName, bulkNames, kindOf, mayDo } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
@@ -56,6 +58,11 @@ export function BulkBar({ listed, tree }: { listed: Listed; tree: GroupTree }) {
             </div>
           </>
         )}
+        {may("getHistory") && selected.length >= 2 && selected.length <= 6 ? (
+          <a class="button" href={link(`compare?rigs=${selected.map(({ id }) => id).join()}`)}>
+            <Icon name="activity" /> <span>{t.compare.open}</span>
+          </a>
+        ) : null}
       </div>
       <button
         type="button"
