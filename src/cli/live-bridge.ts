@@ -33,8 +33,8 @@ export class LiveBridge {
   }
 
   /**
-   * Throws as `startMqtt` what is wrong with settings of the file. Saved ones that cannot be used are said, and the
-   * service goes on without a bridge: whoever saved them must reach the page where they are mended.
+   * Throws as `startMqtt` what is wrong with settings of the file. Saved ones that cannot be used are reported, and
+   * the service goes on without a bridge: whoever saved them must reach the page where they are mended.
    */
   async start(shared: Shared, isOfFile: boolean): Promise<void> {
     await this.#open(this.#settings.now, shared).catch((error: unknown) => {

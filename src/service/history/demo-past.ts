@@ -105,14 +105,16 @@ function chance(one: number, other: number): number {
   return mixed - Math.floor(mixed);
 }
 
-const scaled = (value: number | null, share: number): number | null => (value === null ? null : value * share);
+/** W; a rig that stands still draws a little. */
+const powerAt = (now: number | null, share: number): number | null =>
+  now === null ? null : now * (share === 0 ? 0.02 : share);
 
 function sampleOf({ id, hashrate, power, temperature }: Now, { share, warmer }: Doing, time: number): Sample {
   return {
     minerId: id,
     time,
     hashrate: hashrate * share,
-    power: scaled(power, share === 0 ? 0.02 : share),
+    power: powerAt(power, share),
     temperature: temperature === null ? null : share === 0 ? 25 : temperature + warmer,
     energy: null,
   };
@@ -123,7 +125,7 @@ function farmMoment(moment: ReadonlyMap<Now, Doing>, time: number, currency: str
   let power: number | null = null;
   let mining = 0;
   for (const [rig, { share }] of moment) {
-    const drawn = scaled(rig.power, share === 0 ? 0.02 : share);
+    const drawn = powerAt(rig.power, share);
     power = drawn === null ? power : (power ?? 0) + drawn;
     if (share === 0) continue;
     mining += 1;

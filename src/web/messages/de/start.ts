@@ -7,7 +7,6 @@ export const start: Messages["start"] = {
   begin: "Beginnen",
   hide: "Nicht jetzt",
   card: "Vier Schritte, etwa drei Minuten: deine Rigs, der Strompreis, Home Assistant, und wer es benutzen darf.",
-  skip: "Diesen Schritt auslassen",
   next: "Nächster Schritt",
   finish: "Fertig",
   saved: "Gespeichert.",

@@ -6,7 +6,6 @@ export const start = {
   begin: "Begin",
   hide: "Not now",
   card: "Four steps, some three minutes: your rigs, what electricity costs, Home Assistant, and who may use it.",
-  skip: "Skip this step",
   next: "Next step",
   finish: "Finish",
   saved: "Saved.",

@@ -7,7 +7,6 @@ export const start: Messages["start"] = {
   begin: "آغاز",
   hide: "اکنون نه",
   card: "چهار گام، حدود سه دقیقه: ریگ‌های شما، بهای برق، Home Assistant و این‌که چه کسی اجازهٔ استفاده دارد.",
-  skip: "رد کردن این گام",
   next: "گام بعد",
   finish: "پایان",
   saved: "ذخیره شد.",

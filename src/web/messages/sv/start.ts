@@ -7,7 +7,6 @@ export const start: Messages["start"] = {
   begin: "Börja",
   hide: "Inte nu",
   card: "Fyra steg, ungefär tre minuter: dina riggar, elpriset, Home Assistant och vem som får använda det.",
-  skip: "Hoppa över steget",
   next: "Nästa steg",
   finish: "Klart",
   saved: "Sparat.",

@@ -11,10 +11,8 @@ import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { boundsOf, type Metric, metrics, periodFrom } from "../rig/curves.ts";
 import { PeriodChoice } from "../rig/history.tsx";
+import { mostCompared } from "../rigs/selection.ts";
 import { joined, stepOf } from "./joined.ts";
-
-/** More curves could not be told apart. */
-export const mostCompared = 6;
 
 /** Two to six rigs in one chart; which, what of them and when stands in the address. */
 export default function Compare() {
@@ -96,7 +94,7 @@ interface CurveProps {
 
 function Curve({ known, metric, rigs: all, histories, from, to }: CurveProps) {
   const { times, values } = useMemo(() => joined(histories, metric), [histories, metric]);
-  // Different algorithms have different units, which one axis cannot have; the numbers are right in any of them.
+  // One axis has one unit: that of the first rig, also where others mine something else.
   const algorithm = all[0]?.algorithm ?? null;
   const format = {
     hashrate: (value: number | null, largest?: number) => hashrate(value, algorithm, largest),

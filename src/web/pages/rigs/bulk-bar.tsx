@@ -7,7 +7,7 @@ import { may } from "../../session.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { type BulkName, bulkNames, kindOf, mayDo } from "./bulk-kinds.ts";
 import type { GroupTree } from "./groups.ts";
-import { clearSelection, selectAll, selection } from "./selection.ts";
+import { clearSelection, mostCompared, selectAll, selection } from "./selection.ts";
 import type { Listed } from "./use-listed.ts";
 
 /** What is selected, and what can be done with it. */
@@ -58,7 +58,7 @@ export function BulkBar({ listed, tree }: { listed: Listed; tree: GroupTree }) {
             </div>
           </>
         )}
-        {may("getHistory") && selected.length >= 2 && selected.length <= 6 ? (
+        {may("getHistory") && selected.length >= 2 && selected.length <= mostCompared ? (
           <a class="button" href={link(`compare?rigs=${selected.map(({ id }) => id).join()}`)}>
             <Icon name="activity" /> <span>{t.compare.open}</span>
           </a>

@@ -33,3 +33,6 @@ export function keepOnly(ids: ReadonlyMap<number, Row>): void {
   const gone = [...selection.value].filter((id) => !ids.has(id));
   if (gone.length > 0) selection.value = new Set([...selection.value].filter((id) => ids.has(id)));
 }
+
+/** Rigs in one chart: more curves could not be told apart. */
+export const mostCompared = 6;

@@ -9,7 +9,7 @@ import { useSending } from "../../parts/use-form.ts";
 import { randomKey } from "../../random-key.ts";
 import { link } from "../../route.ts";
 import { Qr } from "./qr.tsx";
-import { Unset } from "./section.tsx";
+import { stateOf, Unset } from "./section.tsx";
 
 /** Every network of this machine. */
 const everywhere = "0.0.0.0";
@@ -21,7 +21,7 @@ export function AccessStep() {
   if (key !== null) return <WithKey ownKey={key} />;
   return (
     <>
-      <Unset section="http">{({ http }) => <Allow http={http} allowed={setKey} />}</Unset>
+      <Unset section="http">{(sections) => <Allow http={stateOf(sections, "http")} allowed={setKey} />}</Unset>
       <Addresses />
       <p>
         <a href={link("settings?tab=users")}>{t.start.users}</a>

@@ -6,7 +6,7 @@ import { useLoaded } from "../../parts/load.tsx";
 import { say } from "../../parts/messages.tsx";
 import { useForm } from "../../parts/use-form.ts";
 import { useSectionTest } from "../settings/section-test.tsx";
-import { Unset } from "./section.tsx";
+import { SaveOrTest, Unset } from "./section.tsx";
 
 /** The broker: one that was found on the network, or any address. */
 export const BrokerStep = () => <Unset section="mqtt">{(_, reload) => <BrokerForm saved={reload} />}</Unset>;
@@ -21,15 +21,15 @@ function BrokerForm({ saved }: { saved: () => void }) {
     ...(username.trim() === "" ? {} : { username: username.trim() }),
     ...(password === "" ? {} : { password }),
   };
-  const { busy, submit, wrong, wrongElsewhere } = useForm(async () => {
+  const form = useForm(async () => {
     await call("saveSettings", { section: "mqtt", value });
     say(t.start.saved);
     saved();
   });
   return (
-    <form class="add-form" onSubmit={submit} noValidate>
+    <form class="add-form" onSubmit={form.submit} noValidate>
       <FoundBrokers choose={setUrl} />
-      <Field label={t.start.address} hint="mqtt://192.168.1.2:1883" problem={wrong("mqtt.url")}>
+      <Field label={t.start.address} hint="mqtt://192.168.1.2:1883" problem={form.wrong("mqtt.url")}>
         {(control) => (
           <input
             {...control}
@@ -42,7 +42,7 @@ function BrokerForm({ saved }: { saved: () => void }) {
           />
         )}
       </Field>
-      <Field label={t.start.username} problem={wrong("mqtt.username")}>
+      <Field label={t.start.username} problem={form.wrong("mqtt.username")}>
         {(control) => (
           <input
             {...control}
@@ -53,7 +53,7 @@ function BrokerForm({ saved }: { saved: () => void }) {
           />
         )}
       </Field>
-      <Field label={t.start.password} problem={wrong("mqtt.password")}>
+      <Field label={t.start.password} problem={form.wrong("mqtt.password")}>
         {(control) => (
           <input
             {...control}
@@ -65,16 +65,7 @@ function BrokerForm({ saved }: { saved: () => void }) {
           />
         )}
       </Field>
-      <p class="field-problem" role="alert">
-        {wrongElsewhere()}
-      </p>
-      <p class="row">
-        <button class="button primary" type="submit" disabled={busy}>
-          {t.shell.save}
-        </button>
-        {test?.button(value)}
-      </p>
-      {test?.result}
+      <SaveOrTest form={form} test={test} value={value} />
     </form>
   );
 }

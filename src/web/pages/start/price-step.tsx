@@ -9,7 +9,7 @@ import { isObject } from "../../parts/schema-form/schema.ts";
 import { useForm } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { useSectionTest } from "../settings/section-test.tsx";
-import { Unset } from "./section.tsx";
+import { SaveOrTest, stateOf, Unset } from "./section.tsx";
 
 /** Sources of prices, and what each must be told (src/config/money.ts). */
 const sources = {
@@ -25,7 +25,9 @@ const isSource = (name: string): name is SourceName => Object.hasOwn(sources, na
 
 /** The currency, and one price or a source of prices. */
 export const PriceStep = () => (
-  <Unset section="electricity">{({ display }, reload) => <PriceForm display={display} saved={reload} />}</Unset>
+  <Unset section="electricity">
+    {(sections, reload) => <PriceForm display={stateOf(sections, "display")} saved={reload} />}
+  </Unset>
 );
 
 function PriceForm({ display, saved }: { display: SectionState; saved: () => void }) {
@@ -40,7 +42,7 @@ function PriceForm({ display, saved }: { display: SectionState; saved: () => voi
     how === "fixed"
       ? { price: Number(price.replace(",", ".")) }
       : { source: { type: how, ...Object.fromEntries(fields.map((field) => [field, texts[field].trim()])) } };
-  const { busy, submit, wrong, wrongElsewhere } = useForm(async () => {
+  const form = useForm(async () => {
     if (currency !== before) {
       const written = isObject(display.value) ? display.value : {};
       await call("saveSettings", { section: "display", value: { ...written, currency: currency.trim() } });
@@ -50,8 +52,8 @@ function PriceForm({ display, saved }: { display: SectionState; saved: () => voi
     saved();
   });
   return (
-    <form class="add-form" onSubmit={submit} noValidate>
-      <Field label={t.start.currency} problem={wrong("display.currency")}>
+    <form class="add-form" onSubmit={form.submit} noValidate>
+      <Field label={t.start.currency} problem={form.wrong("display.currency")}>
         {(control) => (
           <input
             {...control}
@@ -86,7 +88,7 @@ function PriceForm({ display, saved }: { display: SectionState; saved: () => voi
         )}
       </Field>
       {how === "fixed" ? (
-        <Field label={t.start.price} problem={wrong("electricity.price")}>
+        <Field label={t.start.price} problem={form.wrong("electricity.price")}>
           {(control) => (
             <input
               {...control}
@@ -104,7 +106,7 @@ function PriceForm({ display, saved }: { display: SectionState; saved: () => voi
             key={field}
             label={t.start[field]}
             hint={field === "area" ? t.start.areaHint : undefined}
-            problem={wrong(`electricity.source.${field}`)}
+            problem={form.wrong(`electricity.source.${field}`)}
           >
             {(control) => {
               const input = {
@@ -121,16 +123,7 @@ function PriceForm({ display, saved }: { display: SectionState; saved: () => voi
           </Field>
         ))
       )}
-      <p class="field-problem" role="alert">
-        {wrongElsewhere()}
-      </p>
-      <p class="row">
-        <button class="button primary" type="submit" disabled={busy}>
-          {t.shell.save}
-        </button>
-        {test?.button(value())}
-      </p>
-      {test?.result}
+      <SaveOrTest form={form} test={test} value={value()} />
     </form>
   );
 }

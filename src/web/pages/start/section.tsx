@@ -3,27 +3,24 @@ import type { SectionState, SettingsSection } from "../../../contract/settings.t
 import { call } from "../../api.ts";
 import { t } from "../../language.ts";
 import { Loading, useLoaded } from "../../parts/load.tsx";
+import type { FormState } from "../../parts/use-form.ts";
 import { link } from "../../route.ts";
 import { SectionNow } from "../settings/section-now.tsx";
-
-type Sections = Readonly<Record<SettingsSection, SectionState>>;
+import type { useSectionTest } from "../settings/section-test.tsx";
 
 interface UnsetProps {
   readonly section: SettingsSection;
   /** What is asked for where nobody has set the section yet. */
-  readonly children: (sections: Sections, reload: () => void) => ComponentChildren;
+  readonly children: (sections: readonly SectionState[], reload: () => void) => ComponentChildren;
 }
 
 /** A section that is asked for once: where it is set already, what it does now, and where to change it. */
 export function Unset({ section, children }: UnsetProps) {
-  const loaded = useLoaded(async (signal) => {
-    const { sections } = await call("listSettings", {}, { signal });
-    return Object.fromEntries(sections.map((each) => [each.key, each])) as Sections;
-  }, []);
+  const loaded = useLoaded(async (signal) => (await call("listSettings", {}, { signal })).sections, []);
   return (
     <Loading from={loaded}>
       {(sections) =>
-        sections[section].owner === "default" ? (
+        stateOf(sections, section).owner === "default" ? (
           children(sections, loaded.reload)
         ) : (
           <>
@@ -39,3 +36,33 @@ export function Unset({ section, children }: UnsetProps) {
     </Loading>
   );
 }
+
+/** The service lists every section. */
+export function stateOf(sections: readonly SectionState[], section: SettingsSection): SectionState {
+  const found = sections.find(({ key }) => key === section);
+  if (found === undefined) throw new TypeError(`the service lists no section ${section}`);
+  return found;
+}
+
+interface SaveOrTestProps {
+  readonly form: Pick<FormState, "busy" | "wrongElsewhere">;
+  readonly test: ReturnType<typeof useSectionTest>;
+  /** What is tested. */
+  readonly value: unknown;
+}
+
+/** The end of a step's form. */
+export const SaveOrTest = ({ form, test, value }: SaveOrTestProps) => (
+  <>
+    <p class="field-problem" role="alert">
+      {form.wrongElsewhere()}
+    </p>
+    <p class="row">
+      <button class="button primary" type="submit" disabled={form.busy}>
+        {t.shell.save}
+      </button>
+      {test?.button(value)}
+    </p>
+    {test?.result}
+  </>
+);
