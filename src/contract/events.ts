@@ -19,7 +19,7 @@ export const MinerEvent = z.object({
   value: z.number().describe("difficulty of the best share, or number of blocks found"),
   before: z.number(),
 });
-export type MinerEvent = z.infer<typeof MinerEvent>;
+export interface MinerEvent extends z.infer<typeof MinerEvent> {}
 /** Ids of notifications that were acknowledged or cleared together. */
 export const NotificationIds = z.object({ ids: z.array(z.int()) });
 /** A rule, schedule or maintenance window that has changed; its own operations say the rest. */
@@ -33,7 +33,7 @@ export const RuleChange = z.object({
       "active: it fires for at least one miner, has begun, or covers miners now; held: it fires and is held back everywhere; pending: its conditions hold, but not for long enough; disabled: also if something is wrong with it",
     ),
 });
-export type RuleChange = z.infer<typeof RuleChange>;
+export interface RuleChange extends z.infer<typeof RuleChange> {}
 
 /** Keys of the configuration whose values have changed; GET /api/settings says the rest. */
 export const SettingsChanged = z.object({ sections: z.array(z.string()) });
@@ -53,6 +53,27 @@ const others = [
   event("reset", ResetData),
 ] as const;
 
+/** One event under a name, so that declarations do not repeat its fields for each operation. */
+interface EventOf<T, D> {
+  id: number;
+  type: T;
+  data: D;
+}
+interface EventData {
+  miner: Miner;
+  "miner-removed": z.infer<typeof RemovedMiner>;
+  "miner-event": MinerEvent;
+  summary: Summary;
+  notification: Notification;
+  "notification-acknowledged": z.infer<typeof NotificationIds>;
+  "notification-removed": z.infer<typeof NotificationIds>;
+  command: Command;
+  rule: RuleChange;
+  settings: z.infer<typeof SettingsChanged>;
+  reset: z.infer<typeof ResetData>;
+}
+type OneOf<Data> = { [Type in keyof Data]: EventOf<Type, Data[Type]> }[keyof Data];
+
 /**
  * What a service pushes to its subscribers (`additions` of the API, GET /api/events). The passage of time alone is no
  * event. `miner`: the miner as it is when the event is sent, once however often it has changed before. `notification`: it is
@@ -61,11 +82,11 @@ const others = [
  * the lists again.
  */
 export const ServiceEvent = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
-export type ServiceEvent = z.infer<typeof ServiceEvent>;
+export type ServiceEvent = OneOf<EventData>;
 
 /** The same, with the miner as a row of the list; a change that no row shows causes no event. */
 export const RowEvent = z.discriminatedUnion("type", [event("miner", MinerRow), ...others]);
-export type RowEvent = z.infer<typeof RowEvent>;
+export type RowEvent = OneOf<Omit<EventData, "miner"> & { miner: MinerRow }>;
 
 export type EventType = ServiceEvent["type"];
 /** Those that subscribers can choose from; `reset` always comes. */

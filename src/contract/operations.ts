@@ -219,9 +219,9 @@ export const operations = {
     reply: ActionReply,
   }),
   listPoolGroups: get("/api/poolgroups", viewers, { summary: "All pool groups", reply: z.array(PoolGroup) }),
-  listHosts: get("/api/hosts", viewers, { summary: "All hosts", reply: z.array(Host) }),
-  getHost: get("/api/hosts/:id", viewers, { summary: "One host", params: byIdOf("host"), reply: Host }),
-  saveHost: post("/api/hosts", closed, { summary: "Adds or updates a host", body: HostBody, reply: Host }),
+  listHosts: get("/api/hosts", viewers, { summary: "All hosts", reply: named<Host[]>(z.array(Host)) }),
+  getHost: get("/api/hosts/:id", viewers, { summary: "One host", params: byIdOf("host"), reply: named<Host>(Host) }),
+  saveHost: post("/api/hosts", closed, { summary: "Adds or updates a host", body: HostBody, reply: named<Host>(Host) }),
   getHostSystemInfo: get("/api/hosts/:id/systeminfo", viewers, {
     summary: "The GPUs of a host",
     params: byIdOf("host"),
@@ -229,17 +229,17 @@ export const operations = {
   }),
   listManagedMiners: get("/api/managedminers", viewers, {
     summary: "All managed miners",
-    reply: z.array(ManagedMiner),
+    reply: named<ManagedMiner[]>(z.array(ManagedMiner)),
   }),
   getManagedMiner: get("/api/managedminers/:id", viewers, {
     summary: "One managed miner",
     params: byIdOf("managed miner"),
-    reply: ManagedMiner,
+    reply: named<ManagedMiner>(ManagedMiner),
   }),
   saveManagedMiner: post("/api/managedminers", closed, {
     summary: "Adds or updates a managed miner",
     body: ManagedMinerBody,
-    reply: ManagedMiner,
+    reply: named<ManagedMiner>(ManagedMiner),
   }),
   listMiningSoftware: get("/api/miningsoftware", viewers, {
     summary: "The catalogue of mining software",
@@ -275,7 +275,7 @@ export const operations = {
     summary: "Managed templates",
     reply: ManagedTemplateList,
   }),
-  getSummary: get("/api/summary", viewers, { summary: "Dashboard totals", reply: Summary }),
+  getSummary: get("/api/summary", viewers, { summary: "Dashboard totals", reply: named<Summary>(Summary) }),
   saveCoin: post("/api/coins/:shortName", closed, {
     summary: "Sets a coin's profitability, or adds a user-defined coin",
     params: coin,
@@ -469,7 +469,7 @@ export const operations = {
   getMoney: get("/api/money", viewers, {
     summary: "What miners, groups, coins or algorithms earned and cost by day or month",
     query: MoneyQuery,
-    reply: MoneyReport,
+    reply: named<MoneyReport>(MoneyReport),
     csv: moneyTable,
     extension,
   }),
@@ -481,7 +481,7 @@ export const operations = {
   }),
   getMarket: get("/api/market", viewers, {
     summary: "What is known about coins and exchange rates, with source and age",
-    reply: Market,
+    reply: named<Market>(Market),
     extension,
   }),
 
@@ -489,13 +489,13 @@ export const operations = {
     summary:
       "The rules and how many miners they concern now, and ready-made rules to start from; a user who does not see all " +
       "groups and pools sees the rules that they have made",
-    reply: RuleList,
+    reply: named<RuleList>(RuleList),
     extension,
   }),
   addRule: post("/api/rules", administrators, {
     summary: "Adds a rule, which has the access of the user who adds it",
     body: RuleSettings,
-    reply: RuleInfo,
+    reply: named<RuleInfo>(RuleInfo),
     status: 201,
     extension,
   }),
@@ -503,7 +503,7 @@ export const operations = {
     summary: "Changes the given keys of a rule; null removes a key",
     params: byIdOrKey("rule"),
     body: RulePatch,
-    reply: RuleInfo,
+    reply: named<RuleInfo>(RuleInfo),
     extension,
   }),
   deleteRule: remove("/api/rules/:id", administrators, {
@@ -527,13 +527,13 @@ export const operations = {
   }),
   listSchedules: get("/api/schedules", viewers, {
     summary: "The schedules; a user who does not see all groups and pools sees those that they have made",
-    reply: z.array(ScheduleInfo),
+    reply: named<ScheduleInfo[]>(z.array(ScheduleInfo)),
     extension,
   }),
   addSchedule: post("/api/schedules", administrators, {
     summary: "Adds a schedule, which has the access of the user who adds it",
     body: ScheduleSettings,
-    reply: ScheduleInfo,
+    reply: named<ScheduleInfo>(ScheduleInfo),
     status: 201,
     extension,
   }),
@@ -547,7 +547,7 @@ export const operations = {
     summary: "Changes the given keys of a schedule; null removes a key",
     params: byIdOrKey("schedule"),
     body: SchedulePatch,
-    reply: ScheduleInfo,
+    reply: named<ScheduleInfo>(ScheduleInfo),
     extension,
   }),
   deleteSchedule: remove("/api/schedules/:id", administrators, {
@@ -731,7 +731,7 @@ export const operations = {
     ownPath: "/api/miners/rows",
     media: "application/vnd.rigbridge.rows+json",
     query: MinerRowsQuery,
-    reply: MinerRowList,
+    reply: named<MinerRowList>(MinerRowList),
     extension,
   }),
   watchMinerRows: stream("/api/events", viewers, {
@@ -739,7 +739,7 @@ export const operations = {
     view: "list",
     ownPath: "/api/events/rows",
     query: RowEventsQuery,
-    reply: RowEvent,
+    reply: named<RowEvent>(RowEvent),
     extension,
   }),
   getVersion: get("/api/version", viewers, {
@@ -750,7 +750,7 @@ export const operations = {
   listRooms: get("/api/rooms", viewers, {
     summary:
       "Rooms that rigs heat, groups that are rooms, and surpluses that rigs follow, of which the caller sees all rigs",
-    reply: z.array(Room),
+    reply: named<Room[]>(z.array(Room)),
     extension,
   }),
   changeRoom: post("/api/rooms/:key", operators, {
@@ -758,7 +758,7 @@ export const operations = {
       "Sets the target, the power or the share of a surplus, switches the room, or sets its maximum, which only administrators may",
     params: room,
     body: RoomBody,
-    reply: Room,
+    reply: named<Room>(Room),
     extension,
   }),
   getMinerSettings: get("/api/miners/:id/settings", administrators, {

@@ -226,7 +226,7 @@ export const Miner = z.object({
   power: MinerPower.describe("who controls its power now (Rigbridge extension)"),
   identity: Identity.nullable().describe("reported by the rig; null until its first read (Rigbridge extension)"),
 });
-export type Miner = z.infer<typeof Miner>;
+export interface Miner extends z.infer<typeof Miner> {}
 
 export const MinerDetail = Miner.extend({ metaData: MetaData });
 export interface MinerDetail extends z.infer<typeof MinerDetail> {}
@@ -327,7 +327,7 @@ export const Host = z.object({
   groupId: int.describe("users with access to this group see the host; 0 = in no group (Rigbridge extension)"),
   agent: HostAgent.nullable().describe("null = no agent has a token (Rigbridge extension)"),
 });
-export type Host = z.infer<typeof Host>;
+export interface Host extends z.infer<typeof Host> {}
 
 /** A GPU as `systeminfo` shows it; all but the first four fields are extensions. */
 export const GpuStatus = z.object({
@@ -393,7 +393,7 @@ export const ManagedMiner = z.object({
   idle: IdleRule.nullable().describe("other work on the host for which it waits (Rigbridge extension)"),
   switching: Switching.nullable().describe("choices among which the service switches it (Rigbridge extension)"),
 });
-export type ManagedMiner = z.infer<typeof ManagedMiner>;
+export interface ManagedMiner extends z.infer<typeof ManagedMiner> {}
 
 export const CatalogueEntry = z.object({ id: text, name: text });
 
@@ -441,7 +441,7 @@ export const Notification = z.object({
   closedUtc: z.iso.datetime().nullable().describe("when it was over; null while it is open (Rigbridge extension)"),
   ruleId: int.nullable().describe("the rule that made it; null if none did (Rigbridge extension)"),
 });
-export type Notification = z.infer<typeof Notification>;
+export interface Notification extends z.infer<typeof Notification> {}
 
 export const NotificationList = z.object({
   notificationList: z.array(Notification),
@@ -511,7 +511,7 @@ export const Summary = z.object({
   money: moneyTotal,
   metaData: MetaData,
 });
-export type Summary = z.infer<typeof Summary>;
+export interface Summary extends z.infer<typeof Summary> {}
 
 const ofFile = z
   .literal("file")
@@ -560,7 +560,7 @@ export const Command = z.object({
   time: z.iso.datetime().describe("when it was requested"),
   updated: z.iso.datetime(),
 });
-export type Command = z.infer<typeof Command>;
+export interface Command extends z.infer<typeof Command> {}
 
 export const CommandList = z.object({ commandList: z.array(Command) });
 
@@ -666,7 +666,7 @@ export const Room = z.object({
     })
     .describe("since midnight, up to a minute ago; null is unknown"),
 });
-export type Room = z.infer<typeof Room>;
+export interface Room extends z.infer<typeof Room> {}
 
 export const SummaryHistory = z.object({
   step: z
@@ -793,7 +793,7 @@ export const Market = z.object({
     }),
   ),
 });
-export type Market = z.infer<typeof Market>;
+export interface Market extends z.infer<typeof Market> {}
 
 export const moneyPeriods = ["day", "month"] as const;
 export const moneySubjects = ["miner", "group", "coin", "algorithm"] as const;
@@ -828,4 +828,4 @@ export const MoneyReport = z.object({
     .describe("sums of what is known, each kWh at the price of its time; a group includes its subgroups"),
   totalList: z.array(z.object(moneySums)).describe("all together, each miner once"),
 });
-export type MoneyReport = z.infer<typeof MoneyReport>;
+export interface MoneyReport extends z.infer<typeof MoneyReport> {}

@@ -75,7 +75,7 @@ const furtherColumns = {
 
 /** A miner as a row of a table; null = unknown. With `fields` it has its id and these columns alone. */
 export const MinerRow = UsualRow.extend(z.object(furtherColumns).partial().shape);
-export type MinerRow = z.infer<typeof MinerRow>;
+export interface MinerRow extends z.infer<typeof MinerRow> {}
 export type RowColumn = keyof MinerRow;
 
 export const usualColumns: readonly RowColumn[] = UsualRow.keyof().options;
@@ -140,7 +140,7 @@ export const MinerRowList = z.object({
     .array(z.int())
     .describe("ids of miners that are gone, that the caller no longer sees, or that no longer match the filters"),
 });
-export type MinerRowList = z.infer<typeof MinerRowList>;
+export interface MinerRowList extends z.infer<typeof MinerRowList> {}
 
 /** The columns of a request: the id and its fields, in the order of the table. */
 export const columnsFor = (fields: readonly string[] | undefined): readonly RowColumn[] =>

@@ -247,7 +247,7 @@ export const RuleInfo = z.object({
   lastRun,
   definition,
 });
-export type RuleInfo = z.infer<typeof RuleInfo>;
+export interface RuleInfo extends z.infer<typeof RuleInfo> {}
 
 export const ReadyMadeRule = z.object({ key: text, name: text, description: text, definition });
 
@@ -255,7 +255,7 @@ export const RuleList = z.object({
   rules: z.array(RuleInfo),
   readyMade: z.array(ReadyMadeRule).describe("rules to start from, off until one is added with `use`"),
 });
-export type RuleList = z.infer<typeof RuleList>;
+export interface RuleList extends z.infer<typeof RuleList> {}
 
 export const ScheduleInfo = z.object({
   ...head,
@@ -265,7 +265,7 @@ export const ScheduleInfo = z.object({
   lastRun,
   definition,
 });
-export type ScheduleInfo = z.infer<typeof ScheduleInfo>;
+export interface ScheduleInfo extends z.infer<typeof ScheduleInfo> {}
 
 export const Upcoming = z.object({
   scheduleId: id,
