@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { childEnvironment, nodeFile, packageFile, root, spawned } from "./run.mjs";
@@ -28,6 +28,7 @@ export async function buildPackages(wanted, { over = false } = {}) {
     if (code !== 0) return output;
     if (sources === "src") {
       removeUnusedTypes(dist);
+      writeServiceMessages(dist);
       const web = await spawned(builder, [join(root, "scripts", "web.mjs")], childEnvironment());
       if (web.code !== 0) return web.output;
     }
@@ -51,6 +52,15 @@ function removeUnusedTypes(dist) {
   for (const { types } of Object.values(exports)) add(join(types));
   for (const file of readdirSync(join(root, dist), { recursive: true }).map((each) => join(dist, each)))
     if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
+}
+
+/** Of the messages, the package has those of the service; the dashboard's are in its own files. */
+function writeServiceMessages(dist) {
+  const folder = join(root, "src", "messages");
+  for (const file of readdirSync(folder).filter((each) => extname(each) === ".json")) {
+    const { service } = JSON.parse(readFileSync(join(folder, file), "utf8"));
+    writeFileSync(join(root, dist, "messages", file), JSON.stringify({ service }));
+  }
 }
 
 /** Source files under a folder of the repository. */

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
 import { z } from "zod";
+import { readMessages } from "./messages.mjs";
 import { root } from "./run.mjs";
 
 const source = join(root, "src", "web");
@@ -20,7 +21,7 @@ export const settings = {
   base: "./",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [operationsTable(), settingsSchemas(), sectionSchemas()],
+  plugins: [operationsTable(), settingsSchemas(), sectionSchemas(), englishWhereMissing()],
   build: {
     outDir: target,
     emptyOutDir: true,
@@ -102,6 +103,21 @@ function settingsSchemas() {
         ),
       }).map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`);
       return texts.join("\n");
+    },
+  };
+}
+
+/** Completes each language's texts with the English ones that it lacks. */
+function englishWhereMissing() {
+  return {
+    name: "messages",
+    enforce: "pre",
+    transform: {
+      filter: { id: /[\\/]src[\\/]messages[\\/]\w+\.json$/ },
+      handler: async (text) => {
+        const { completed } = await import(pathToFileURL(join(root, "dist", "messages", "texts.js")).href);
+        return JSON.stringify(completed(JSON.parse(text), readMessages("en")));
+      },
     },
   };
 }

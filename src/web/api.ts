@@ -93,7 +93,7 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(
     response.status,
     typeof code === "string" ? code : "service.refused",
-    typeof words === "string" ? words : t.problem.status(response.status),
+    typeof words === "string" ? words : t.problem.status({ status: response.status }),
     mistakes,
   );
 }

@@ -1,14 +1,13 @@
-import type { Messages } from "./messages/en/index.ts";
+import { isLanguage, type Language } from "../messages/languages.ts";
+import type { Messages } from "../messages/messages.ts";
+import { callable, type Texts } from "../messages/texts.ts";
 
-/** The languages of the dashboard, each by its own name. */
-export const languages = { en: "English", de: "Deutsch", sv: "Svenska", fa: "فارسی" } as const;
-export type Language = keyof typeof languages;
-
-const load: Record<Language, () => Promise<{ readonly messages: Messages }>> = {
-  en: () => import("./messages/en/index.ts"),
-  de: () => import("./messages/de/index.ts"),
-  sv: () => import("./messages/sv/index.ts"),
-  fa: () => import("./messages/fa/index.ts"),
+/** The build completes each file with the English texts that it lacks. */
+const load: Record<Language, () => Promise<{ readonly default: Texts }>> = {
+  en: () => import("../messages/en.json", { with: { type: "json" } }),
+  de: () => import("../messages/de.json", { with: { type: "json" } }),
+  sv: () => import("../messages/sv.json", { with: { type: "json" } }),
+  fa: () => import("../messages/fa.json", { with: { type: "json" } }),
 };
 
 /** Texts in the language of the page; set before the first component is rendered. */
@@ -18,7 +17,6 @@ export let language: Language = "en";
 export let locale = "en";
 
 const storageKey = "rigbridge.language";
-const isLanguage = (code: string): code is Language => Object.hasOwn(languages, code);
 const baseOf = (tag: string): string => tag.toLowerCase().split("-")[0] ?? "";
 
 /** The chosen language, else the first of the browser's that the dashboard has, else English. */
@@ -39,7 +37,7 @@ export function loadLanguage(): Promise<void> {
 async function loadTexts(): Promise<void> {
   language = wanted();
   locale = navigator.languages.find((tag) => baseOf(tag) === language) ?? language;
-  t = (await load[language]()).messages;
+  t = callable((await load[language]()).default) as Messages;
   document.documentElement.lang = language;
   document.documentElement.dir = language === "fa" ? "rtl" : "ltr";
 }

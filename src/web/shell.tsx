@@ -163,7 +163,7 @@ function Banners() {
   const who = session.value;
   firstVersion ??= who?.version;
   // Before the first answer there is nothing to be old, only why there is none.
-  const trouble = live ? null : rigs.value.loaded ? t.shell.away(ago(since, now.value)) : problem;
+  const trouble = live ? null : rigs.value.loaded ? t.shell.away({ age: ago(since, now.value) }) : problem;
   return (
     <>
       {trouble === null ? null : (

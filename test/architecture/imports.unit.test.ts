@@ -9,6 +9,7 @@ import { expect, test } from "@jest/globals";
 const layers: Arrows = {
   async: [],
   contract: ["async"],
+  messages: [],
   units: ["contract"],
   catalogue: ["contract"],
   store: ["async", "contract"],
@@ -20,7 +21,7 @@ const layers: Arrows = {
   service: ["async", "catalogue", "config", "contract", "discovery", "fleet", "link", "store", "units"],
   farm: ["async", "contract"],
   http: ["async", "config", "contract"],
-  web: ["contract"],
+  web: ["contract", "messages"],
   mqtt: ["async", "catalogue", "config", "contract", "farm", "http"],
   simulator: ["async", "catalogue", "contract", "link", "units"],
   agent: ["async", "catalogue", "config", "contract", "store"],
@@ -208,7 +209,7 @@ function specifiersIn(text: string): string[] {
 function resolved(from: string, specifier: string): Import[] {
   const own = /^rigbridge(?:\/(\w+))?$/.exec(specifier);
   if (own !== null) return [{ from, to: own[1] === undefined ? "src/index.ts" : `src/${own[1]}/index.ts` }];
-  if (specifier.endsWith(".css")) return [];
+  if (/\.(css|json)$/.test(specifier)) return [];
   return specifier.startsWith(".") ? [{ from, to: posix.join(dirname(from), specifier) }] : [];
 }
 

@@ -24,7 +24,7 @@ const pages = ["README.md", "CONTRIBUTING.md", "docs/performance.md", "docs/arch
 const mentioned = [
   ...new Set(
     pages.flatMap((page) => [
-      ...[...textOf(page).matchAll(/npm run ([a-z]+)/g)].map(([, name = ""]) => name),
+      ...[...textOf(page).matchAll(/npm run ([a-z0-9]+)/g)].map(([, name = ""]) => name),
       ...[...textOf(page).matchAll(/npm (start|test)\b/g)].map(([, name = ""]) => name),
     ]),
   ),

@@ -6,6 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { z } from "zod";
+import { languages } from "../../src/messages/languages.ts";
 import { within } from "../until.ts";
 import { describePackaging } from "./packaging.ts";
 import {
@@ -71,9 +72,10 @@ describePackaging("the packed package", () => {
     const examples = (await filesIn(join(root, "examples")))
       .filter((file) => !/^(\.gitignore|rigbridge\.(db.*|key|schema\.json))$/.test(file))
       .map((file) => `examples/${file}`);
+    const messages = Object.keys(languages).map((language) => `dist/messages/${language}.json`);
     const named = ["CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "SECURITY.md", "package.json"];
     const withoutTypes = files.filter((file) => !file.endsWith(".d.ts"));
-    expect(withoutTypes).toEqual([...compiled, ...dashboard, ...documents, ...examples, ...named].sort());
+    expect(withoutTypes).toEqual([...compiled, ...messages, ...dashboard, ...documents, ...examples, ...named].sort());
   });
 
   test("declares the types of every export with all that they use", async () => {

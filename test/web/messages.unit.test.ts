@@ -1,43 +1,83 @@
-import { expect, test } from "@jest/globals";
-import { messages as de } from "../../src/web/messages/de/index.ts";
-import { messages as en } from "../../src/web/messages/en/index.ts";
-import { messages as fa } from "../../src/web/messages/fa/index.ts";
-import { messages as sv } from "../../src/web/messages/sv/index.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "@jest/globals";
+import { differences, namesFile, readMessages } from "../../scripts/messages.mjs";
+import { languages } from "../../src/messages/languages.ts";
+import { callable, completed, filled, type Texts } from "../../src/messages/texts.ts";
 
-// That no text is missing is checked by the types; here is what types cannot see.
+// depends on: src/messages/*.json
+
+const folder = fileURLToPath(new URL("../../src/messages", import.meta.url));
+const english: Texts = readMessages("en");
+const others = Object.keys(languages).filter((language) => language !== "en");
 
 type Text = readonly [path: string, text: string];
+const textsOf = (texts: Texts, path = ""): Text[] =>
+  typeof texts === "string"
+    ? [[path, texts]]
+    : Object.entries(texts).flatMap(([key, inner]) => textsOf(inner, `${path}.${key}`));
 
-/** Every text of a language by its path; functions called with words that can be found again. */
-function textsOf(value: unknown, path = ""): Text[] {
-  if (typeof value === "string") return [[path, value]];
-  if (typeof value === "function") {
-    const words = Array.from({ length: value.length }, (_, index) => `${index + 701}`);
-    const text: unknown = Reflect.apply(value, undefined, words);
-    return [[`${path}(${words.join(", ")})`, String(text)]];
-  }
-  return Object.entries(Object(value)).flatMap(([key, inner]) => textsOf(inner, `${path}/${key}`));
-}
+const source = new Map(textsOf(english));
+const placesIn = (text: string): string =>
+  [...text.matchAll(/#|\{\w+\}/g)]
+    .map(([each]) => each)
+    .sort()
+    .join();
 
-const source = new Map(textsOf(en));
+test("every language has a file, and every file a language", () => {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
+  expect(files.map((file) => basename(file, ".json")).sort()).toEqual(Object.keys(languages).sort());
+});
+
+test("the names of what is put into texts are those of en.json: `npm run i18n` writes them", () => {
+  expect(readFileSync(`${folder}/names.ts`, "utf8")).toBe(namesFile(english));
+});
 
 test("no English text is empty or ends with a space", () => {
   expect([...source].filter(([, text]) => text.trim() !== text || text === "")).toEqual([]);
 });
 
-test.each([
-  ["de", de],
-  ["sv", sv],
-  ["fa", fa],
-] as const)("%s: every text is translated and keeps what is put into it", (_, messages) => {
-  const texts = textsOf(messages);
-  const untranslated = texts.filter(([path, text]) => text === source.get(path) && /\p{L}{3,} \p{L}{3,}/u.test(text));
-  expect(untranslated).toEqual([]);
-  expect(texts.filter(([, text]) => text.trim() !== text || text === "")).toEqual([]);
-  const placesIn = (text: string) => [...text.matchAll(/#|\b70\d\b/g)].map(([each]) => each).sort();
-  const changed = texts.filter(([path, text]) => {
-    const english = source.get(path);
-    return english !== undefined && placesIn(english).join() !== placesIn(text).join();
+describe.each(others)("%s.json", (language) => {
+  const own: Texts = readMessages(language);
+  const texts = textsOf(own);
+  /** Of a form by number that English does not have, such as `few`, the English `other`. */
+  const sourceOf = (path: string): string | undefined => source.get(path) ?? source.get(path.replace(/\w+$/, "other"));
+
+  test("has every text of en.json, and no other", () => {
+    expect(differences(english, own)).toEqual({ missing: [], unknown: [] });
   });
-  expect(changed).toEqual([]);
+
+  test("is translated, without spaces at the ends", () => {
+    const english = texts.filter(([path, text]) => text === source.get(path) && /\p{L}{3,} \p{L}{3,}/u.test(text));
+    expect(english).toEqual([]);
+    expect(texts.filter(([, text]) => text.trim() !== text || text === "")).toEqual([]);
+  });
+
+  test("puts the same into every text", () => {
+    expect(texts.filter(([path, text]) => placesIn(sourceOf(path) ?? "") !== placesIn(text))).toEqual([]);
+  });
+
+  test("has the forms by number of its language, and only these", () => {
+    const rules = new Intl.PluralRules(language);
+    // Without those of fractions and of millions, for which `other` stands in.
+    const used = new Set(Array.from({ length: 1_000 }, (_, count) => rules.select(count)).concat("other"));
+    const formsIn = (texts: Texts, path = ""): Text[] => {
+      if (typeof texts === "string") return [];
+      if (typeof texts.other === "string") return [[path, Object.keys(texts).sort().join()]];
+      return Object.entries(texts).flatMap(([key, inner]) => formsIn(inner, `${path}.${key}`));
+    };
+    expect(formsIn(own).filter(([, forms]) => forms !== [...used].sort().join())).toEqual([]);
+  });
+});
+
+test("a text is filled with what is given by name, and a text that is missing is English", () => {
+  expect(filled("{a} of {b}, {c}", { a: 1, b: "{a}" })).toBe("1 of {a}, {c}");
+  const texts = completed(
+    { a: "eins", n: { one: "#", other: "# Rigs" } },
+    { a: "one", b: { c: "{x}!" }, n: { other: "#" } },
+  );
+  expect(texts).toEqual({ a: "eins", b: { c: "{x}!" }, n: { one: "#", other: "# Rigs" } });
+  const { b } = callable(texts) as { b: { c: (values: { x: string }) => string } };
+  expect(b.c({ x: "so" })).toBe("so!");
 });

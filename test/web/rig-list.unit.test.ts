@@ -5,9 +5,9 @@ import { columns, rigListIn, rigListOf } from "../../src/web/pages/add/rig-list.
 
 const words = {
   noAddress: "no address",
-  twice: (line: number) => `twice, ${line}`,
+  twice: ({ line }: { line: number }) => `twice, ${line}`,
   badInterval: "bad interval",
-  unknownColumn: (name: string) => `unknown ${name}`,
+  unknownColumn: ({ name }: { name: string }) => `unknown ${name}`,
   noAddressColumn: "no column",
   tooMany: "too many",
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
-import { messages as en } from "../../src/web/messages/en/index.ts";
+import en from "../../src/messages/en.json" with { type: "json" };
 import { closeContexts, testInBrowser as test } from "../chromium.ts";
 import { until } from "../until.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";

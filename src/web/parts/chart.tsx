@@ -136,16 +136,17 @@ const valueIndex = (times: readonly number[], present: number | undefined): numb
 function summaryOf({ name, values, format }: Series, present: number | null): string {
   const measured = values.filter((value) => value !== null);
   const last = measured.at(-1);
-  if (last === undefined) return t.chart.nothing(name);
+  if (last === undefined) return t.chart.nothing({ name });
   let [least, most] = [last, last];
   for (const value of measured) {
     if (value < least) least = value;
     if (value > most) most = value;
   }
-  if (present !== null) return t.chart.now(name, format(values[present] ?? null), format(least), format(most));
+  if (present !== null)
+    return t.chart.now({ name, value: format(values[present] ?? null), least: format(least), most: format(most) });
   return format(least) === format(most)
     ? `${name}: ${format(last)}`
-    : t.chart.summary(name, format(last), format(least), format(most));
+    : t.chart.summary({ name, last: format(last), least: format(least), most: format(most) });
 }
 
 /** Rows of the table: more say nothing to anybody. */

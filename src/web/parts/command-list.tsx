@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Command } from "../../contract/resources.ts";
 import { call } from "../api.ts";
 import { dateTime, power } from "../format.ts";
-import { t } from "../language.ts";
+import { language, t } from "../language.ts";
 import { link } from "../route.ts";
 import { may } from "../session.ts";
 import "./command-list.css";
@@ -163,12 +163,14 @@ export function actionText({ action, parameters }: Pick<Command, "action" | "par
   const name = Object.entries(t.commands.actions).find(([each]) => each === action)?.[1] ?? action;
   if (action === "set") {
     const property = String(parameters.property ?? "");
-    const named = Object.entries(t.rig.control).find(([each]) => each === property)?.[1] ?? property;
-    return t.commands.setTo(named, String(parameters.value ?? ""));
+    const label = Object.entries(t.rig.control).find(([each]) => each === property)?.[1] ?? property;
+    // Only English writes the nouns of its labels small inside a sentence.
+    const named = language === "en" ? label.toLowerCase() : label;
+    return t.commands.setTo({ property: named, value: String(parameters.value ?? "") });
   }
   const { room, from, to } = parameters;
   if (room !== undefined && from !== undefined && to !== undefined)
-    return `${name}: ${t.commands.fromTo(String(room), limitText(from), limitText(to))}`;
+    return `${name}: ${t.commands.fromTo({ room: String(room), from: limitText(from), to: limitText(to) })}`;
   const values = Object.values(parameters).map(String).join(", ");
   return values === "" ? name : `${name}: ${values}`;
 }

@@ -1,5 +1,5 @@
-import * as chosen from "../language.ts";
-import { language, languages, t } from "../language.ts";
+import { isLanguage, languages } from "../../messages/languages.ts";
+import { chooseLanguage, language, t } from "../language.ts";
 import { chooseTheme, theme, themes } from "../theme.ts";
 
 /** Language and colours of this browser. */
@@ -10,8 +10,7 @@ export const DisplayFields = () => (
       <select
         value={language}
         onChange={({ currentTarget }) => {
-          const code = Object.keys(languages).find((each) => each === currentTarget.value);
-          if (code !== undefined) chosen.chooseLanguage(code as chosen.Language);
+          if (isLanguage(currentTarget.value)) chooseLanguage(currentTarget.value);
         }}
       >
         {Object.entries(languages).map(([code, name]) => (

@@ -52,7 +52,7 @@ document.addEventListener("visibilitychange", () => {
 
 function takeBack({ key, name }: Waiting): void {
   waiting.value = waiting.value.filter((each) => each.key !== key);
-  say(t.undo.done(isolated(name)));
+  say(t.undo.done({ name: isolated(name) }));
 }
 
 /** Whether a command waits; renders again when that changes. */
@@ -71,7 +71,7 @@ export function Undo({ of }: { of: string }) {
   return (
     <p class="row undo">
       {/* The bar says it to screen readers, once. */}
-      <span aria-hidden="true">{t.undo.stops(leftOf(found))}</span>
+      <span aria-hidden="true">{t.undo.stops({ left: leftOf(found) })}</span>
       <button type="button" class="button small" onClick={() => takeBack(found)}>
         {t.undo.undo}
       </button>
@@ -85,8 +85,8 @@ export const UndoBar = () => (
     {waiting.value.map((each) => (
       <p key={each.key} class="message undo-bar">
         <Icon name="stop" />
-        <span class="visually-hidden">{t.undo.waits(isolated(each.name), duration(graceSeconds))}</span>
-        <span aria-hidden="true">{t.undo.stopping(isolated(each.name), leftOf(each))}</span>
+        <span class="visually-hidden">{t.undo.waits({ name: isolated(each.name), left: duration(graceSeconds) })}</span>
+        <span aria-hidden="true">{t.undo.stopping({ name: isolated(each.name), left: leftOf(each) })}</span>
         <button type="button" class="button small" onClick={() => takeBack(each)}>
           {t.undo.undo}
           <span class="visually-hidden">: {each.name}</span>

@@ -118,7 +118,7 @@ function Results({ id }: { id: number }) {
           >
             <p role="status" class="row">
               <JobMark job={job} />
-              {t.activity.doneOf(number(job.done), number(job.total))}
+              {t.activity.doneOf({ done: number(job.done), total: number(job.total) })}
             </p>
             <progress aria-label={t.activity.progress} max={Math.max(1, job.total)} value={ended} />
             <Scroll name={t.activity.results}>

@@ -65,7 +65,7 @@ export function Feed() {
                 {counted(entries.length, t.activity.found)}
               </p>
               <Entries key={address} entries={entries} query={query} known={known} />
-              {isCut ? <p class="hint">{t.activity.cut(number(mostCommands))}</p> : null}
+              {isCut ? <p class="hint">{t.activity.cut({ count: number(mostCommands) })}</p> : null}
             </>
           );
         }}
@@ -168,7 +168,7 @@ function RunRow({ run }: { run: OwnedRun }) {
       </td>
       <td class="command-result">
         <Outcome outcome={outcome} />
-        <small dir="auto">{heldBy === null ? message : t.rules.heldBy(heldBy)}</small>
+        <small dir="auto">{heldBy === null ? message : t.rules.heldBy({ what: heldBy })}</small>
       </td>
     </tr>
   );

@@ -16,7 +16,9 @@ export function AddResults() {
   const [only] = results;
   return (
     <Card
-      title={running ? t.add.adding : t.add.added(number(results.length - failed.length), number(total))}
+      title={
+        running ? t.add.adding : t.add.added({ count: number(results.length - failed.length), total: number(total) })
+      }
       actions={
         running ? null : (
           <div class="row">
@@ -43,7 +45,7 @@ export function AddResults() {
     >
       <progress max={total} value={results.length} aria-label={t.add.adding} />
       <p class="hint" role="status">
-        {t.add.progress(number(results.length), number(total), number(failed.length))}
+        {t.add.progress({ done: number(results.length), total: number(total), failed: number(failed.length) })}
       </p>
       {failed.length === 0 ? null : (
         <Scroll name={t.add.failed}>

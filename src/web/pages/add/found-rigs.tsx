@@ -36,7 +36,7 @@ export function FoundRigs({ found, isChosen, choose, logins, setLogin }: FoundRi
                     <input
                       type="checkbox"
                       checked={isChosen(address)}
-                      aria-label={t.add.chooseOne(address)}
+                      aria-label={t.add.chooseOne({ address })}
                       onChange={({ currentTarget }) => choose(address, currentTarget.checked)}
                     />
                   )}

@@ -38,7 +38,7 @@ export function FromList() {
             void addRigs(good);
           }}
         >
-          <Field label={t.add.list} hint={t.add.listHint(columns.join(", "))}>
+          <Field label={t.add.list} hint={t.add.listHint({ columns: columns.join(", ") })}>
             {(control) => (
               <textarea
                 {...control}
@@ -79,7 +79,7 @@ export function FromList() {
                 <tbody>
                   {bad.slice(0, mostShown).map(({ line, problems }) => (
                     <tr key={line}>
-                      <th scope="row">{t.add.line(number(line))}</th>
+                      <th scope="row">{t.add.line({ line: number(line) })}</th>
                       <td>{problems.join(" ")}</td>
                     </tr>
                   ))}

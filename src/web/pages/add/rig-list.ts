@@ -36,9 +36,9 @@ export const mostRigs = 20_000;
 
 interface Words {
   readonly noAddress: string;
-  readonly twice: (line: number) => string;
+  readonly twice: (values: { line: number }) => string;
   readonly badInterval: string;
-  readonly unknownColumn: (name: string) => string;
+  readonly unknownColumn: (values: { name: string }) => string;
   readonly noAddressColumn: string;
   readonly tooMany: string;
 }
@@ -67,7 +67,7 @@ export function rigListIn(text: string, words: Words): RigList {
     const cell = (column: Column) => (cells[names.indexOf(column)] ?? "").trim();
     return listedRig(line, cell, seen, words);
   });
-  return { rigs, problems: unknown.map(words.unknownColumn) };
+  return { rigs, problems: unknown.map((name) => words.unknownColumn({ name })) };
 }
 
 const isColumn = (name: string): name is Column => columns.some((column) => column === name);
@@ -77,7 +77,7 @@ function listedRig(line: number, cell: (column: Column) => string, seen: Map<str
   const address = cell("address");
   const before = seen.get(address.toLowerCase());
   if (address === "") problems.push(words.noAddress);
-  else if (before !== undefined) problems.push(words.twice(before));
+  else if (before !== undefined) problems.push(words.twice({ line: before }));
   else seen.set(address.toLowerCase(), line);
   const interval = Number(cell("interval"));
   if (cell("interval") !== "" && !(interval > 0)) problems.push(words.badInterval);

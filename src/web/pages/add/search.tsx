@@ -94,7 +94,11 @@ export function Search() {
         <>
           <progress max={found.total} value={found.scanned} aria-label={t.add.search} />
           <p class="hint" role="status">
-            {t.add.searched(number(found.scanned), number(found.total), counted(found.found.length, t.add.devices))}
+            {t.add.searched({
+              scanned: number(found.scanned),
+              total: number(found.total),
+              devices: counted(found.found.length, t.add.devices),
+            })}
           </p>
           {found.found.length > 0 ? (
             <>

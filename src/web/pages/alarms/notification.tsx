@@ -44,7 +44,7 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
       </div>
       <Actions notifications={notifications} />
       <details class="alarm-members">
-        <summary>{t.alarms.showAll(number(notifications.length))}</summary>
+        <summary>{t.alarms.showAll({ count: number(notifications.length) })}</summary>
         <ul class="alarms">
           {notifications.slice(0, mostMembers).map((each) => (
             <li key={each.id} class="alarm">
@@ -53,7 +53,7 @@ export function GroupEntry({ group, ruleNames }: { group: Group; ruleNames: Rule
           ))}
         </ul>
         {notifications.length > mostMembers ? (
-          <p class="hint">{t.alarms.andMore(number(notifications.length - mostMembers))}</p>
+          <p class="hint">{t.alarms.andMore({ count: number(notifications.length - mostMembers) })}</p>
         ) : null}
       </details>
     </li>
@@ -169,9 +169,9 @@ export function ConfirmClear({
   const [asked] = useState(notifications);
   return (
     <Confirm
-      title={t.alarms.clearThese(number(asked.length))}
+      title={t.alarms.clearThese({ count: number(asked.length) })}
       text={counted(asked.length, t.alarms.clearSomeText)}
-      verb={t.alarms.clearThese(number(asked.length))}
+      verb={t.alarms.clearThese({ count: number(asked.length) })}
       dangerous
       onConfirm={async () => {
         await handle("clear", asked);
@@ -198,7 +198,8 @@ function Actions({ notifications }: { notifications: readonly Notification[] }) 
     <div class="alarm-actions">
       {unseen.length === 0 ? null : (
         <button type="button" class="button small" disabled={busy} onClick={() => act("ack", unseen)}>
-          <Icon name="check" /> {isMany ? t.alarms.acknowledgeThese(number(unseen.length)) : t.alarms.acknowledge}
+          <Icon name="check" />{" "}
+          {isMany ? t.alarms.acknowledgeThese({ count: number(unseen.length) }) : t.alarms.acknowledge}
         </button>
       )}
       <button
@@ -208,7 +209,7 @@ function Actions({ notifications }: { notifications: readonly Notification[] }) 
         title={t.alarms.clearHint}
         onClick={() => (isMany ? setAsks(true) : act("clear", notifications))}
       >
-        <Icon name="trash" /> {isMany ? t.alarms.clearThese(number(notifications.length)) : t.alarms.clear}
+        <Icon name="trash" /> {isMany ? t.alarms.clearThese({ count: number(notifications.length) }) : t.alarms.clear}
       </button>
       {asks ? <ConfirmClear notifications={notifications} onClose={() => setAsks(false)} /> : null}
     </div>

@@ -74,7 +74,7 @@ function AlarmList({ all, known }: { all: readonly Notification[]; known: Known 
           <>
             <button type="button" class="button" disabled={unseen.length === 0} onClick={acknowledge}>
               <Icon name="check" />{" "}
-              {isFiltered ? t.alarms.acknowledgeThese(number(unseen.length)) : t.alarms.acknowledgeAll}
+              {isFiltered ? t.alarms.acknowledgeThese({ count: number(unseen.length) }) : t.alarms.acknowledgeAll}
             </button>
             <button
               type="button"
@@ -82,7 +82,8 @@ function AlarmList({ all, known }: { all: readonly Notification[]; known: Known 
               disabled={isFiltered && found.length === 0}
               onClick={() => setAsks(true)}
             >
-              <Icon name="trash" /> {isFiltered ? t.alarms.clearThese(number(found.length)) : t.alarms.clearAll}
+              <Icon name="trash" />{" "}
+              {isFiltered ? t.alarms.clearThese({ count: number(found.length) }) : t.alarms.clearAll}
             </button>
           </>
         ) : null
@@ -103,7 +104,7 @@ function AlarmList({ all, known }: { all: readonly Notification[]; known: Known 
       )}
       {groups.length > limit ? (
         <button type="button" class="button" onClick={() => setLimit(limit + shownAtOnce)}>
-          {t.alarms.more(number(groups.length - limit))}
+          {t.alarms.more({ count: number(groups.length - limit) })}
         </button>
       ) : null}
       {asks && isFiltered ? <ConfirmClear notifications={found} onClose={() => setAsks(false)} /> : null}

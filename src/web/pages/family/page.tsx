@@ -58,9 +58,9 @@ function todayOf(list: readonly Room[]): string | null {
     sum(counted.map((each) => each.revenue)),
   ];
   const parts = [
-    used === null ? [] : t.family.todayEnergy(energy(used)),
-    cost === null ? [] : t.family.todayCost(money(cost, currency)),
-    revenue === null ? [] : t.family.todayEarned(money(revenue, currency)),
+    used === null ? [] : t.family.todayEnergy({ amount: energy(used) }),
+    cost === null ? [] : t.family.todayCost({ amount: money(cost, currency) }),
+    revenue === null ? [] : t.family.todayEarned({ amount: money(revenue, currency) }),
   ].flat();
   return parts.length === 0 ? null : `${t.family.today}: ${parts.join(" · ")}`;
 }

@@ -50,7 +50,7 @@ export function RoomCard({ room, replace }: { room: Room; replace: (room: Room) 
             role="switch"
             class="switch-button"
             aria-checked={room.on === true}
-            aria-label={t.family.switch(room.name)}
+            aria-label={t.family.switch({ room: room.name })}
             disabled={busy || waits || room.on === null}
             onClick={() => (room.on === true ? stop({ on: false }) : void change({ on: true }))}
           >

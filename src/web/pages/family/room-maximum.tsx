@@ -29,7 +29,7 @@ export function RoomMaximum({ room: { max, highest, name }, busy, change }: Room
   };
   return (
     <p class="hint room-maximum">
-      {max === null ? t.family.noMaximum : t.family.maximum(power(max.watts))}
+      {max === null ? t.family.noMaximum : t.family.maximum({ watts: power(max.watts) })}
       {isAdministrator && !isFixed ? (
         <button
           type="button"
@@ -40,12 +40,12 @@ export function RoomMaximum({ room: { max, highest, name }, busy, change }: Room
             setOpen(true);
           }}
         >
-          {t.family.change} <span class="visually-hidden">{t.family.setMaximum(name)}</span>
+          {t.family.change} <span class="visually-hidden">{t.family.setMaximum({ room: name })}</span>
         </button>
       ) : null}
       {open ? (
         <Dialog
-          title={t.family.setMaximum(name)}
+          title={t.family.setMaximum({ room: name })}
           onClose={() => setOpen(false)}
           actions={
             <button type="submit" form="room-maximum" class="button primary" disabled={isWrong}>
@@ -57,9 +57,11 @@ export function RoomMaximum({ room: { max, highest, name }, busy, change }: Room
             <Field
               label={t.family.maximumWatts}
               hint={
-                highest === null ? t.family.maximumHint : `${t.family.maximumHint} ${t.family.highest(power(highest))}`
+                highest === null
+                  ? t.family.maximumHint
+                  : `${t.family.maximumHint} ${t.family.highest({ watts: power(highest) })}`
               }
-              problem={isWrong ? t.family.notWatts(number(0)) : undefined}
+              problem={isWrong ? t.family.notWatts({ zero: number(0) }) : undefined}
             >
               {(control) => (
                 <input

@@ -18,19 +18,21 @@ function doing(room: Room): string {
   if (mining === 0 && kind === "target") return heatWait(room);
   if (watts === null) return t.shell.on;
   if (watts === 0) return t.family.starts;
-  return kind === "surplus" ? used(watts, room.available) : t.family.draws(power(watts));
+  return kind === "surplus" ? used(watts, room.available) : t.family.draws({ watts: power(watts) });
 }
 
 /** What the rigs take of the surplus, and what is left of it. */
 function used(watts: number, available: number | null): string {
-  if (available === null) return t.family.draws(power(watts));
+  if (available === null) return t.family.draws({ watts: power(watts) });
   const left = Math.round(Math.max(0, available) - watts);
-  return left < 0 ? t.family.usesMore(power(watts), power(-left)) : t.family.uses(power(watts), power(left));
+  return left < 0
+    ? t.family.usesMore({ watts: power(watts), more: power(-left) })
+    : t.family.uses({ watts: power(watts), left: power(left) });
 }
 
 function sunWait({ available, lowest }: Room): string {
   if (available === null) return t.family.waitsForMeter;
-  return lowest !== null && available < lowest ? t.family.waitsForSun(power(lowest)) : t.family.waits;
+  return lowest !== null && available < lowest ? t.family.waitsForSun({ watts: power(lowest) }) : t.family.waits;
 }
 
 function heatWait({ demand, temperature }: Room): string {
@@ -45,7 +47,7 @@ function holder({ heldBy, on, kind }: Room): string | null {
   const what = heldBy.what === "http" ? t.shell.owner : heldBy.what;
   if (until !== null) {
     const time = clockTime(until);
-    return kind === "power" ? t.family.heldUntil(what, time) : t.family.backAt(what, time);
+    return kind === "power" ? t.family.heldUntil({ who: what, time }) : t.family.backAt({ who: what, time });
   }
-  return on === false ? t.family.offBy(what) : t.family.held(what);
+  return on === false ? t.family.offBy({ who: what }) : t.family.held({ who: what });
 }

@@ -12,7 +12,7 @@ export function Surplus({ room: { available: watts, availableAt, surplus, surplu
     <>
       <span class="big">{format.power(watts === null ? null : Math.max(0, watts))}</span>{" "}
       <small>
-        {watts === null ? unknown : watts < 0 ? t.family.nothing(format.power(-watts)) : t.family.surplus}
+        {watts === null ? unknown : watts < 0 ? t.family.nothing({ watts: format.power(-watts) }) : t.family.surplus}
         {at === null ? null : (
           <>
             {" · "}
@@ -42,10 +42,10 @@ export function SurplusBar({ room: { available, power, mining } }: { room: Room 
 export function SurplusLimit({ room: { control, on, lowest } }: { room: Room }) {
   if (control === null || control.value === null || on === false) return null;
   const { value, max, options } = control;
-  const meaning = value >= max ? t.family.takesAll : t.family.takesAtMost(format.power(value));
+  const meaning = value >= max ? t.family.takesAll : t.family.takesAtMost({ watts: format.power(value) });
   return (
     <p class="hint">
-      {meaning} {lowest === null || options !== null ? null : t.family.needs(format.power(lowest))}
+      {meaning} {lowest === null || options !== null ? null : t.family.needs({ watts: format.power(lowest) })}
     </p>
   );
 }

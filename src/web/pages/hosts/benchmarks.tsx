@@ -75,7 +75,7 @@ export function Benchmarks({ software }: { software: ReadonlyMap<string, string>
       </Scroll>
       {forgets === null ? null : (
         <Confirm
-          title={t.hosts.forgetTitle(forgets.model, forgets.algorithm)}
+          title={t.hosts.forgetTitle({ model: forgets.model, algorithm: forgets.algorithm })}
           text={t.hosts.forgetText}
           verb={t.hosts.forget}
           onConfirm={async () => {

@@ -39,7 +39,7 @@ export function FilesFields({ limits, software, downloads, path, problemOf, onCh
       {downloads ? null : (
         <Text
           label={t.hosts.path}
-          {...(folders === undefined || folders === "" ? {} : { hint: t.hosts.foldersHint(folders) })}
+          {...(folders === undefined || folders === "" ? {} : { hint: t.hosts.foldersHint({ folders }) })}
           value={path}
           maxLength={1000}
           ltr

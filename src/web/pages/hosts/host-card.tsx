@@ -92,7 +92,7 @@ export function HostCard({ host, miners, software, onEdit, onToken, onChanged }:
       ) : null}
       {asked === "revoke" && agent?.tokenId != null ? (
         <Confirm
-          title={t.hosts.revokeTitle(name)}
+          title={t.hosts.revokeTitle({ name })}
           text={t.hosts.revokeText}
           verb={t.hosts.revoke}
           dangerous
@@ -105,7 +105,7 @@ export function HostCard({ host, miners, software, onEdit, onToken, onChanged }:
       ) : null}
       {asked === "delete" ? (
         <Confirm
-          title={t.hosts.deleteTitle(name)}
+          title={t.hosts.deleteTitle({ name })}
           text={t.hosts.deleteText}
           verb={t.shell.delete}
           dangerous
@@ -135,7 +135,7 @@ function Agent({ agent }: { agent: HostAgent | null }) {
             t.hosts.memory,
             report.memory === null || report.memoryFree === null
               ? null
-              : t.hosts.freeOf(scaled(report.memoryFree, "B"), scaled(report.memory, "B")),
+              : t.hosts.freeOf({ free: scaled(report.memoryFree, "B"), all: scaled(report.memory, "B") }),
           ],
           [t.hosts.disk, report.diskFree === null ? null : scaled(report.diskFree, "B")],
           [t.hosts.uptime, duration(report.uptime)],

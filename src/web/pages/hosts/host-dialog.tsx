@@ -27,7 +27,7 @@ export function HostDialog({ host, onSaved, onClose }: HostDialogProps) {
   }, []);
   return (
     <FormDialog
-      title={host === null ? t.hosts.add : t.hosts.changeTitle(host.hostname)}
+      title={host === null ? t.hosts.add : t.hosts.changeTitle({ name: host.hostname })}
       onSubmit={async (form) => {
         const [hostname, description] = [fieldText(form, "hostname"), fieldText(form, "description")];
         onSaved(await call("saveHost", { id: host?.id ?? 0, hostname, description, groupId }));

@@ -28,7 +28,7 @@ export const Select = ({ label, value, options, none, noneValue = "", problem, o
         {value === noneValue || options.some(({ id }) => id === value) ? null : <option value={value}>{value}</option>}
         {options.map(({ id, name, whyNot = null }) => (
           <option key={id} value={id} disabled={whyNot !== null}>
-            {whyNot === null ? name : t.hosts.notChosen(name, whyNot)}
+            {whyNot === null ? name : t.hosts.notChosen({ name, why: whyNot })}
           </option>
         ))}
       </select>

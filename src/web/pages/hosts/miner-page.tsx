@@ -111,7 +111,7 @@ export default function MinerPage() {
             ) : null}
             {asks && saved !== undefined ? (
               <Confirm
-                title={t.hosts.deleteMinerTitle(name)}
+                title={t.hosts.deleteMinerTitle({ name })}
                 text={t.hosts.deleteMinerText}
                 verb={t.shell.delete}
                 dangerous

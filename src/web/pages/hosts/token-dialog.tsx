@@ -43,7 +43,7 @@ export function TokenDialog({ host, onMade, onClose }: { host: Host; onMade: () 
     });
   return (
     <Dialog
-      title={t.hosts.tokenTitle(hostName(host))}
+      title={t.hosts.tokenTitle({ name: hostName(host) })}
       onClose={onClose}
       actions={
         token === null ? (

@@ -85,7 +85,7 @@ function Report() {
                   sum={profitIn(total)}
                   format={amount}
                   notes={[rigsWithGaps(of, lines)]}
-                  leavesOut={(hours) => t.money.withoutHours(number(hours), number(total.hours))}
+                  leavesOut={(hours) => t.money.withoutHours({ hours: number(hours), all: number(total.hours) })}
                   marksLoss
                 />
                 <Tile name={t.money.hours} value={number(total.hours)} />

@@ -51,7 +51,7 @@ function PricesNow({ prices, rates, known }: PricesProps) {
       <Tiles>
         <Tile
           name={t.money.now}
-          value={now === null ? t.money.noPrice : t.money.perKwh(money(now, currency))}
+          value={now === null ? t.money.noPrice : t.money.perKwh({ amount: money(now, currency) })}
           note={
             now === null ? null : at === null ? (
               (source ?? t.money.configured)
@@ -66,8 +66,8 @@ function PricesNow({ prices, rates, known }: PricesProps) {
         {cheap === null ? null : (
           <Tile
             name={t.money.cheapest}
-            value={t.money.perKwh(money(cheap.value, currency))}
-            note={t.money.fromTo(weekdayTime(cheap.start), clockTime(cheap.end))}
+            value={t.money.perKwh({ amount: money(cheap.value, currency) })}
+            note={t.money.fromTo({ from: weekdayTime(cheap.start), to: clockTime(cheap.end) })}
           />
         )}
         {rates === undefined || rates.btc === null ? null : (

@@ -78,7 +78,7 @@ export function ReportTable({ lines, currency, of, known }: ReportTableProps) {
       {ordered.some(({ incomplete }) => incomplete) ? <p class="hint">* {t.money.incomplete}</p> : null}
       {ordered.length > shown ? (
         <button type="button" class="button" onClick={() => setShown(shown + pageLength)}>
-          {t.money.showMore(number(ordered.length - shown))}
+          {t.money.showMore({ count: number(ordered.length - shown) })}
         </button>
       ) : null}
     </>

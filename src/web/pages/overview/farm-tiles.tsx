@@ -17,14 +17,16 @@ export function FarmTiles({ sums }: { sums: Sums }) {
   return (
     <Tiles>
       <Tile
-        name={main?.algorithm == null ? t.overview.hashrate : t.overview.hashrateOf(main.algorithm)}
+        name={main?.algorithm == null ? t.overview.hashrate : t.overview.hashrateOf({ algorithm: main.algorithm })}
         value={hashrate(main?.hashrate, main?.algorithm)}
         note={reached(main?.algorithm ?? null)}
       />
       {others.slice(0, mostAlgorithms).map((each) => (
         <Tile
           key={each.algorithm}
-          name={each.algorithm === null ? t.overview.otherHashrate : t.overview.hashrateOf(each.algorithm)}
+          name={
+            each.algorithm === null ? t.overview.otherHashrate : t.overview.hashrateOf({ algorithm: each.algorithm })
+          }
           value={hashrate(each.hashrate, each.algorithm)}
           note={counted(each.rigs, t.overview.rigs)}
         />
@@ -79,7 +81,7 @@ const profitOf = ({ profitPerDay, profitMinerCount, minerCount, revenueMinerCoun
 
 const notesOn = (total: MoneyTotal, amount: (value: number | null) => string): (string | null)[] => [
   total.profitMinerCount > 0
-    ? t.overview.revenueAndCost(amount(total.profitRevenuePerDay), amount(total.profitCostPerDay))
+    ? t.overview.revenueAndCost({ revenue: amount(total.profitRevenuePerDay), cost: amount(total.profitCostPerDay) })
     : total.revenueMinerCount === 0 && total.minerCount > 0
       ? t.overview.noRevenue
       : null,
@@ -94,5 +96,5 @@ function reached(algorithm: string | null): string | null {
     expected += row.expected;
     if (row.readAt === null) rate += row.hashrate ?? 0;
   }
-  return expected === 0 ? null : t.overview.ofExpected(percent(rate / expected));
+  return expected === 0 ? null : t.overview.ofExpected({ share: percent(rate / expected) });
 }

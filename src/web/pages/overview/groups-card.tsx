@@ -68,7 +68,9 @@ export function GroupsCard() {
                     <bdi>{name}</bdi>
                   </a>
                 </th>
-                <td class="number">{t.overview.of(number(sums.byStatus.get("Mining") ?? 0), number(sums.count))}</td>
+                <td class="number">
+                  {t.overview.of({ some: number(sums.byStatus.get("Mining") ?? 0), all: number(sums.count) })}
+                </td>
                 <td class="number">{hashrate(sums.hashrates[0]?.hashrate, sums.hashrates[0]?.algorithm)}</td>
                 <td class="number">
                   <SumText sum={sums.power} format={power} leavesOut={leftOut} />

@@ -42,11 +42,11 @@ export default function Overview() {
   return (
     <Page
       title={t.overview.title}
-      lead={t.overview.lead(
-        number(mining),
-        counted(sums.count, t.overview.rigs),
-        hashrate(main?.hashrate, main?.algorithm),
-      )}
+      lead={t.overview.lead({
+        mining: number(mining),
+        rigs: counted(sums.count, t.overview.rigs),
+        rate: hashrate(main?.hashrate, main?.algorithm),
+      })}
     >
       {session.value?.demo === true && may("addMiner") && !hasLeftSteps.value ? <StepsCard /> : null}
       <SinceVisit />

@@ -21,7 +21,7 @@ export function SinceVisit() {
   const { alarms, open, commands, failed } = value;
   return (
     <p class="since-visit">
-      {t.overview.since(weekdayTime(lastVisit))}{" "}
+      {t.overview.since({ time: weekdayTime(lastVisit) })}{" "}
       {alarms === 0 ? null : (
         <a href={link("alarms?state=all")}>
           {counted(alarms, t.overview.newAlarms)}

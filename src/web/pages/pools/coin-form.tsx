@@ -39,7 +39,11 @@ export function CoinForm({ coin, saved, onClose }: CoinFormProps) {
     saved();
   };
   return (
-    <FormDialog title={coin === null ? t.pools.addCoin : t.pools.profitOf(coin.name)} onSubmit={save} onClose={onClose}>
+    <FormDialog
+      title={coin === null ? t.pools.addCoin : t.pools.profitOf({ name: coin.name })}
+      onSubmit={save}
+      onClose={onClose}
+    >
       {(wrong) => {
         const field = (name: string, label: string, hint = "", more: Readonly<Record<string, unknown>> = {}) => (
           <Field label={label} hint={hint} problem={wrong(name)}>

@@ -169,8 +169,8 @@ function CoinTable({ list, onEdit, onRemove, onReset }: TableProps) {
               <td data-label={t.pools.network}>
                 {coin.networkHashrate === null ? "–" : hashrate(coin.networkHashrate, coin.algorithm)}
                 <small>
-                  {coin.difficulty === null ? "" : t.pools.difficulty(scaled(coin.difficulty, ""))}
-                  {coin.reward === null ? "" : ` · ${t.pools.reward(number(coin.reward, 8))}`}
+                  {coin.difficulty === null ? "" : t.pools.difficulty({ value: scaled(coin.difficulty, "") })}
+                  {coin.reward === null ? "" : ` · ${t.pools.reward({ value: number(coin.reward, 8) })}`}
                 </small>
                 <Origin source={coin.workSource} at={coin.workAt} />
               </td>
@@ -233,6 +233,6 @@ const Origin = ({ source, at }: { source: string | null; at: string | null }) =>
 
 /** Of a TH/s: of a MH/s it would be all zeros. */
 function profitOf({ profit, profitUsd }: MarketCoin): string {
-  if (profit !== null) return t.pools.perTerahash(`${number(profit * 1e6, 10)} BTC`);
-  return profitUsd === null ? "–" : t.pools.perTerahash(money(profitUsd * 1e6, "USD"));
+  if (profit !== null) return t.pools.perTerahash({ amount: `${number(profit * 1e6, 10)} BTC` });
+  return profitUsd === null ? "–" : t.pools.perTerahash({ amount: money(profitUsd * 1e6, "USD") });
 }

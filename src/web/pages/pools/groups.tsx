@@ -175,7 +175,7 @@ function GroupForm({ group, pools, saved, onClose }: FormProps) {
                     type="button"
                     class="button small"
                     disabled={index === 0}
-                    aria-label={t.pools.moveUp(poolName(id), number(index + 1))}
+                    aria-label={t.pools.moveUp({ name: poolName(id), place: number(index + 1) })}
                     onClick={() => move(index, -1)}
                   >
                     <Icon name="up" />
@@ -184,7 +184,7 @@ function GroupForm({ group, pools, saved, onClose }: FormProps) {
                     type="button"
                     class="button small"
                     disabled={index === order.length - 1}
-                    aria-label={t.pools.moveDown(poolName(id), number(index + 1))}
+                    aria-label={t.pools.moveDown({ name: poolName(id), place: number(index + 1) })}
                     onClick={() => move(index, 1)}
                   >
                     <Icon name="down" />
@@ -192,7 +192,7 @@ function GroupForm({ group, pools, saved, onClose }: FormProps) {
                   <button
                     type="button"
                     class="button small"
-                    aria-label={t.pools.takeOut(poolName(id))}
+                    aria-label={t.pools.takeOut({ name: poolName(id) })}
                     onClick={() => setOrder(order.filter((each) => each !== id))}
                   >
                     <Icon name="close" />

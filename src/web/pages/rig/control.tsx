@@ -262,7 +262,7 @@ const wordText = (word: string): string => Object.entries(t.rig.words).find(([ea
 /** The name of a control: boards by their slot, an unknown one by its key. */
 export function controlName(key: string): string {
   const slot = /^board_(\d+)$/.exec(key)?.[1];
-  if (slot !== undefined) return t.rig.board(number(Number(slot)));
+  if (slot !== undefined) return t.rig.board({ slot: number(Number(slot)) });
   return Object.entries(t.rig.control).find(([each]) => each === key)?.[1] ?? key;
 }
 
@@ -291,7 +291,7 @@ export const effectText = ({ key, restartsMining, lasting, seconds, kind }: Cont
   [
     restartsMining && key !== "mining" ? t.rig.restartsMining : "",
     lasting && kind !== "trigger" ? t.rig.lasting : "",
-    seconds >= 10 ? t.rig.takes(duration(seconds)) : "",
+    seconds >= 10 ? t.rig.takes({ time: duration(seconds) }) : "",
   ]
     .filter((text) => text !== "")
     .join(" · ");

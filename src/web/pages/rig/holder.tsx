@@ -12,7 +12,7 @@ export function Holder({ power: { heldBy } }: { power: MinerDetail["power"] }) {
       <Icon name="info" />
       <span>
         {t.rig.heldBy} <bdi>{what}</bdi>
-        {until === null ? null : ` ${t.rig.heldUntil(dateTime(until))}`}
+        {until === null ? null : ` ${t.rig.heldUntil({ time: dateTime(until) })}`}
       </span>
     </p>
   );

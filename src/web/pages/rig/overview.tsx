@@ -151,7 +151,7 @@ function HeatingCard({ miner: { heating, power: held } }: { miner: MinerDetail }
 function MoneyCard({ miner: { money: worth, readings, coinInfo } }: { miner: MinerDetail }) {
   const { currency } = worth;
   const isEstimated = readings.powerSource === "nameplate" && worth.costPerDay !== null;
-  const perKwh = (value: number | null) => (value === null ? "–" : t.rig.perKwh(money(value, currency)));
+  const perKwh = (value: number | null) => (value === null ? "–" : t.rig.perKwh({ amount: money(value, currency) }));
   return (
     <Card title={t.rig.money}>
       <Facts

@@ -229,7 +229,7 @@ function AddPool({ miner, reload, onClose }: PoolsProps & { onClose: () => void 
                   <option value="">–</option>
                   {addPoolList.map(({ name, type, id }) => (
                     <option key={`${type}:${id}`} value={`${type}:${id}`}>
-                      {type === "group" ? t.rig.poolGroup(name) : name}
+                      {type === "group" ? t.rig.poolGroup({ name }) : name}
                     </option>
                   ))}
                 </select>

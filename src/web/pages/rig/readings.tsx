@@ -53,8 +53,8 @@ function FirstReadings({ miner }: TilesProps) {
         note={notesOf(
           miner,
           present,
-          ofExpected === null ? null : t.rig.ofExpected(percent(ofExpected), rate(expected)),
-          readings.hashrateAverage === null ? null : t.rig.average(rate(readings.hashrateAverage)),
+          ofExpected === null ? null : t.rig.ofExpected({ share: percent(ofExpected), expected: rate(expected) }),
+          readings.hashrateAverage === null ? null : t.rig.average({ rate: rate(readings.hashrateAverage) }),
         )}
         {...(ofExpected !== null && ofExpected < 0.8 && readings.mining === true ? { tone: "warning" as const } : {})}
       />
@@ -65,7 +65,7 @@ function FirstReadings({ miner }: TilesProps) {
           miner,
           readings.power,
           readings.powerSource === null ? null : t.rig.powerSource[readings.powerSource],
-          readings.powerLimit === null ? null : t.rig.limit(power(readings.powerLimit)),
+          readings.powerLimit === null ? null : t.rig.limit({ power: power(readings.powerLimit) }),
         )}
       />
       <Tile
@@ -74,8 +74,8 @@ function FirstReadings({ miner }: TilesProps) {
         note={notesOf(
           miner,
           readings.temperature,
-          readings.temperatureIn === null ? null : t.rig.airIn(temperature(readings.temperatureIn)),
-          readings.temperatureOut === null ? null : t.rig.airOut(temperature(readings.temperatureOut)),
+          readings.temperatureIn === null ? null : t.rig.airIn({ temperature: temperature(readings.temperatureIn) }),
+          readings.temperatureOut === null ? null : t.rig.airOut({ temperature: temperature(readings.temperatureOut) }),
         )}
       />
       <Tile
@@ -98,8 +98,8 @@ function OtherReadings({ miner }: TilesProps) {
         note={notesOf(
           miner,
           worth.profitPerDay,
-          worth.revenuePerDay === null ? null : t.rig.revenueOf(money(worth.revenuePerDay, worth.currency)),
-          worth.costPerDay === null ? null : t.rig.costOf(money(worth.costPerDay, worth.currency)),
+          worth.revenuePerDay === null ? null : t.rig.revenueOf({ amount: money(worth.revenuePerDay, worth.currency) }),
+          worth.costPerDay === null ? null : t.rig.costOf({ amount: money(worth.costPerDay, worth.currency) }),
         )}
         {...((worth.profitPerDay ?? 0) < 0 ? { tone: "bad" as const } : {})}
       />
@@ -110,17 +110,19 @@ function OtherReadings({ miner }: TilesProps) {
         note={notesOf(
           miner,
           shares.accepted,
-          shares.rejected === null ? null : t.rig.rejected(number(shares.rejected), rejectedShare(shares)),
+          rejectedText(shares),
           shares.hardwareErrors === null || shares.hardwareErrors === 0
             ? null
-            : t.rig.hardwareErrors(number(shares.hardwareErrors)),
+            : t.rig.hardwareErrors({ count: number(shares.hardwareErrors) }),
         )}
       />
     </>
   );
 }
 
-const rejectedShare = ({ accepted, rejected }: MinerDetail["readings"]["shares"]): string | null => {
-  const all = (accepted ?? 0) + (rejected ?? 0);
-  return accepted === null || rejected === null || all === 0 ? null : percent(rejected / all, 2);
+const rejectedText = ({ accepted, rejected }: MinerDetail["readings"]["shares"]): string | null => {
+  if (rejected === null) return null;
+  const count = number(rejected);
+  if (accepted === null || accepted + rejected === 0) return t.rig.rejected({ count });
+  return t.rig.rejectedShare({ count, share: percent(rejected / (accepted + rejected), 2) });
 };

@@ -172,7 +172,11 @@ function SettingsForm({ miner, settings, focusesSave, saved }: FormProps) {
           </Field>
           <Field
             label={t.rig.interval}
-            hint={settings.interval === null ? t.rig.intervalUnset : t.rig.intervalNow(duration(settings.interval))}
+            hint={
+              settings.interval === null
+                ? t.rig.intervalUnset
+                : t.rig.intervalNow({ time: duration(settings.interval) })
+            }
             problem={wrong("interval")}
           >
             {(control) => (

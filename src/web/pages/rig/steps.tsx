@@ -56,7 +56,9 @@ export function Steps({ id, groups }: StepsProps) {
         <span class="row" data-keeps-focus>
           <Step letter="k" icon="back" name={t.rig.previous} rig={place.previous} hrefOf={hrefOf} />
           <span role="status">
-            {place.isListed ? t.rig.placeOf(number(place.before + 1), number(place.total)) : t.rig.notListed}
+            {place.isListed
+              ? t.rig.placeOf({ place: number(place.before + 1), total: number(place.total) })
+              : t.rig.notListed}
           </span>
           <Step letter="j" icon="next" name={t.rig.next} rig={place.next} hrefOf={hrefOf} />
         </span>

@@ -7,7 +7,7 @@ const boardKey = /^board_(\d+)$/;
 /** The name of a control of a rig. */
 export function controlText(key: string): string {
   const board = boardKey.exec(key)?.[1];
-  return board === undefined ? named(t.rig.control, key) : t.rig.board(board);
+  return board === undefined ? named(t.rig.control, key) : t.rig.board({ slot: board });
 }
 
 /** An action with what matters of its parameters: "Power limit 2400". */

@@ -176,11 +176,11 @@ function startOwn(
     if (name === "tag") {
       const before = tags.get(id) ?? [];
       if (!before.includes(String(tag))) await call("changeMiner", { id, tags: [...before, String(tag)] });
-      return t.rigs.tagged(String(tag));
+      return t.rigs.tagged({ tag: String(tag) });
     }
     if (name === "delete") return (await call("deleteMiner", { id })).message;
     await call("changeMiner", { id, group: Number(group) });
-    return t.rigs.moved(tree.nameOf(Number(group)) ?? t.rigs.noGroup);
+    return t.rigs.moved({ group: tree.nameOf(Number(group)) ?? t.rigs.noGroup });
   };
   // The list of jobs names groups by their name.
   const shown = name === "group" ? { group: tree.nameOf(Number(group)) ?? t.rigs.noGroup } : parameters;

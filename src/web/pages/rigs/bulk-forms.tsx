@@ -54,7 +54,7 @@ export function PoolForm({ fill }: FormProps) {
         value: `single ${id}`,
         text: description === "" ? url : `${description} (${url})`,
       })),
-      ...groups.map(({ id, name }) => ({ value: `group ${id}`, text: t.rigs.poolGroup(name) })),
+      ...groups.map(({ id, name }) => ({ value: `group ${id}`, text: t.rigs.poolGroup({ name }) })),
     ];
   }, []);
   const choose = (value: string) => {

@@ -97,7 +97,7 @@ export function RigCards({ rows, keys, tree, selectable, search }: ListProps) {
                   <input
                     type="checkbox"
                     checked={selection.value.has(row.id)}
-                    aria-label={t.rigs.select(row.name)}
+                    aria-label={t.rigs.select({ name: row.name })}
                     onClick={(event) => toggleSelected(rows, row.id, event.shiftKey)}
                   />
                 </label>

@@ -53,7 +53,7 @@ export function ColumnsDialog({ chosen, change, onClose }: ColumnsProps) {
                   <button
                     type="button"
                     class="button quiet"
-                    aria-label={t.rigs.moveUp(t.rigs.columns[key])}
+                    aria-label={t.rigs.moveUp({ column: t.rigs.columns[key] })}
                     disabled={place === 0}
                     onClick={() => move(key, -1)}
                   >
@@ -62,7 +62,7 @@ export function ColumnsDialog({ chosen, change, onClose }: ColumnsProps) {
                   <button
                     type="button"
                     class="button quiet"
-                    aria-label={t.rigs.moveDown(t.rigs.columns[key])}
+                    aria-label={t.rigs.moveDown({ column: t.rigs.columns[key] })}
                     disabled={place === chosen.length - 1}
                     onClick={() => move(key, 1)}
                   >

@@ -33,7 +33,7 @@ const reading = (read: (row: Row) => number | null | undefined, show: Figure, wi
     return row.readAt === null ? (
       show(value, row)
     ) : (
-      <span class="old" title={t.rigs.asOf(format.dateTime(row.readAt))}>
+      <span class="old" title={t.rigs.asOf({ time: format.dateTime(row.readAt) })}>
         {show(value, row)}
       </span>
     );

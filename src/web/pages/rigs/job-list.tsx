@@ -45,7 +45,7 @@ function JobLine({ job }: { job: Job }) {
   const [open, setOpen] = useState(false);
   const { busy, send } = useButton();
   const counts = countsOf(job);
-  const title = t.rigs.job(actionText(job), counted(job.total, t.rigs.count));
+  const title = t.rigs.job({ action: actionText(job), rigs: counted(job.total, t.rigs.count) });
   const isRunning = job.state === "running" || counts.waiting > 0;
   const failed = job.results?.filter(({ state }) => state === "failed").map(({ minerId }) => minerId) ?? [];
   return (

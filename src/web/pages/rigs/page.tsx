@@ -96,7 +96,7 @@ export default function Rigs() {
 const countText = ({ rows, all }: Listed): string =>
   rows.length === all.length
     ? counted(all.length, t.rigs.count)
-    : t.rigs.countOf(number(rows.length), counted(all.length, t.rigs.count));
+    : t.rigs.countOf({ listed: number(rows.length), all: counted(all.length, t.rigs.count) });
 
 const NoRigs = ({ known }: { known: Known }) => (
   <EmptyState
@@ -127,7 +127,7 @@ const NoneListed = ({ view, change, listed, tree, known }: NoneProps) => (
     <div class="drops">
       {drops(listed.all, view, tree).map(({ part, count }) => (
         <button key={part} type="button" class="button" onClick={() => change(without(view, part))}>
-          <bdi>{t.rigs.dropFilter(partText(view, part, tree), counted(count, t.rigs.count))}</bdi>
+          <bdi>{t.rigs.dropFilter({ filter: partText(view, part, tree), rigs: counted(count, t.rigs.count) })}</bdi>
         </button>
       ))}
       <button

@@ -26,8 +26,8 @@ export function partText(view: View, part: Part, tree: GroupTree): string {
     const { min = null, max = null } = view.ranges[part] ?? {};
     const [from, below] = [min, max].map((each) => (each === null ? null : rangeNumber(part, each)));
     if (from !== null && from !== undefined && below !== null && below !== undefined)
-      return `${name}: ${t.rigs.between(from, below)}`;
-    return `${name}: ${from === null || from === undefined ? t.rigs.under(below ?? "") : t.rigs.atLeast(from)}`;
+      return `${name}: ${t.rigs.between({ from, below })}`;
+    return `${name}: ${from === null || from === undefined ? t.rigs.under({ below: below ?? "" }) : t.rigs.atLeast({ from })}`;
   }
   return `${name}: ${view.text.trim()}`;
 }

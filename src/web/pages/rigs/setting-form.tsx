@@ -53,7 +53,7 @@ export function SettingForm({ rows, fill }: { rows: readonly Row[]; fill: SetPar
               hint={
                 setting === undefined || models === 1 || setting.models === models
                   ? undefined
-                  : t.rigs.settingOf(number(setting.models), number(models))
+                  : t.rigs.settingOf({ some: number(setting.models), all: number(models) })
               }
             >
               {(control) => (
@@ -80,7 +80,8 @@ function ValueField({ setting, fill }: { setting: Setting; fill: SetParameters }
   const set = (value: string) => fill(value.trim() === "" ? null : { property: key, value: value.trim() });
   // Some accept words besides numbers, such as "auto".
   const limits = { type: "number", min: min ?? undefined, max: max ?? undefined, step: step ?? "any" } as const;
-  const range = min === null || max === null ? null : t.rigs.range(number(min, 2), `${number(max, 2)} ${unit ?? ""}`);
+  const range =
+    min === null || max === null ? null : t.rigs.range({ min: number(min, 2), max: `${number(max, 2)} ${unit ?? ""}` });
   const hints = [
     kind === "range" ? range : null,
     lasting ? t.rigs.lasting : t.rigs.notLasting,

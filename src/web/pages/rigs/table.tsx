@@ -257,7 +257,7 @@ class RowView extends Component<RowProps> {
         {selected === null ? null : (
           <td class="check">
             <label class="check">
-              <input type="checkbox" checked={selected} tabIndex={-1} aria-label={t.rigs.select(row.name)} />
+              <input type="checkbox" checked={selected} tabIndex={-1} aria-label={t.rigs.select({ name: row.name })} />
             </label>
           </td>
         )}

@@ -56,7 +56,7 @@ export function Toolbar({ view, change, layout, listed, tree }: ToolbarProps) {
               <bdi>{partText(view, part, tree)}</bdi>
               <button
                 type="button"
-                aria-label={t.rigs.removeFilter(partText(view, part, tree))}
+                aria-label={t.rigs.removeFilter({ filter: partText(view, part, tree) })}
                 onClick={() => change(without(view, part))}
               >
                 <Icon name="close" />

@@ -62,8 +62,8 @@ export function ViewsBar({ view, all, tree }: ViewsProps) {
         <button
           type="button"
           class="button quiet"
-          aria-label={t.rigs.deleteView(kept.name)}
-          title={t.rigs.deleteView(kept.name)}
+          aria-label={t.rigs.deleteView({ name: kept.name })}
+          title={t.rigs.deleteView({ name: kept.name })}
           onClick={() => deleteView(kept)}
         >
           <Icon name="trash" />
@@ -86,7 +86,7 @@ function SaveDialog({ search, onClose }: { search: string; onClose: () => void }
     const name = String(new FormData(event.currentTarget).get("name") ?? "").trim();
     if (name === "") return;
     saveView({ name, search });
-    say(t.rigs.viewSaved(name));
+    say(t.rigs.viewSaved({ name }));
     onClose();
   };
   return (

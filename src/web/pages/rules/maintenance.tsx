@@ -55,7 +55,7 @@ export function Maintenance({ adds, onAdded }: MaintenanceProps) {
       ) : null}
       {ends === null ? null : (
         <Confirm
-          title={t.rules.window.endTitle(ends.name)}
+          title={t.rules.window.endTitle({ name: ends.name })}
           text={t.rules.window.endText}
           verb={ends.active ? t.rules.window.end : t.rules.window.cancel}
           onConfirm={async () => {

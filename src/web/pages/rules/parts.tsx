@@ -53,7 +53,7 @@ export function EnabledSwitch({
     <label class="switch">
       <input
         type="checkbox"
-        aria-label={t.rules.enable(name)}
+        aria-label={t.rules.enable({ name })}
         checked={enabled}
         disabled={busy}
         onClick={(event) => {

@@ -129,7 +129,11 @@ function Values({
       <p class="hint">{t.rules.ofUse}</p>
       <div class="form-item">
         {defaults.map(([key, usual]) => (
-          <Field key={key} label={labelOf(key)} hint={usual === null ? t.rules.required : t.rules.usual(String(usual))}>
+          <Field
+            key={key}
+            label={labelOf(key)}
+            hint={usual === null ? t.rules.required : t.rules.usual({ value: String(usual) })}
+          >
             {(attributes) =>
               typeof usual === "number" ? (
                 <NumberInput attributes={attributes} value={given[key]} onValue={(next) => set(key, usual, next)} />

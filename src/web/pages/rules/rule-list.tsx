@@ -61,7 +61,7 @@ function RuleEntry({ rule, onRun, onChanged }: { rule: RuleInfo; onRun: () => vo
           </a>
           {rule.manual ? <span class="tag">{t.rules.byHand}</span> : null}
           {rule.definition.safety === true ? <span class="tag">{t.rules.isSafety}</span> : null}
-          {rule.use === null ? null : <span class="tag">{t.rules.ofReadyMade(rule.use)}</span>}
+          {rule.use === null ? null : <span class="tag">{t.rules.ofReadyMade({ name: rule.use })}</span>}
         </p>
         {conditions.length + steps.length === 0 ? null : (
           <p class="rule-summary" dir="auto">

@@ -155,7 +155,7 @@ function Rule({
       {asks === "run" ? <RunDialog rule={rule} onClose={() => setAsks(null)} /> : null}
       {asks === "delete" ? (
         <Confirm
-          title={t.rules.removeRule(rule.name)}
+          title={t.rules.removeRule({ name: rule.name })}
           text={t.rules.removeRuleText}
           verb={t.rules.remove}
           dangerous

@@ -73,7 +73,7 @@ export function RunDialog({
   };
   return (
     <Dialog
-      title={t.rules.runTitle(rule.name)}
+      title={t.rules.runTitle({ name: rule.name })}
       onClose={onClose}
       actions={
         jobId === null ? (
@@ -109,7 +109,7 @@ export function RunDialog({
               class="button small"
               onClick={() => setChosen(new Set([...chosen, ...found.map(({ id }) => id)]))}
             >
-              {t.rules.selectFound(number(found.length))}
+              {t.rules.selectFound({ count: number(found.length) })}
             </button>
             <button
               type="button"
@@ -135,7 +135,7 @@ export function RunDialog({
             ))}
           </ul>
           {found.length > mostRigs ? (
-            <p class="hint">{t.rules.shownOf(number(mostRigs), number(found.length))}</p>
+            <p class="hint">{t.rules.shownOf({ shown: number(mostRigs), all: number(found.length) })}</p>
           ) : null}
         </div>
       ) : (
@@ -155,7 +155,7 @@ function JobResults({ job }: { job: BulkAction | null }) {
     <>
       <p role="status">
         {job.state === "running"
-          ? t.rules.runProgress(number(answered), number(job.total))
+          ? t.rules.runProgress({ done: number(answered), all: number(job.total) })
           : counted(job.done, t.rules.runEnded)}
       </p>
       <ul class="rig-choice run-results">

@@ -49,7 +49,7 @@ export function Runs({ runs, known }: { runs: readonly RuleRun[]; known: Known }
       </ol>
       {found.length > limit ? (
         <button type="button" class="button" onClick={() => setLimit(limit + shownAtOnce)}>
-          {t.rules.more(number(found.length - limit))}
+          {t.rules.more({ count: number(found.length - limit) })}
         </button>
       ) : null}
     </>
@@ -81,7 +81,7 @@ function Run({ run, chosen }: { run: RuleRun; chosen: boolean }) {
         <time dateTime={time}>{dateTime(time)}</time>
         <RigName id={minerId} />
         <Outcome outcome={outcome} />
-        <span dir="auto">{heldBy === null ? message : t.rules.heldBy(heldBy)}</span>
+        <span dir="auto">{heldBy === null ? message : t.rules.heldBy({ what: heldBy })}</span>
       </p>
       {conditions.length + actions.length === 0 ? null : (
         <details open={chosen}>

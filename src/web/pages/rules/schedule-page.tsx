@@ -136,7 +136,7 @@ function Schedule({ schedule, onChanged }: { schedule: ScheduleInfo; onChanged: 
       )}
       {asks ? (
         <Confirm
-          title={t.rules.removeSchedule(schedule.name)}
+          title={t.rules.removeSchedule({ name: schedule.name })}
           text={t.rules.removeScheduleText}
           verb={t.rules.remove}
           dangerous

@@ -64,7 +64,7 @@ export default function TemplatePage() {
             </Card>
             {asks && template !== undefined ? (
               <Confirm
-                title={t.rules.removeTemplate(template.name)}
+                title={t.rules.removeTemplate({ name: template.name })}
                 text={t.rules.removeTemplateText}
                 verb={t.rules.remove}
                 dangerous

@@ -70,9 +70,13 @@ function Result({ reply: { firings, miners, guard, where, notes } }: { reply: Tr
         </strong>{" "}
         {counted(miners, t.rules.tryTried)}.
       </p>
-      {guard === null ? null : <p>{t.rules.tryGuard(number(guard.allowed), number(guard.most), number(guard.held))}</p>}
+      {guard === null ? null : (
+        <p>
+          {t.rules.tryGuard({ allowed: number(guard.allowed), most: number(guard.most), held: number(guard.held) })}
+        </p>
+      )}
       {where === null ? null : (
-        <p>{t.rules.tryWhere(number(where.true), number(where.false), number(where.unknown))}</p>
+        <p>{t.rules.tryWhere({ yes: number(where.true), no: number(where.false), unknown: number(where.unknown) })}</p>
       )}
       {notes.length === 0 ? null : (
         <div>
@@ -116,7 +120,7 @@ function Result({ reply: { firings, miners, guard, where, notes } }: { reply: Tr
       )}
       {firings.length > limit ? (
         <button type="button" class="button" onClick={() => setLimit(limit + shownAtOnce)}>
-          {t.rules.more(number(firings.length - limit))}
+          {t.rules.more({ count: number(firings.length - limit) })}
         </button>
       ) : null}
     </div>

@@ -51,7 +51,7 @@ export function Channels() {
       </Loading>
       {deletes === null ? null : (
         <Confirm
-          title={t.settings.deleteChannelTitle(deletes.key)}
+          title={t.settings.deleteChannelTitle({ key: deletes.key })}
           text={t.settings.deleteChannelText}
           verb={t.shell.delete}
           dangerous
@@ -87,9 +87,9 @@ function ChannelEntry({ channel, onDelete, onTested }: ChannelEntryProps) {
       }
       facts={[
         host === "" ? null : <bdi>{host}</bdi>,
-        t.settings.fromSeverity(t.severity[from]),
+        t.settings.fromSeverity({ severity: t.severity[from] }),
         groups === null ? null : <bdi>{groups.join(", ")}</bdi>,
-        quiet === null ? null : t.settings.quiet(quiet),
+        quiet === null ? null : t.settings.quiet({ hours: quiet }),
       ]}
       actions={
         <>

@@ -56,8 +56,10 @@ export function Display() {
         {who?.by === "session" ? (
           <>
             <p>
-              {who.user.name === null ? t.settings.asOwner : t.settings.asUser(`\u2068${who.user.name}\u2069`)}{" "}
-              {who.expiresUtc === null ? null : t.settings.until(dateTime(who.expiresUtc))}
+              {who.user.name === null
+                ? t.settings.asOwner
+                : t.settings.asUser({ name: `\u2068${who.user.name}\u2069` })}{" "}
+              {who.expiresUtc === null ? null : t.settings.until({ time: dateTime(who.expiresUtc) })}
             </p>
             <button type="button" class="button" onClick={sendAndSignOut}>
               <Icon name="leave" /> {t.shell.signOut}

@@ -25,7 +25,7 @@ export function GroupDialog({ group, parentId, groups, onSaved, onClose }: Group
     .sort((one, other) => byName(one.name, other.name));
   return (
     <FormDialog
-      title={group === null ? t.settings.addGroup : t.settings.changeTitle(group.name)}
+      title={group === null ? t.settings.addGroup : t.settings.changeTitle({ name: group.name })}
       onSubmit={async (form) => {
         const fields = {
           name: fieldText(form, "name"),

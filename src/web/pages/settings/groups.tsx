@@ -159,16 +159,16 @@ function DeleteGroup({
   ].join(", ");
   return (
     <Confirm
-      title={t.settings.deleteGroupTitle(group.name)}
+      title={t.settings.deleteGroupTitle({ name: group.name })}
       text={
         counts === null ? (
           <Waiting />
         ) : moved === "" ? (
           t.settings.deleteEmptyGroup
         ) : parent === undefined ? (
-          t.settings.toTop(moved)
+          t.settings.toTop({ what: moved })
         ) : (
-          t.settings.toParent(moved, `\u2068${parent.name}\u2069`)
+          t.settings.toParent({ what: moved, parent: `\u2068${parent.name}\u2069` })
         )
       }
       verb={t.shell.delete}

@@ -20,7 +20,7 @@ export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () =>
     });
   return (
     <Dialog
-      title={t.settings.keyTitle(user.name)}
+      title={t.settings.keyTitle({ name: user.name })}
       onClose={onClose}
       actions={
         key === null ? (

@@ -21,7 +21,7 @@ const loaders: Partial<Record<SettingsSection, (signal: AbortSignal) => Promise<
   mqtt: async (signal) => {
     const { mqtt } = await health(signal);
     if (mqtt === undefined) return [{ tone: "off", text: t.service.noBroker }];
-    const state = t.service.broker(mqttWord(mqtt.state));
+    const state = t.service.broker({ state: mqttWord(mqtt.state) });
     const text = mqtt.detail === null ? state : `${state} (${mqtt.detail})`;
     return [{ tone: mqtt.state === "connected" ? "good" : "warning", text }];
   },
@@ -31,7 +31,7 @@ const loaders: Partial<Record<SettingsSection, (signal: AbortSignal) => Promise<
     const price: Line =
       now === null
         ? { tone: "off", text: t.service.noPrice }
-        : { tone: "good", text: t.service.costs(money(now, currency)), at };
+        : { tone: "good", text: t.service.costs({ price: money(now, currency) }), at };
     if (problem === null) return [price];
     return now === null ? [{ tone: "warning", text: problem }] : [price, { tone: "bad", text: problem }];
   },

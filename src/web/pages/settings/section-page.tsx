@@ -78,7 +78,8 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   const { busy, send } = useButton();
   const undo = () => send(async () => after(await call("undoSettings", { section: key })));
   const reset = () => send(async () => after(await call("resetSettings", { section: key })));
-  const why = owner === "file" ? t.settings.sectionOfFile(line ?? 0) : may("saveSettings") ? null : t.settings.mayNot;
+  const why =
+    owner === "file" ? t.settings.sectionOfFile({ line: line ?? 0 }) : may("saveSettings") ? null : t.settings.mayNot;
   return (
     <>
       {restart ? <p class="banner">{t.settings.waitsForRestart}</p> : null}

@@ -38,7 +38,7 @@ function SectionEntry({ section: { key, owner, line, restart, problem } }: { sec
           <FromFile owner={owner} />
         </>
       }
-      facts={[t.settings.sectionTexts[key], line === null ? null : t.settings.atLine(line)]}
+      facts={[t.settings.sectionTexts[key], line === null ? null : t.settings.atLine({ line })]}
       actions={
         <a class="button small" href={link(`settings/service/${key}`)}>
           <Icon name={owner === "file" ? "search" : "edit"} /> {owner === "file" ? t.settings.look : t.settings.change}

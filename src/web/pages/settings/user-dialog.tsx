@@ -29,7 +29,7 @@ export function UserDialog({ user, limits, onSaved, onClose }: UserDialogProps) 
   const [pools, setPools] = useState(user?.pools ?? null);
   return (
     <FormDialog
-      title={user === null ? t.settings.addUser : t.settings.changeTitle(user.name)}
+      title={user === null ? t.settings.addUser : t.settings.changeTitle({ name: user.name })}
       onSubmit={async (form) => {
         const privilege = privileges.find((each) => each === form.get("privilege")) ?? "view";
         onSaved(await call("saveUser", { id: user?.id ?? 0, name: fieldText(form, "name"), privilege, groups, pools }));

@@ -94,7 +94,7 @@ export function Users() {
       {asked?.what === "key" ? <KeyDialog user={asked.user} onMade={loaded.reload} onClose={close} /> : null}
       {asked?.what === "revoke" ? (
         <Confirm
-          title={t.settings.revokeTitle(asked.user.name)}
+          title={t.settings.revokeTitle({ name: asked.user.name })}
           text={t.settings.revokeText}
           verb={t.settings.revoke}
           dangerous
@@ -108,7 +108,7 @@ export function Users() {
       ) : null}
       {asked?.what === "delete" ? (
         <Confirm
-          title={t.settings.deleteUserTitle(asked.user.name)}
+          title={t.settings.deleteUserTitle({ name: asked.user.name })}
           text={t.settings.deleteUserText}
           verb={t.shell.delete}
           dangerous

@@ -110,7 +110,7 @@ export function Editor({ schema, saved, words, readOnly, isNew, verb, onSave, be
             onInput={({ currentTarget }) => onText(currentTarget.value)}
           />
           <p id="editor-broken" class="field-problem" role="alert">
-            {broken === null ? null : t.form.brokenText(broken)}
+            {broken === null ? null : t.form.brokenText({ why: broken })}
           </p>
         </div>
       )}

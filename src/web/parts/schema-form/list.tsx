@@ -41,9 +41,11 @@ export function ListFields({ shape, value, path, children }: ListProps) {
               </div>
               {readOnly ? null : (
                 <span class="form-item-actions">
-                  {button("up", t.form.up(index + 1), index === 0, () => move(index, index - 1))}
-                  {button("down", t.form.down(index + 1), index === items.length - 1, () => move(index, index + 1))}
-                  {button("trash", t.form.removeItem(index + 1), items.length <= shape.least, () =>
+                  {button("up", t.form.up({ place: index + 1 }), index === 0, () => move(index, index - 1))}
+                  {button("down", t.form.down({ place: index + 1 }), index === items.length - 1, () =>
+                    move(index, index + 1),
+                  )}
+                  {button("trash", t.form.removeItem({ place: index + 1 }), items.length <= shape.least, () =>
                     set(
                       path,
                       items.filter((_, other) => other !== index),

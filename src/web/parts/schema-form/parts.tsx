@@ -127,7 +127,7 @@ function Part({ name, schema, value, parent, path, isOptional }: PartProps) {
       <button
         type="button"
         class="button quiet small"
-        aria-label={t.form.remove(label)}
+        aria-label={t.form.remove({ name: label })}
         onClick={() => set(path, undefined)}
       >
         <Icon name="close" />

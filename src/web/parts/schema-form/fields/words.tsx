@@ -36,7 +36,7 @@ export function WordsInput({
               <button
                 type="button"
                 class="button quiet small"
-                aria-label={t.form.removeWord(word)}
+                aria-label={t.form.removeWord({ word })}
                 onClick={() => onValue(all.filter((each) => each !== word))}
               >
                 <Icon name="close" />
@@ -65,7 +65,7 @@ export function WordsInput({
             <option key={each} value={each} />
           ))}
         </datalist>
-        <button type="button" class="button" aria-label={t.form.addTo(name)} onClick={finish} disabled={!isTyping}>
+        <button type="button" class="button" aria-label={t.form.addTo({ name })} onClick={finish} disabled={!isTyping}>
           <Icon name="plus" />
         </button>
       </span>

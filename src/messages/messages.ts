@@ -1,0 +1,14 @@
+import type english from "./en.json";
+import type { Names } from "./names.ts";
+import type { Forms, Values } from "./texts.ts";
+
+/** The texts of a language, as in en.json. Those with {names} are functions of the values that are put into them. */
+export type Messages = Callable<typeof english, "">;
+
+type Callable<Text, Path extends string> = Text extends string
+  ? Path extends keyof Names
+    ? (values: Readonly<Record<Names[Path], Values[string]>>) => string
+    : string
+  : Text extends { readonly other: string }
+    ? Forms
+    : { readonly [Key in keyof Text & string]: Callable<Text[Key], Path extends "" ? Key : `${Path}.${Key}`> };
