@@ -17,7 +17,7 @@ const namesIn = (texts, path = []) => {
 };
 
 /** The source of `src/messages/names.ts`. */
-export const namesFile = (english) => `// Made by \`npm run i18n\` from en.json.
+export const namesFile = ({ hints, ...english }) => `// Made by \`npm run i18n\` from en.json.
 
 /** What is put into texts, by their paths. */
 export interface Names {
@@ -31,18 +31,30 @@ ${namesIn(english)
 
 /** Paths of the texts that English has and a language has not, and the other way round. */
 export function differences(english, texts, path = []) {
-  if (texts === undefined) return { missing: [path.join(".")], unknown: [] };
-  if (typeof english === "string" || typeof texts === "string" || isForms(english)) return { missing: [], unknown: [] };
-  const unknown = Object.keys(texts).filter((key) => !(key in english));
-  const inner = Object.keys(english).map((key) => differences(english[key], texts[key], [...path, key]));
+  const isText = typeof english === "string" || isForms(english);
+  if (texts === undefined && isText) return { missing: [path.join(".")], unknown: [] };
+  if (isText || typeof texts === "string") return { missing: [], unknown: [] };
+  const unknown = Object.keys(texts ?? {}).filter((key) => !(key in english));
+  const inner = Object.keys(english).map((key) => differences(english[key], texts?.[key], [...path, key]));
   return {
     missing: inner.flatMap((each) => each.missing),
     unknown: [...unknown.map((key) => [...path, key].join(".")), ...inner.flatMap((each) => each.unknown)],
   };
 }
 
+const source = (file) => import(pathToFileURL(join(root, "src", file)).href);
+
+/** The hints of the fields of all forms, as the descriptions of their schemas have them. */
+export async function hintsOfForms() {
+  const { formSchemas, sectionSchemas, descriptionsIn } = await source("config/form-schemas.ts");
+  const { hintText } = await source("messages/hint-text.ts");
+  const hints = [...descriptionsIn([formSchemas(), sectionSchemas()])].map(hintText);
+  return Object.fromEntries([...new Set(hints)].sort().map((hint) => [hint, hint]));
+}
+
 async function main() {
-  const english = readMessages("en");
+  const english = { ...readMessages("en"), hints: await hintsOfForms() };
+  writeFileSync(join(folder, "en.json"), `${JSON.stringify(english, null, 2)}\n`);
   writeFileSync(join(folder, "names.ts"), namesFile(english));
   const { languages } = await import(pathToFileURL(join(folder, "languages.ts")).href);
   let wrong = 0;

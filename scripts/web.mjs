@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
-import { z } from "zod";
 import { readMessages } from "./messages.mjs";
 import { root } from "./run.mjs";
 
@@ -21,7 +20,7 @@ export const settings = {
   base: "./",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [operationsTable(), settingsSchemas(), sectionSchemas(), englishWhereMissing()],
+  plugins: [operationsTable(), formSchemas(), messages()],
   build: {
     outDir: target,
     emptyOutDir: true,
@@ -63,87 +62,56 @@ function operationsTable() {
   };
 }
 
-/**
- * `virtual:schemas`: what rules, schedules, templates, channels and managed miners may contain, as JSON schemas, for the
- * forms that edit them.
- */
-function settingsSchemas() {
-  const name = "virtual:schemas";
-  const contract = (file) => import(pathToFileURL(join(root, "dist", "contract", file)).href);
+/** `virtual:schemas` and `virtual:sections`: JSON schemas for forms, from the built configuration. */
+function formSchemas() {
+  const names = { "virtual:schemas": "formSchemas", "virtual:sections": "sectionSchemas" };
   return {
     name: "schemas",
-    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    resolveId: (id) => (Object.hasOwn(names, id) ? `\0${id}` : undefined),
     load: async (id) => {
-      if (id !== `\0${name}`) return undefined;
-      const files = ["rules.js", "templates.js", "rule-conditions.js", "form-kind.js", "channels.js", "inputs.js"];
-      const [
-        { RuleSettings, ScheduleSettings },
-        { TemplateBody },
-        { numberReadings },
-        { addFormKeywords },
-        { ChannelSettings },
-        { ManagedMinerBody },
-      ] = await Promise.all(files.map(contract));
-      const options = { io: "input", unrepresentable: "any", reused: "ref", override: addFormKeywords };
-      const texts = Object.entries({
-        rule: z.toJSONSchema(RuleSettings, options),
-        schedule: z.toJSONSchema(ScheduleSettings, options),
-        template: z.toJSONSchema(TemplateBody, options),
-        readingUnits: numberReadings,
-        // By type, which is chosen first.
-        channels: Object.fromEntries(
-          ChannelSettings.options.map((each) => [
-            each.shape.type.value,
-            z.toJSONSchema(each.omit({ type: true }), options),
-          ]),
-        ),
-        managedMiner: z.toJSONSchema(
-          ManagedMinerBody.pick({ gpuSettings: true, switching: true, idle: true }),
-          options,
-        ),
-      }).map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`);
-      return texts.join("\n");
+      const made = id.startsWith("\0") ? names[id.slice(1)] : undefined;
+      if (made === undefined) return undefined;
+      const schemas = await import(pathToFileURL(join(root, "dist", "config", "form-schemas.js")).href);
+      return Object.entries(schemas[made]())
+        .map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};`)
+        .join("\n");
     },
   };
 }
 
-/** Completes each language's texts with the English ones that it lacks. */
-function englishWhereMissing() {
+/**
+ * Completes each language's texts with the English ones that it lacks. `virtual:hints/de`: the hints of forms, a file of
+ * their own, since most pages have no form.
+ */
+function messages() {
+  const whole = async (texts) => {
+    const { completed } = await import(pathToFileURL(join(root, "dist", "messages", "texts.js")).href);
+    return completed(texts, readMessages("en"));
+  };
+  const prefix = "virtual:hints/";
   return {
     name: "messages",
     enforce: "pre",
+    resolveId: (id) => (id.startsWith(prefix) ? `\0${id}` : undefined),
+    load: async (id) => {
+      if (!id.startsWith(`\0${prefix}`)) return undefined;
+      const { hints } = await whole(readMessages(id.slice(prefix.length + 1)));
+      return `export default ${JSON.stringify(hints)};`;
+    },
     transform: {
       filter: { id: /[\\/]src[\\/]messages[\\/]\w+\.json$/ },
       handler: async (text) => {
-        const { completed } = await import(pathToFileURL(join(root, "dist", "messages", "texts.js")).href);
-        return JSON.stringify(completed(JSON.parse(text), readMessages("en")));
+        const { hints, ...texts } = await whole(JSON.parse(text));
+        return JSON.stringify(texts);
       },
     },
   };
 }
 
-/** `virtual:sections`: what the sections of the configuration that are saved in the dashboard may contain. */
-function sectionSchemas() {
-  const name = "virtual:sections";
-  const built = (folder, file) => import(pathToFileURL(join(root, "dist", folder, file)).href);
-  return {
-    name: "sections",
-    resolveId: (id) => (id === name ? `\0${name}` : undefined),
-    load: async (id) => {
-      if (id !== `\0${name}`) return undefined;
-      const [{ Config }, { settingsSections }, { addFormKeywords }] = await Promise.all([
-        built("config", "schema.js"),
-        built("contract", "settings.js"),
-        built("contract", "form-kind.js"),
-      ]);
-      const options = { io: "input", unrepresentable: "any", reused: "ref", override: addFormKeywords };
-      const schemas = settingsSections.map((section) => [section, z.toJSONSchema(Config.shape[section], options)]);
-      return `export const sections = ${JSON.stringify(Object.fromEntries(schemas))};`;
-    },
-  };
-}
-
-/** Builds dist/web, with a compressed file beside each one. The contract must have been built. */
+/**
+ * Builds dist/web, with a compressed file beside each one; of assets only the compressed ones stay, since nearly no client
+ * asks for another. The contract must have been built.
+ */
 async function buildWeb() {
   // Otherwise Vite builds for the environment that it is started in, with paths of this machine in the files.
   process.env.NODE_ENV = "production";
@@ -156,6 +124,7 @@ async function buildWeb() {
       `${file}.br`,
       brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }),
     );
+    if (file.startsWith(join(target, "assets"))) rmSync(file);
   }
 }
 

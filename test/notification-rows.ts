@@ -10,16 +10,21 @@ export const newNotification = (over: Partial<NewNotification> = {}): NewNotific
   title: null,
   source: "System",
   message: "",
+  coded: { title: null, message: null },
   severity: "info",
   ...over,
 });
 
 /** What the API adds to the documented fields. */
-export const addedFields: Pick<Notification, "uid" | "severity" | "count" | "lastUtc" | "closedUtc" | "ruleId"> = {
+export const addedFields: Pick<
+  Notification,
+  "uid" | "severity" | "count" | "lastUtc" | "closedUtc" | "ruleId" | "coded"
+> = {
   uid: null,
   severity: "info",
   count: 1,
   lastUtc: "2026-01-31T12:00:00.000Z",
   closedUtc: null,
   ruleId: null,
+  coded: { title: null, message: null },
 };

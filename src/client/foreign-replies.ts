@@ -246,6 +246,7 @@ const readNotification =
       lastUtc: timeUtc,
       closedUtc: null,
       ruleId: null,
+      coded: { title: null, message: null },
     };
   };
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Language, languages } from "../messages/languages.ts";
 import { HttpHeaders, WebAddress } from "./http-request.ts";
 import { Line } from "./inputs.ts";
 import { isRecord } from "./record.ts";
@@ -49,6 +50,10 @@ const common = {
     .describe(
       "names of the groups whose administrators may send to it with their rules, including the groups inside; absent = only users with access to everything may",
     ),
+  language: z
+    .enum(Object.keys(languages) as [Language, ...Language[]])
+    .optional()
+    .describe("language of what Rigbridge says in its messages; texts of rules stay as written; absent = English"),
   quiet: Quiet.optional().describe("hours in which messages wait; absent = none"),
 };
 

@@ -2,15 +2,50 @@ import type { History, MoneyReport, SummaryHistory } from "./resources.ts";
 
 type Cell = string | number | boolean | null;
 
+/** How people read the figures of a column. */
+interface Column {
+  readonly name: string;
+  /** In which it is given to people. */
+  readonly unit: string;
+  /** How many of the reply's own unit are one of `unit`; default: 1. */
+  readonly per?: number;
+  readonly decimals: number;
+}
+
 /** A reply as a table: the names of its columns, and its rows. */
 export interface Table {
-  readonly columns: readonly string[];
+  readonly columns: readonly (string | Column)[];
   readonly rows: readonly (readonly Cell[])[];
 }
 
+export interface CsvOptions {
+  /** For people: units in the head, and no more decimals than anybody reads. */
+  readonly units?: boolean;
+  /** Begins with a byte order mark, without which Excel does not read UTF-8. */
+  readonly bom?: boolean;
+}
+
 /** RFC 4180, for spreadsheets too: a text that they would take for a formula begins with an apostrophe. */
-export const csvOf = ({ columns, rows }: Table): string =>
-  [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+export function csvOf({ columns, rows }: Table, { units = false, bom = false }: CsvOptions = {}): string {
+  const head = columns.map((column) => {
+    if (typeof column === "string") return column;
+    return units ? `${column.name} (${column.unit})` : column.name;
+  });
+  const shown = (value: Cell, at: number): Cell => {
+    const column = columns[at];
+    if (!units || typeof value !== "number" || typeof column !== "object") return value;
+    return Number((value / (column.per ?? 1)).toFixed(column.decimals));
+  };
+  const lines = [head, ...rows.map((row) => row.map(shown))].map((row) => `${row.map(cell).join(",")}\r\n`);
+  return `${bom ? "\u{FEFF}" : ""}${lines.join("")}`;
+}
+
+const hashrate: Column = { name: "hashrate", unit: "TH/s", per: 1e12, decimals: 6 };
+const power: Column = { name: "power", unit: "W", decimals: 1 };
+const energy: Column = { name: "energy", unit: "kWh", per: 1_000, decimals: 3 };
+const moneyIn = (name: string, currency: string): Column => ({ name, unit: currency, decimals: 4 });
+const bitcoin = (name: string): Column => ({ name, unit: "BTC", decimals: 8 });
+const hours = (name: string): Column => ({ name, unit: "h", decimals: 2 });
 
 function cell(value: Cell): string {
   if (value === null) return "";
@@ -20,12 +55,16 @@ function cell(value: Cell): string {
 }
 
 export const historyTable = ({ points }: History): Table => ({
-  columns: ["time", "hashrate", "power", "temperature", "energy"],
+  columns: ["time", hashrate, power, { name: "temperature", unit: "°C", decimals: 1 }, energy],
   rows: points.map(([time, ...figures]) => [new Date(time).toISOString(), ...figures]),
 });
 
 export const summaryHistoryTable = ({ points, algorithm, currency }: SummaryHistory): Table => ({
-  columns: ["time", "hashrate", "power", "mining", "total", "revenue", "cost", "profit", "algorithm", "currency"],
+  columns: [
+    ...(["time", hashrate, power, "mining", "total"] as const),
+    ...["revenue", "cost", "profit"].map((name) => moneyIn(name, `${currency} per day`)),
+    ...(["algorithm", "currency"] as const),
+  ],
   rows: points.map(([time, ...figures]) => [new Date(time).toISOString(), ...figures, algorithm, currency]),
 });
 
@@ -34,16 +73,14 @@ export const moneyTable = ({ list, currency }: MoneyReport): Table => ({
     "period",
     "id",
     "name",
-    "hours",
-    "energy",
-    "cost",
-    "revenue",
-    "profit",
+    hours("hours"),
+    energy,
+    ...["cost", "revenue", "profit"].map((name) => moneyIn(name, currency)),
     "currency",
-    "revenueBtc",
-    "profitBtc",
+    bitcoin("revenueBtc"),
+    bitcoin("profitBtc"),
     "incomplete",
-    "profitHours",
+    hours("profitHours"),
   ],
   rows: list.map((row) => [
     row.period,

@@ -541,11 +541,24 @@ export const UserBody = z.object({
     .describe("Static IDs of the pools that the user sees; null = all"),
 });
 
-const Format = parameter(
-  z.enum(["json", "csv"]),
-  "csv: the reply over HTTP is a table (RFC 4180); default: json",
-  "csv",
-).optional();
+/** Of replies that are tables too. */
+const csvFields = {
+  format: parameter(
+    z.enum(["json", "csv"]),
+    "csv: the reply over HTTP is a table (RFC 4180); default: json",
+    "csv",
+  ).optional(),
+  units: parameter(
+    Flag,
+    "true: the head of the table names units, and figures have the decimals that people read; default: false, plain figures in base units",
+    true,
+  ).optional(),
+  bom: parameter(
+    Flag,
+    "true: the table begins with a byte order mark, as Excel needs it; default: false",
+    true,
+  ).optional(),
+};
 
 export const HistoryQuery = z.object({
   from: parameter(
@@ -559,7 +572,7 @@ export const HistoryQuery = z.object({
     "seconds between two points, aligned to 1970; only whole steps are returned; at most ten years; 0 = every reading, at most 10,000; default: about 500 points",
     3600,
   ).optional(),
-  format: Format,
+  ...csvFields,
 });
 
 export const RoomBody = z
@@ -613,7 +626,7 @@ export const MoneyQuery = z.object({
   to: parameter(LocalDate, "last local date, included; default: today", "2026-11-30").optional(),
   by: parameter(z.enum(moneyPeriods), "length of the periods; default: day", "day").optional(),
   of: parameter(z.enum(moneySubjects), "what each row is about; default: miner", "miner").optional(),
-  format: Format,
+  ...csvFields,
 });
 
 export const PricesQuery = z.object({

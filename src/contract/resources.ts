@@ -421,6 +421,12 @@ export type MiningSoftware = z.infer<typeof MiningSoftware>;
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
+export const CodedText = z.object({
+  code: text.describe("of the text in the catalogue of messages"),
+  values: z.record(z.string(), z.union([z.string(), z.number()])).describe("what is put into it, by name"),
+});
+export interface CodedText extends z.infer<typeof CodedText> {}
+
 export const Notification = z.object({
   id: int,
   minerId: int
@@ -440,6 +446,11 @@ export const Notification = z.object({
   lastUtc: z.iso.datetime().describe("when it occurred last (Rigbridge extension)"),
   closedUtc: z.iso.datetime().nullable().describe("when it was over; null while it is open (Rigbridge extension)"),
   ruleId: int.nullable().describe("the rule that made it; null if none did (Rigbridge extension)"),
+  coded: z
+    .object({ title: CodedText.nullable(), message: CodedText.nullable() })
+    .describe(
+      "title and message by code, for clients that show them in another language; null: a text that a user wrote, or of an earlier release (Rigbridge extension)",
+    ),
 });
 export interface Notification extends z.infer<typeof Notification> {}
 

@@ -1,6 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { derived } from "./derived.ts";
 import { contentTag } from "./etag.ts";
@@ -134,10 +136,12 @@ export class Pages {
 
   async #file(name: string): Promise<StaticAnswer | undefined> {
     if (typeOf(name) === undefined) return undefined;
-    return this.#once(name, name, async (bytes) => {
-      const [br, gzip] = await Promise.all([this.#read(`${name}.br`), this.#read(`${name}.gz`)]);
-      return new StaticAnswer(200, this.#headersOf(name, bytes), bytes, { br, gzip });
-    });
+    const answerOf = async (bytes: Buffer, gzip: Buffer | undefined): Promise<StaticAnswer> =>
+      new StaticAnswer(200, this.#headersOf(name, bytes), bytes, { br: await this.#read(`${name}.br`), gzip });
+    const plain = await this.#once(name, name, async (bytes) => answerOf(bytes, await this.#read(`${name}.gz`)));
+    if (plain !== undefined) return plain;
+    // The build leaves out the plain copy of an asset: nearly every client takes a compressed one.
+    return this.#once(`${name}.gz`, `${name}.gz`, async (gzip) => answerOf(await unzipped(gzip), gzip));
   }
 
   /** undefined if there is no such file. */
@@ -176,6 +180,8 @@ export class Pages {
     return answer;
   }
 }
+
+const unzipped = promisify(gunzip);
 
 const missing: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
 

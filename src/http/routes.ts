@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { csvOf } from "../contract/csv.ts";
+import { type CsvOptions, csvOf } from "../contract/csv.ts";
 import { inputOf, userIdIn } from "../contract/decode.ts";
 import { ignoredKeys, ignoredKeysHeader, ignoredKeysName } from "../contract/ignored-keys.ts";
 import { withRequestedFields } from "../contract/miner-fields.ts";
@@ -71,7 +71,7 @@ function answer(
     const value: unknown = await Reflect.apply(service[name], service, [input, caller]);
     if (operation.body !== undefined) nameIgnoredKeys(reply, ignoredKeys(operation.body, body));
     if (operation.csv !== undefined && "format" in input && input.format === "csv")
-      return sendTable(request, reply, csvOf(Reflect.apply(operation.csv, undefined, [value])));
+      return sendTable(request, reply, csvOf(Reflect.apply(operation.csv, undefined, [value]), csvOptions(input)));
     return reads
       ? sendRead(request, reply, withRequestedFields(name, input, value), type)
       : sendDone(reply, statusOf(operation, value), value);
@@ -106,3 +106,9 @@ function statusOf(operation: Operation, value: unknown): number {
     (value.state === "sent" || value.state === "queued");
   return pending ? 202 : 200;
 }
+
+/** What a request wants of its table. */
+const csvOptions = (input: object): CsvOptions => ({
+  units: "units" in input && input.units === true,
+  bom: "bom" in input && input.bom === true,
+});

@@ -3,6 +3,10 @@ export const languages = {
   en: "English",
   de: "Deutsch",
   sv: "Svenska",
+  fr: "Français",
+  es: "Español",
+  ru: "Русский",
+  zh: "简体中文",
   fa: "فارسی",
 } as const;
 export type Language = keyof typeof languages;

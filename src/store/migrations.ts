@@ -308,6 +308,7 @@ const steps: readonly (readonly string[])[] = [
           from (select max(0, seconds - max(uncosted, unearned)) * 1.0 as both))),
       compared = iif(revenue is null or cost is null, 0, max(0, seconds - max(uncosted, unearned)))`,
   ],
+  ["alter table notification add column coded text"],
 ];
 
 /** The version of this release; a store with a higher one is from a newer release. */

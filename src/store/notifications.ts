@@ -194,6 +194,9 @@ function leastImportant(oldestFirst: Iterable<StoredNotification>): StoredNotifi
   return least;
 }
 
+/** Shared by all without codes. */
+const uncoded = { title: null, message: null } as const;
+
 const fromRow = (row: Selectable<Tables["notification"]>): StoredNotification => ({
   id: row.id,
   key: row.key,
@@ -209,6 +212,7 @@ const fromRow = (row: Selectable<Tables["notification"]>): StoredNotification =>
   message: row.message,
   severity: row.severity,
   isAcknowledged: row.is_acknowledged === 1,
+  coded: row.coded === null ? uncoded : JSON.parse(row.coded),
 });
 
 const toRow = ({ id, key, time, last, count, closed, uid, title, source, message, ...each }: StoredNotification) => ({
@@ -227,4 +231,5 @@ const toRow = ({ id, key, time, last, count, closed, uid, title, source, message
   severity: each.severity,
   is_warning: each.severity === "info" ? 0 : 1,
   is_acknowledged: each.isAcknowledged ? 1 : 0,
+  coded: each.coded.title === null && each.coded.message === null ? null : JSON.stringify(each.coded),
 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { HostGpu, IdleRule } from "../contract/agent.ts";
 import { PlugSettings } from "../contract/plug-settings.ts";
 import {
+  type CodedText,
   CommandCause,
   coinClasses,
   type commandStates,
@@ -206,6 +207,8 @@ export interface NewNotification {
   readonly title: string | null;
   readonly source: string;
   readonly message: string;
+  /** Codes of these texts, with the values in them; null for a text that a user wrote. */
+  readonly coded: { readonly title: CodedText | null; readonly message: CodedText | null };
   readonly severity: Severity;
 }
 

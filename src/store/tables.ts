@@ -42,6 +42,8 @@ export interface Tables {
     /** Null while it is open. */
     closed: number | null;
     uid: string | null;
+    /** Codes of title and message, JSON; null if neither has one. */
+    coded: string | null;
   };
   /** Messages to channels, before they are sent. */
   outbox: {

@@ -1,6 +1,7 @@
 import { operations } from "virtual:operations";
 import type { CallName, Input, Reply } from "../contract/service.ts";
 import { loadLanguage, t } from "./language.ts";
+import { problemWords } from "./service-words.ts";
 
 /** One mistake in the input: its path and what is wrong. */
 export interface Mistake {
@@ -93,7 +94,7 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(
     response.status,
     typeof code === "string" ? code : "service.refused",
-    typeof words === "string" ? words : t.problem.status({ status: response.status }),
+    typeof words === "string" ? problemWords(String(code), words) : t.problem.status({ status: response.status }),
     mistakes,
   );
 }

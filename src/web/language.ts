@@ -7,6 +7,10 @@ const load: Record<Language, () => Promise<{ readonly default: Texts }>> = {
   en: () => import("../messages/en.json", { with: { type: "json" } }),
   de: () => import("../messages/de.json", { with: { type: "json" } }),
   sv: () => import("../messages/sv.json", { with: { type: "json" } }),
+  fr: () => import("../messages/fr.json", { with: { type: "json" } }),
+  es: () => import("../messages/es.json", { with: { type: "json" } }),
+  ru: () => import("../messages/ru.json", { with: { type: "json" } }),
+  zh: () => import("../messages/zh.json", { with: { type: "json" } }),
   fa: () => import("../messages/fa.json", { with: { type: "json" } }),
 };
 

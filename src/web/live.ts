@@ -2,6 +2,7 @@ import { computed, signal } from "@preact/signals";
 import type { Notification, Summary } from "../contract/resources.ts";
 import type { MinerRow, MinerRowList } from "../contract/rows.ts";
 import { call, Problem, request } from "./api.ts";
+import { inOwnWords } from "./service-words.ts";
 import { loadSession, may, session } from "./session.ts";
 import { idsToFollow, mostFollowed, onUnfollowed } from "./shown-rows.ts";
 import { followEvents, NoEvents, Reconnect, waitForTurn } from "./stream.ts";
@@ -147,9 +148,10 @@ async function readOthers(signal: AbortSignal): Promise<void> {
 
 function keepNotifications(list: readonly Notification[]): void {
   notes.clear();
-  for (const notification of list) notes.set(notification.id, notification);
+  const own = list.map(inOwnWords);
+  for (const notification of own) notes.set(notification.id, notification);
   notesChanged = false;
-  notifications.value = list;
+  notifications.value = own;
 }
 
 function receive(type: string, data: unknown): void {
@@ -164,7 +166,7 @@ function receive(type: string, data: unknown): void {
   } else if (type === "summary") summary.value = data as Summary;
   else if (type === "notification") {
     const notification = data as Notification;
-    notes.set(notification.id, notification);
+    notes.set(notification.id, inOwnWords(notification));
     markNotes();
   } else if (type === "notification-acknowledged") {
     for (const id of (data as { ids: readonly number[] }).ids) {

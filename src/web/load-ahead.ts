@@ -1,3 +1,4 @@
+import { withHints } from "./hints.ts";
 import type { PageEntry } from "./pages/index.ts";
 
 /** ms after the first figures: a phone in a slow network is still busy with them for a while. */
@@ -22,7 +23,7 @@ export async function loadAhead(pages: readonly Pick<PageEntry, "load">[]): Prom
       await load();
     }
     await whenIdle();
-    await import("virtual:schemas");
+    await withHints(import("virtual:schemas"));
   } catch {
     // Whoever opens the page is told.
   }

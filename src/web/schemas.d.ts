@@ -17,3 +17,9 @@ declare module "virtual:sections" {
   type Schema = import("./parts/schema-form/schema.ts").Schema;
   export const sections: Readonly<Record<import("../contract/settings.ts").SettingsSection, Schema>>;
 }
+
+/** The hints of forms in one language, by the English one. */
+declare module "virtual:hints/*" {
+  const hints: Readonly<Record<string, string>>;
+  export default hints;
+}

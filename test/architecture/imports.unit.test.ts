@@ -8,7 +8,7 @@ import { expect, test } from "@jest/globals";
 /** Which folder may import which. CONTRIBUTING.md shows the same lines. */
 const layers: Arrows = {
   async: [],
-  contract: ["async"],
+  contract: ["async", "messages"],
   messages: [],
   units: ["contract"],
   catalogue: ["contract"],
@@ -18,7 +18,7 @@ const layers: Arrows = {
   config: ["async", "catalogue", "contract", "link"],
   client: ["async", "contract", "units"],
   discovery: ["async", "client", "contract", "link"],
-  service: ["async", "catalogue", "config", "contract", "discovery", "fleet", "link", "store", "units"],
+  service: ["async", "catalogue", "config", "contract", "discovery", "fleet", "link", "messages", "store", "units"],
   farm: ["async", "contract"],
   http: ["async", "config", "contract"],
   web: ["contract", "messages"],

@@ -22,6 +22,16 @@ describe("a table as CSV", () => {
     },
   );
 
+  test("for people has units in its head, and only the decimals that they read", () => {
+    const columns = ["name", { name: "energy", unit: "kWh", per: 1000, decimals: 3 }] as const;
+    const rows = [
+      ["a", 1234.5678],
+      ["b", null],
+    ];
+    expect(csvOf({ columns, rows })).toBe("name,energy\r\na,1234.5678\r\nb,\r\n");
+    expect(csvOf({ columns, rows }, { units: true, bom: true })).toBe("\u{FEFF}name,energy (kWh)\r\na,1.235\r\nb,\r\n");
+  });
+
   test("reads back as it was, but for the apostrophe", () => {
     const text = fc.string({ unit: fc.constantFrom("a", ",", '"', "\n", "\r", "=", "-", " ") });
     fc.assert(

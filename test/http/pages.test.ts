@@ -37,6 +37,9 @@ beforeAll(async () => {
     "assets/app-1a2b.js": script,
     "assets/app-1a2b.js.br": brotliCompressSync(script),
     "assets/app-1a2b.js.gz": gzipSync(script),
+    // As the build leaves it: without a plain copy.
+    "assets/packed-2b3c.js.br": brotliCompressSync(script),
+    "assets/packed-2b3c.js.gz": gzipSync(script),
     "assets/photo-9f.png": Buffer.alloc(5_000, 7),
     "secret.pem": "not served",
   };
@@ -97,31 +100,35 @@ describe("a browser without a key", () => {
     expect([inNetwork.status, inNetwork.headers["cross-origin-opener-policy"]]).toEqual([200, undefined]);
   });
 
-  test("gets the files of the page as they were compressed, and keeps them for a year", async () => {
-    for (const [encoding, length] of [
-      ["br", brotliCompressSync(script).length],
-      ["gzip", gzipSync(script).length],
-      ["identity", script.length],
-    ] as const) {
-      const { headers, bytes } = await at.ask("GET", "/assets/app-1a2b.js", {
-        headers: { "accept-encoding": encoding },
-      });
-      expect([headers["content-encoding"] ?? "identity", bytes.length]).toEqual([encoding, length]);
-      expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
-      expect(headers["content-type"]).toBe("text/javascript; charset=utf-8");
-      if (encoding === "br") expect(brotliDecompressSync(bytes).toString()).toBe(script);
-    }
-    const photo = await at.ask("GET", "/assets/photo-9f.png", { headers: { "accept-encoding": "br" } });
-    expect([photo.headers["content-encoding"], photo.bytes.length]).toEqual([undefined, 5_000]);
-    const icon = await at.ask("GET", "/icon.svg");
-    expect([icon.status, icon.headers["content-type"], icon.headers["cache-control"]]).toEqual([
-      200,
-      "image/svg+xml",
-      "no-cache",
-    ]);
-    const manifest = await at.ask("GET", "/manifest.webmanifest");
-    expect(manifest.headers["content-type"]).toBe("application/manifest+json; charset=utf-8");
-  });
+  test.each(["app-1a2b", "packed-2b3c"])(
+    "gets %s.js of the page as it was compressed, and keeps it for a year",
+    async (name) => {
+      for (const [encoding, length] of [
+        ["br", brotliCompressSync(script).length],
+        ["gzip", gzipSync(script).length],
+        ["identity", script.length],
+      ] as const) {
+        const { headers, bytes } = await at.ask("GET", `/assets/${name}.js`, {
+          headers: { "accept-encoding": encoding },
+        });
+        expect([headers["content-encoding"] ?? "identity", bytes.length]).toEqual([encoding, length]);
+        expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+        expect(headers["content-type"]).toBe("text/javascript; charset=utf-8");
+        if (encoding === "br") expect(brotliDecompressSync(bytes).toString()).toBe(script);
+        if (encoding === "identity") expect(bytes.toString()).toBe(script);
+      }
+      const photo = await at.ask("GET", "/assets/photo-9f.png", { headers: { "accept-encoding": "br" } });
+      expect([photo.headers["content-encoding"], photo.bytes.length]).toEqual([undefined, 5_000]);
+      const icon = await at.ask("GET", "/icon.svg");
+      expect([icon.status, icon.headers["content-type"], icon.headers["cache-control"]]).toEqual([
+        200,
+        "image/svg+xml",
+        "no-cache",
+      ]);
+      const manifest = await at.ask("GET", "/manifest.webmanifest");
+      expect(manifest.headers["content-type"]).toBe("application/manifest+json; charset=utf-8");
+    },
+  );
 
   test.each([
     ["/assets/other.js", 404],

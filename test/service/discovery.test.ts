@@ -5,6 +5,7 @@ import { RigbridgeError } from "../../src/contract/problems.ts";
 import type { Caller, Reply } from "../../src/contract/service.ts";
 import type { FleetRig } from "../../src/fleet/fleet-rig.ts";
 import type { Interfaces } from "../../src/link/networks.ts";
+import { textOf } from "../../src/messages/service-texts.ts";
 import { Discoveries } from "../../src/service/discovery/discovery.ts";
 import type { Notice } from "../../src/service/notifications/notices.ts";
 import { AccessBook } from "../../src/service/users/access.ts";
@@ -230,7 +231,8 @@ describe("what is known", () => {
 });
 
 describe("a search every so often", () => {
-  const titles = (told: readonly Notice[]): string[] => told.map(({ title, message }) => `${title}: ${message}`);
+  const titles = (told: readonly Notice[]): string[] =>
+    told.map(({ title, message }) => `${textOf(title ?? "", "en")}: ${textOf(message, "en")}`);
 
   test("reports each new rig once, and no known one", async () => {
     const farm = await farmOf(at("127.74.0.1"), at("127.74.0.2"));

@@ -527,6 +527,23 @@ test("history and money are tables over HTTP, with names that are no formulas", 
     money.text,
     'attachment; filename="money.csv"',
   ]);
+  const read = await fetch(
+    `http://${server.address.host}:${server.address.port}/api/money.csv?units=true&bom=true&by=month`,
+  );
+  const people = Buffer.from(await read.arrayBuffer());
+  expect(people.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+  const [head = "", line = ""] = people.subarray(3).toString("utf8").split("\r\n");
+  expect(head).toBe(
+    "period,id,name,hours (h),energy (kWh),cost (USD),revenue (USD),profit (USD),currency,revenueBtc (BTC),profitBtc (BTC),incomplete,profitHours (h)",
+  );
+  const [energy, cost] = line
+    .replace(/"(?:[^"]|"")*"/, "name")
+    .split(",")
+    .slice(4, 6)
+    .map(Number);
+  const { list } = await bench.service.getMoney({ by: "month" }, caller);
+  expect(energy).toBe(Number(((list[0]?.energy ?? 0) / 1000).toFixed(3)));
+  expect(cost).toBe(Number((list[0]?.cost ?? 0).toFixed(4)));
   const history = await ask(
     `/api/miners/${id}/history?format=csv&step=3600&from=2026-11-22T00:00:00Z&to=2026-11-22T02:00:00Z`,
   );

@@ -4,7 +4,7 @@ const tables = [
 ];
 const columns = [
   ...["command.cause", "rig_memory.reason", "rig_memory.records"],
-  ...["key", "severity", "count", "last", "closed", "uid"].map((column) => `notification.${column}`),
+  ...["key", "severity", "count", "last", "closed", "uid", "coded"].map((column) => `notification.${column}`),
 ];
 
 /** SQL that takes back version 15, which counts results, and all later ones. */
@@ -13,6 +13,7 @@ export const withoutCounts = [
   "drop trigger bulk_result_changed",
   ...["done", "failed", "unknown"].map((column) => `alter table bulk_action drop column ${column}`),
   "alter table rule_state drop column times",
+  "alter table notification drop column coded",
   ...["profit", "profit_btc", "compared"].map((column) => `alter table money_day drop column ${column}`),
   "delete from migration where name > 'version-0014'",
   "pragma user_version = 14;",

@@ -20,6 +20,7 @@ const alarm = (over: Partial<Notification>): Notification => ({
   lastUtc: "2026-01-01T10:00:00.000Z",
   closedUtc: null,
   ruleId: null,
+  coded: { title: null, message: null },
   ...over,
 });
 

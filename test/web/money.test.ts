@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import type { MoneySums } from "../../src/store/index.ts";
 import { closeContexts, testInBrowser } from "../chromium.ts";
@@ -103,3 +104,34 @@ testInBrowser(
     await close();
   },
 );
+
+testInBrowser("a month, or any dates, are chosen and downloaded for the accountant", async () => {
+  const { page, close } = await dashboard.visit("money");
+  const month = new Date().toLocaleDateString("sv-SE").slice(0, 7);
+  await page.getByLabel("Month").selectOption({ index: 1 });
+  const first = new URL(page.url()).searchParams.get("from") ?? "";
+  expect(first).toMatch(/-01$/);
+  expect(new URL(page.url()).searchParams.get("to")?.slice(0, 7)).toBe(month);
+  await page
+    .getByRole("cell", { name: "known" })
+    .or(page.getByRole("rowheader", { name: "known" }))
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "CSV" }).click();
+  const [excel] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "For Excel" }).click(),
+  ]);
+  const text = (await readFile(await excel.path())).toString("utf8");
+  expect(text.startsWith("\u{FEFF}period,id,name,hours (h),energy (kWh)")).toBe(true);
+  expect(excel.suggestedFilename()).toBe("money.csv");
+  await page.getByLabel("From").fill("2025-01-31");
+  await page.getByLabel("To").fill("2025-01-01");
+  await page.getByText("The second date must not be before the first.").waitFor();
+  await page.getByLabel("To").fill("2025-02-01");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("Nothing was counted in this time.").waitFor();
+  expect(new URL(page.url()).search).toBe("?from=2025-01-31&to=2025-02-01");
+  expect(await axe(page)).toEqual([]);
+  await close();
+});

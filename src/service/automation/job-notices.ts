@@ -1,3 +1,4 @@
+import { coded } from "../../messages/coded.ts";
 import type { RunResult } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { RunCause } from "./run-types.ts";
@@ -34,9 +35,13 @@ export class JobNotices {
     if (!isReported(cause)) return;
     const key = cause.kind === "schedule" ? `job:schedule:${cause.id}` : `job:bulk:${cause.key}:${cause.id}`;
     const troubles = results.filter(({ state }) => state === "failed" || state === "unknown");
-    const what = cause.kind === "schedule" ? `Schedule ${cause.key}` : `Bulk action ${cause.key}`;
+    const what = { key: cause.key };
     if (troubles.length === 0) {
-      if (results.some(({ state }) => state === "done")) this.#notices.close(key, `${what} had no failures`);
+      if (results.some(({ state }) => state === "done"))
+        this.#notices.close(
+          key,
+          coded(cause.kind === "schedule" ? "notices.job.scheduleOver" : "notices.job.bulkOver", what),
+        );
       return;
     }
     const count = (wanted: RunResult["state"]): number => troubles.filter(({ state }) => state === wanted).length;
@@ -53,7 +58,7 @@ export class JobNotices {
       minerId: null,
       source: "Jobs",
       severity: "warning",
-      title: `${what} failed`,
+      title: coded(cause.kind === "schedule" ? "notices.job.schedule" : "notices.job.bulk", what),
       message: `${sums.join(", ")}${by}: ${[...names, ...more].join("; ")}`,
     });
   }

@@ -1,4 +1,5 @@
 import type { OperationName } from "../../contract/operations.ts";
+import { coded } from "../../messages/coded.ts";
 import type { Store } from "../../store/index.ts";
 import { linkKey } from "../links.ts";
 import type { ChannelBook } from "../notifications/channel-book.ts";
@@ -73,7 +74,7 @@ export class LostTargets {
     }
     for (const key of gone) {
       this.#open.delete(key);
-      notices.close(key, "All that it names is there again");
+      notices.close(key, coded("notices.rules.targets"));
     }
   }
 

@@ -4,6 +4,7 @@ import type { Messages } from "../../contract/messages.ts";
 import { type Mistake, notFound, RigbridgeError } from "../../contract/problems.ts";
 import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
@@ -99,16 +100,24 @@ export function checkOwner(
 export function reportDisabled(
   { rules, templates }: Store,
   accessBook: AccessBook,
-  setWarning: (title: string, message: string | null) => void,
+  setWarning: (title: CodedText, message: string | null) => void,
 ): void {
   const made = [
-    ...enabled(rules).map((row) => ({ row, title: `Rule ${row.name}` })),
-    ...enabled(templates).map((row) => ({ row, title: `Template ${row.name}` })),
+    ...enabled(rules).map((row) => ({
+      row,
+      what: `Rule ${row.name}`,
+      title: coded("notices.rules.rule", { name: row.name }),
+    })),
+    ...enabled(templates).map((row) => ({
+      row,
+      what: `Template ${row.name}`,
+      title: coded("notices.rules.template", { name: row.name }),
+    })),
   ];
-  for (const { row, title } of made) {
+  for (const { row, what, title } of made) {
     if (row.makerId === null) continue;
     try {
-      makerAccess(row, accessBook, title);
+      makerAccess(row, accessBook, what);
       setWarning(title, null);
     } catch (error) {
       if (!(error instanceof RigbridgeError)) throw error;

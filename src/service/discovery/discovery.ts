@@ -11,6 +11,7 @@ import { drivers } from "../../link/drivers/index.ts";
 import { type Interfaces, ownNetworks, parseNetworks, planSearch, type SearchPlan } from "../../link/networks.ts";
 import { usualPorts } from "../../link/ports.ts";
 import { describeRig, type FoundRig, type Progress, remarkOn, scan } from "../../link/scan.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import { done } from "../crud.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Sections } from "../settings/live-settings.ts";
@@ -185,12 +186,17 @@ export class Discoveries implements DiscoveryOperations {
         },
       });
       job.state = signal.aborted ? "cancelled" : "done";
-      if (job.state === "done") this.#context.notices.close(searchKey, `Search ${job.id} ended as it should`);
+      if (job.state === "done") this.#context.notices.close(searchKey, coded("notices.search.over", { id: job.id }));
     } catch (error) {
       job.state = "cancelled";
       this.#context.log.error({ err: error }, `Search ${job.id} ended early`);
       const why = error instanceof RigbridgeError ? error.message : "internal error; see the service's log";
-      this.#raise(searchKey, "Search ended early", `Search ${job.id}: ${why}`, "warning");
+      this.#raise(
+        searchKey,
+        coded("notices.search.title"),
+        coded("notices.search.message", { id: job.id, why }),
+        "warning",
+      );
     }
     job.endedAt = this.#context.now();
     this.#running = null;
@@ -233,22 +239,22 @@ export class Discoveries implements DiscoveryOperations {
   /** Adds a rig that needs no login, if so configured, or reports it. What fails is repeated by the next search. */
   async #report(rig: FoundRig, add: "ask" | "auto"): Promise<void> {
     const { address, driver, identity, note, login } = rig;
-    const found = `${describeRig(identity)} was found at ${address}`;
+    const found = { model: describeRig(identity), address };
     if (add === "auto" && driver !== null && note === null) {
       await this.#context.add(address);
-      this.#raise(null, "Miner added", `${found} and added`);
+      this.#raise(null, coded("notices.added.title"), coded("notices.added.message", found));
     } else {
-      const loginAdvice = login === null ? "" : `, and ${remarkOn(rig)}`;
-      this.#raise(
-        newRigKey(rig),
-        "New rig",
-        note === null ? `${found}; POST /api/miners adds it${loginAdvice}` : `${found}, but ${note}`,
-      );
+      const usable =
+        login === null
+          ? coded("notices.newRig.message", found)
+          : coded("notices.newRig.withLogin", { ...found, remark: remarkOn(rig) ?? "" });
+      const message = note === null ? usable : coded("notices.newRig.withNote", { ...found, note });
+      this.#raise(newRigKey(rig), coded("notices.newRig.title"), message);
     }
     for (const mark of marksOf(rig)) this.#reported.add(mark);
   }
 
-  #raise(key: string | null, title: string, message: string, severity: Severity = "info"): void {
+  #raise(key: string | null, title: CodedText, message: CodedText, severity: Severity = "info"): void {
     this.#context.notices.raise({ key, minerId: null, title, source: "Discovery", message, severity });
   }
 

@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
-
 import type { Program, ProgramState } from "../../contract/agent.ts";
 import { storedAddress } from "../../link/address.ts";
 import type { HostProgram, ProgramHosts } from "../../link/programs/host-program.ts";
+import { coded } from "../../messages/coded.ts";
+import { textOf } from "../../messages/service-texts.ts";
 import type { Store, Stored, StoredHost, StoredManagedMiner } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import { blankMiner, type ManagedRow } from "../miners/declared-miner.ts";
@@ -232,16 +233,16 @@ export class ManagedMiners implements AgentListener {
     const [failed, confirming] = [`program:${id}`, `download:${id}`];
     if (status === "failed") {
       const output = lastLines.length === 0 ? "" : ` Its last output:\n${lastLines.join("\n")}`;
-      const text = `${message ?? "It ended too often and is no longer restarted."}${output}`.slice(0, 4_000);
-      notices.raise({ ...ofSystem, key: failed, minerId: id, title: "Given up", message: text, severity: "critical" });
-    } else if (status === "running" || status === "stopped") notices.close(failed, "A user started or stopped it");
+      const said = message ?? coded("notices.program.message");
+      const text = output === "" ? said : `${textOf(said, "en")}${output}`.slice(0, 4_000);
+      const title = coded("notices.program.title");
+      notices.raise({ ...ofSystem, key: failed, minerId: id, title, message: text, severity: "critical" });
+    } else if (status === "running" || status === "stopped") notices.close(failed, coded("notices.program.over"));
     if (status === "confirming" && download !== null) {
-      const text =
-        `Its software was downloaded from ${download.url} and will not run until you confirm it: check that the SHA-256 ` +
-        `${download.sha256} is the maker's, and send it to POST /api/managedminers/${id}/download`;
-      const title = "Download to confirm";
+      const text = coded("notices.download.message", { url: download.url, sum: download.sha256, id });
+      const title = coded("notices.download.title");
       notices.raise({ ...ofSystem, key: confirming, minerId: id, title, message: text, severity: "warning" });
-    } else if (status !== "downloading") notices.close(confirming, "It was confirmed or is no longer needed");
+    } else if (status !== "downloading") notices.close(confirming, coded("notices.download.over"));
   }
 
   /** Reads a miner soon, once for all that happens in this turn. */

@@ -1,5 +1,6 @@
 import type { CoinSourceSettings } from "../../config/money.ts";
 import type { Config } from "../../config/schema.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Coins } from "../money/coins.ts";
 import type { Rates } from "../money/rates.ts";
 import type { Tariffs } from "../money/tariffs.ts";
@@ -18,7 +19,7 @@ export interface MarketContext extends Omit<PriceFeedContext, "changed">, PoolVi
   /** Prices, rates or pools' figures have changed, so every miner may show something else. */
   readonly changed: () => void;
   /** One notification for each title until its message is null. */
-  readonly warn: (title: string, message: string | null) => void;
+  readonly warn: (title: CodedText, message: string | CodedText | null) => void;
 }
 
 type CoinFeed = Feed<CoinSourceSettings & { readonly currency: string }, MarketFacts>;
@@ -45,7 +46,8 @@ export class Market {
   readonly #prices: readonly RunningPrices[];
   readonly #startedAt: number;
   /** Titles of the present warnings. */
-  #warned = new Set<string>();
+  /** By their code and values. */
+  #warned = new Map<string, Warning>();
   #ofEarlierRun: readonly EarlierWarning[];
   #shown: string;
   #isDirty = false;
@@ -151,18 +153,24 @@ export class Market {
   /** Notifications of values that are held back, and of sources without a present value. */
   #report(): void {
     const { now, warn } = this.#context;
-    const warnings = new Map<string, string>();
-    for (const [what, sentence] of this.coinMarket.held()) warnings.set(titles.held(what), sentence);
+    const warnings = new Map<string, Warning>();
+    const add = (title: CodedText, message: string | CodedText): void => {
+      warnings.set(JSON.stringify(title), { title, message });
+    };
+    for (const [what, sentence] of this.coinMarket.held()) add(titles.held(what), sentence);
     for (const { feed } of this.#coinSources)
       if (now() - (feed.at ?? this.#startedAt) > staleMs)
-        warnings.set(titles.old(feed.host), feed.problem ?? `${feed.host} has not answered for a day`);
+        add(titles.old(feed.host), feed.problem ?? coded("notices.market.oldMessage", { source: feed.host }));
     for (const { curve } of this.#prices)
       if (curve.period(now()).value === null && now() - (curve.at ?? this.#startedAt) > silenceMs)
-        warnings.set(titles.unpriced(curve.source), curve.problem ?? `${curve.source} has no price for now`);
-    for (const [title, message] of warnings) if (!this.#warned.has(title)) warn(title, message);
-    for (const title of this.#warned) if (!warnings.has(title)) warn(title, null);
-    this.#warned = new Set(warnings.keys());
-    const over = this.#ofEarlierRun.filter(({ title, isOver }) => isOver() && !warnings.has(title));
+        add(
+          titles.unpriced(curve.source),
+          curve.problem ?? coded("notices.market.unpricedMessage", { source: curve.source }),
+        );
+    for (const [key, { title, message }] of warnings) if (!this.#warned.has(key)) warn(title, message);
+    for (const [key, { title }] of this.#warned) if (!warnings.has(key)) warn(title, null);
+    this.#warned = warnings;
+    const over = this.#ofEarlierRun.filter(({ title, isOver }) => isOver() && !warnings.has(JSON.stringify(title)));
     for (const { title } of over) warn(title, null);
     this.#ofEarlierRun = this.#ofEarlierRun.filter((each) => !over.includes(each));
   }
@@ -201,13 +209,18 @@ export const coinFeed = (
     context,
   );
 
+interface Warning {
+  readonly title: CodedText;
+  readonly message: string | CodedText;
+}
+
 interface EarlierWarning {
-  readonly title: string;
+  readonly title: CodedText;
   readonly isOver: () => boolean;
 }
 
 const titles = {
-  held: (what: string): string => `Market value of ${what} held back`,
-  old: (host: string): string => `Market data of ${host} are old`,
-  unpriced: (source: string): string => `Electricity price of ${source} unknown`,
+  held: (what: string) => coded("notices.market.held", { what }),
+  old: (source: string) => coded("notices.market.old", { source }),
+  unpriced: (source: string) => coded("notices.market.unpriced", { source }),
 } as const;

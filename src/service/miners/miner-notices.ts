@@ -1,4 +1,5 @@
 import type { MinerEvent } from "../../contract/events.ts";
+import { coded } from "../../messages/coded.ts";
 import type { Format } from "../../units/format.ts";
 import type { Notice } from "../notifications/notices.ts";
 
@@ -13,13 +14,18 @@ export const noticeKeys = {
 /** A best share is one notification for each miner, whose count rises; every block is one of its own. */
 export function recordNotice({ id: minerId, event, value, before }: MinerEvent, { grouped }: Format): Notice {
   const common = { minerId, source: "System", severity: "info" } as const;
-  const was = `(before: ${grouped(before)})`;
+  const values = { value: grouped(value), before: grouped(before) };
   return event === "best_share"
     ? {
         ...common,
         key: noticeKeys.bestShare(minerId),
-        title: "New best share",
-        message: `Difficulty ${grouped(value)} ${was}`,
+        title: coded("notices.bestShare.title"),
+        message: coded("notices.bestShare.message", values),
       }
-    : { ...common, key: null, title: "Block found", message: `Blocks found: ${grouped(value)} ${was}` };
+    : {
+        ...common,
+        key: null,
+        title: coded("notices.blockFound.title"),
+        message: coded("notices.blockFound.message", values),
+      };
 }

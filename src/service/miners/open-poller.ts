@@ -3,6 +3,7 @@ import { Fleet, type FleetOptions } from "../../fleet/fleet.ts";
 import type { Poller } from "../../fleet/poller.ts";
 import { workerCount } from "../../fleet/workers/worker-count.ts";
 import { WorkerPoller } from "../../fleet/workers/worker-poller.ts";
+import { coded } from "../../messages/coded.ts";
 import type { Store } from "../../store/index.ts";
 import { enabled } from "../crud.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
@@ -19,7 +20,7 @@ interface PollerContext {
 
 /** Ends of a worker thread in a row that are logged; the last of them is notified of too. */
 const loggedEnds = 3;
-const title = "Worker threads fail";
+const title = coded("notices.workers.title");
 
 /** Reads the rigs in this thread, or in worker threads where there are many. */
 export function openPoller(options: FleetOptions, context: PollerContext): Poller {
@@ -35,7 +36,7 @@ export function openPoller(options: FleetOptions, context: PollerContext): Polle
       const fields = { err: error, worker, miners: rigs, times, restartMs };
       if (times <= loggedEnds) log.error(fields, "a worker thread ended; a new one reads its miners");
       if (times === loggedEnds)
-        notices.setWarning(title, `A worker thread ended ${times} times in a row: ${error.message}`);
+        notices.setWarning(title, coded("notices.workers.message", { times, why: error.message }));
     },
     recovered: () => {
       log.info("the worker thread that ended runs again");

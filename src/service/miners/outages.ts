@@ -1,5 +1,6 @@
 import type { PolledRig } from "../../fleet/poller.ts";
 import { missesUntilDisconnected } from "../../fleet/schedule.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Store } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
@@ -87,8 +88,11 @@ export class Outages {
         minerId: null,
         source: "System",
         severity: "warning",
-        title: `${this.#nameOf(place)} offline`,
-        message: `${counted(gone.length, gone.length + answering.length)} do not answer. Check the network and the power there`,
+        title: this.#titleOf(place),
+        message: coded("notices.outage.message", {
+          away: grouped(gone.length),
+          rigs: grouped(gone.length + answering.length),
+        }),
         groups: [...new Set(gone.flatMap((rig) => this.#groupsOf(rig).map((id) => this.#groupName(id))))],
       });
       return;
@@ -119,9 +123,10 @@ export class Outages {
     const isOver = away.length * 10 < rigs.length || rigs.length === 0;
     if (!isOver && (away.length * 2 >= rigs.length || now - returnedAt < settleMs)) return;
     this.#open.delete(place);
+    const back = { back: grouped(rigs.length - away.length), rigs: grouped(rigs.length) };
     this.#options.notices.close(
       prefix + place,
-      `${counted(rigs.length - away.length, rigs.length)} answer${away.length === 0 ? " again" : ""}`,
+      away.length === 0 ? coded("notices.outage.allBack", back) : coded("notices.outage.over", back),
     );
     for (const rig of away) if (rig.rig.state.missed >= missesUntilDisconnected) this.#options.reportAbsence(rig);
   }
@@ -162,15 +167,15 @@ export class Outages {
     return this.#options.store.groups.get(id)?.name ?? "";
   }
 
-  #nameOf(place: string): string {
+  #titleOf(place: string): CodedText {
     const [kind = "", ...rest] = place.split(":");
     const name = rest.join(":");
-    if (kind === "site") return `Site ${name}`;
-    return kind === "group" ? `Group ${this.#groupName(Number(name))}` : "Most rigs";
+    if (kind === "site") return coded("notices.outage.site", { name });
+    if (kind !== "group") return coded("notices.outage.farm");
+    return coded("notices.outage.group", { name: this.#groupName(Number(name)) });
   }
 }
 
 const isAway = ({ rig: { state } }: Placed): boolean => state.missed > 0;
 
-const counted = (some: number, all: number): string =>
-  `${some.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} rigs`;
+const grouped = (count: number): string => count.toLocaleString("en-US");

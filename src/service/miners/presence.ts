@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { PolledRig } from "../../fleet/poller.ts";
 import { briefOf, type RigState } from "../../fleet/state.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Store, StoredNotification } from "../../store/index.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import type { Access } from "../users/access.ts";
@@ -98,7 +99,8 @@ export class MinerPresence {
 
   #raiseAbsence(rig: Pick<PolledRig, "id" | "state">): void {
     const { trouble } = rig.state;
-    this.#raise(noticeKeys.disconnected(rig.id), rig, "Disconnected", `Cannot be reached: ${trouble?.message ?? ""}`);
+    const message = coded("notices.disconnected.message", { why: trouble?.message ?? "" });
+    this.#raise(noticeKeys.disconnected(rig.id), rig, coded("notices.disconnected.title"), message);
   }
 
   /** Notifies once until the login is right. */
@@ -106,30 +108,30 @@ export class MinerPresence {
     const trouble = loginTrouble(rig.state);
     if (trouble === null) {
       if (this.#loginNotified.delete(rig.id))
-        this.#options.notices.close(noticeKeys.login(rig.id), "The login is right");
+        this.#options.notices.close(noticeKeys.login(rig.id), coded("notices.login.over"));
       return;
     }
     const { title, message } = trouble;
-    if (this.#loginNotified.get(rig.id) === title) return;
-    this.#loginNotified.set(rig.id, title);
+    if (this.#loginNotified.get(rig.id) === title.code) return;
+    this.#loginNotified.set(rig.id, title.code);
     if (facts.demo) return;
     this.#options.log.info({ ...minerFields(facts), reason: message }, "the login of a miner is missing or wrong");
     this.#raise(noticeKeys.login(rig.id), rig, title, message);
   }
 
   #closeAbsence(id: number): void {
-    this.#options.notices.close(noticeKeys.disconnected(id), "It answers again");
-    this.#options.notices.close(noticeKeys.refused(id), "The right rig answers");
+    this.#options.notices.close(noticeKeys.disconnected(id), coded("notices.disconnected.over"));
+    this.#options.notices.close(noticeKeys.refused(id), coded("notices.refused.over"));
   }
 
   refused(rig: PolledRig, message: string): void {
     const facts = this.#options.entries.find(rig.id)?.facts;
     if (facts !== undefined)
       this.#options.log.info({ ...minerFields(facts), reason: message }, "a miner was not taken in");
-    this.#raise(noticeKeys.refused(rig.id), rig, "Not taken in", message);
+    this.#raise(noticeKeys.refused(rig.id), rig, coded("notices.refused.title"), message);
   }
 
-  #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: string, message: string): void {
+  #raise(key: string, { id: minerId }: Pick<PolledRig, "id">, title: CodedText, message: string | CodedText): void {
     this.#options.notices.raise({ key, minerId, title, source: "System", message, severity: "warning" });
   }
 }

@@ -23,6 +23,7 @@ import {
 } from "../../fleet/state.ts";
 import type { PoolReading, Reading } from "../../link/driver.ts";
 import { hostAndPortOf, hostOf } from "../../link/pool-url.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Format, HashUnit } from "../../units/format.ts";
 import type { Coin, Coins } from "../money/coins.ts";
 import {
@@ -372,16 +373,15 @@ export function presentFailed(
   return presentMiner(facts, { state, declared: rig.declared }, extras, to);
 }
 
-const [loginMissing, loginWrong, loginRefused] = ["Login missing", "Login wrong", "Login missing or wrong"];
 /** What is wrong with a rig's login, for a notification and the lists; null if nothing is. */
-export function loginTrouble(state: RigState): { readonly title: string; readonly message: string } | null {
+export function loginTrouble(state: RigState): { readonly title: CodedText; readonly message: string } | null {
   const { trouble } = state;
   const brief = briefOf(state);
   const locked = brief?.locked;
-  if (locked?.why === "login missing") return { title: loginMissing, message: locked.text };
-  if (locked?.why === "login wrong") return { title: loginWrong, message: locked.text };
+  if (locked?.why === "login missing") return { title: coded("notices.login.missing"), message: locked.text };
+  if (locked?.why === "login wrong") return { title: coded("notices.login.wrong"), message: locked.text };
   const isRefused = brief === null && trouble?.code === "rig.login";
-  return isRefused ? { title: loginRefused, message: trouble.message } : null;
+  return isRefused ? { title: coded("notices.login.refused"), message: trouble.message } : null;
 }
 
 /** The controls of a rig; while it is off their values are unknown. */

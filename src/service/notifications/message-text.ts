@@ -1,4 +1,7 @@
 import { severities } from "../../contract/resources.ts";
+import type { Language } from "../../messages/languages.ts";
+import { type ServiceTexts, serviceTexts } from "../../messages/service-texts.ts";
+import { counted } from "../../messages/texts.ts";
 import type { OutboxRow } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import type { OutgoingMessage } from "./send-http.ts";
@@ -6,13 +9,8 @@ import type { OutgoingMessage } from "./send-http.ts";
 /** How many miners are named in one line. */
 const named = 20;
 
-/** What is said of many miners with one title, instead of the title. */
-const phrases: Readonly<Record<string, { readonly alarm: string; readonly recovery: string }>> = {
-  Disconnected: { alarm: "offline", recovery: "back online" },
-};
-
-/** The message about these rows; there is at least one. */
-export function messageOf(rows: readonly OutboxRow[], format: Format): OutgoingMessage {
+/** The message about these rows in a language; there is at least one. */
+export function messageOf(rows: readonly OutboxRow[], format: Format, language: Language): OutgoingMessage {
   const [first, second] = rows;
   const alarms = rows.filter(({ event }) => event === "alarm");
   const worst = alarms.map(({ severity }) => severities.indexOf(severity)).reduce((a, b) => Math.max(a, b), -1);
@@ -21,7 +19,7 @@ export function messageOf(rows: readonly OutboxRow[], format: Format): OutgoingM
     id: `rigbridge-${first?.batch ?? 0}-${first?.time ?? 0}`,
     event: alarms.length > 0 ? "alarm" : "recovery",
     level: severities[worst] ?? "recovery",
-    ...(only === undefined ? textOfMany(rows) : textOfOne(only, format)),
+    ...(only === undefined ? textOfMany(rows, language) : textOfOne(only, format, serviceTexts(language))),
     count: rows.length,
     miner: only?.miner ?? "",
     group: only?.group ?? "",
@@ -35,44 +33,55 @@ interface Text {
   readonly message: string;
 }
 
-function textOfOne(row: OutboxRow, format: Format): Text {
+function textOfOne(row: OutboxRow, format: Format, { channel }: ServiceTexts): Text {
   const about = [row.miner, row.title].filter((part) => part !== "").join(": ");
-  if (row.event === "alarm") return { title: about, message: withOver(row) };
+  if (row.event === "alarm") return { title: about, message: withOver(row, channel) };
   const since = row.alarmTime ?? row.time;
   const lasted = format.duration((row.time - since) / 1000);
-  return { title: `${about} – over`, message: `${row.message} (since ${format.localTime(since)}, ${lasted})` };
+  return {
+    title: channel.over({ title: about }),
+    message: channel.since({ message: row.message, time: format.localTime(since), lasted }),
+  };
 }
 
-function textOfMany(rows: readonly OutboxRow[]): Text {
+function textOfMany(rows: readonly OutboxRow[], language: Language): Text {
   const kinds = Map.groupBy(rows, ({ event, title, group }) => JSON.stringify([event, title, group]));
-  const lines = [...kinds.values()].map(lineOf);
+  const lines = [...kinds.values()].map((each) => lineOf(each, language));
   const [only, other] = lines;
   if (only !== undefined && other === undefined) return { title: only.head, message: only.names };
   return {
-    title: `${rows.length} notifications`,
+    title: counted(rows.length, serviceTexts(language).channel.notifications, language),
     message: lines.map(({ head, names }) => (names === "" ? head : `${head}: ${names}`)).join("\n"),
   };
 }
 
 /** One line for notifications of one kind about miners of one group, such as "12 rigs offline in Garage". */
-function lineOf(rows: readonly OutboxRow[]): { readonly head: string; readonly names: string } {
+function lineOf(rows: readonly OutboxRow[], language: Language): { readonly head: string; readonly names: string } {
+  const { channel, notices } = serviceTexts(language);
   const [first, second] = rows;
   if (first === undefined) return { head: "", names: "" };
   const { event, title, group, miner } = first;
   if (second === undefined) {
     const about = [miner, title].filter((part) => part !== "").join(": ");
-    return { head: event === "alarm" ? about : `${about} – over`, names: withOver(first) };
+    return { head: event === "alarm" ? about : channel.over({ title: about }), names: withOver(first, channel) };
   }
-  const where = group === "" ? "" : ` in ${group}`;
-  const phrase = Object.hasOwn(phrases, title) ? phrases[title]?.[event] : undefined;
-  const what = event === "alarm" ? title : `${title} – over`;
-  const many = miner === "" ? `${rows.length} notifications` : `${rows.length} rigs`;
-  const names = rows.slice(0, named).map((row) => `${row.miner || row.message}${row.over === null ? "" : " (over)"}`);
-  const more = rows.length > named ? ` and ${rows.length - named} more` : "";
-  return {
-    head: phrase === undefined ? `${many}${where}: ${what}` : `${many} ${phrase}${where}`,
-    names: `${names.join(", ")}${more}`,
-  };
+  const shown = rows
+    .slice(0, named)
+    .map(({ miner, message, over }) =>
+      over === null ? miner || message : channel.overWord({ name: miner || message }),
+    )
+    .join(", ");
+  const names = rows.length > named ? channel.more({ names: shown, count: rows.length - named }) : shown;
+  if (miner !== "" && title === notices.disconnected.title) {
+    const rigs = counted(rows.length, channel.rigs, language);
+    if (event === "alarm")
+      return { head: group === "" ? channel.offline({ rigs }) : channel.offlineIn({ rigs, group }), names };
+    return { head: group === "" ? channel.back({ rigs }) : channel.backIn({ rigs, group }), names };
+  }
+  const many = counted(rows.length, miner === "" ? channel.notifications : channel.rigs, language);
+  const what = group === "" ? many : channel.in({ what: many, group });
+  return { head: channel.about({ what, title: event === "alarm" ? title : channel.over({ title }) }), names };
 }
 
-const withOver = ({ message, over }: OutboxRow): string => (over === null ? message : `${message}\nOver: ${over}`);
+const withOver = ({ message, over }: OutboxRow, channel: ServiceTexts["channel"]): string =>
+  over === null ? message : `${message}\n${channel.overLine({ message: over })}`;

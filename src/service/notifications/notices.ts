@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import { type Severity, severities } from "../../contract/resources.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
+import { textOf } from "../../messages/service-texts.ts";
 import type { NewNotification, NotificationLog, StoredNotification } from "../../store/index.ts";
 
 export interface Notice {
@@ -9,10 +11,11 @@ export interface Notice {
    */
   readonly key: string | null;
   readonly minerId: number | null;
-  readonly title: string | null;
+  /** By its code, or as a user wrote it. */
+  readonly title: string | CodedText | null;
   /** "System", "Discovery", "Jobs" or "Rules". */
   readonly source: string;
-  readonly message: string;
+  readonly message: string | CodedText;
   readonly severity: Severity;
   /** The channels that it is sent to; absent: all that accept it. */
   readonly channels?: readonly string[] | "all" | "none" | undefined;
@@ -29,8 +32,11 @@ export interface Notices {
    * It is over. Channels that got it are sent that, too, with this message or one of their own; of an info only
    * with a message. Does nothing if it is not open.
    */
-  close(key: string, message?: string): void;
+  close(key: string, message?: string | CodedText): void;
 }
+
+const english = (text: string | CodedText): string => textOf(text, "en");
+const codeOf = (text: string | CodedText | null): CodedText | null => (typeof text === "string" ? null : text);
 
 /** What a notification says of its miner. */
 export interface NoticeMiner {
@@ -44,7 +50,7 @@ export interface NoticeMiner {
 export interface NoticeListener {
   /** A new one, or one that has become more severe. */
   raised(notification: StoredNotification, about: Pick<Notice, "channels" | "groups" | "sameAs">): void;
-  closed(key: string, message: string | undefined): void;
+  closed(key: string, message: string | CodedText | undefined): void;
 }
 
 export interface NoticesContext {
@@ -90,6 +96,9 @@ export class FarmNotices implements Notices {
       const isDemo = miner?.demo === true;
       const named: NewNotification = {
         ...notice,
+        title: notice.title === null ? null : english(notice.title),
+        message: english(notice.message),
+        coded: { title: codeOf(notice.title), message: codeOf(notice.message) },
         minerId: isDemo ? null : notice.minerId,
         uid: isDemo ? null : (miner?.uid ?? null),
         minerName: miner?.name ?? "",
@@ -106,7 +115,7 @@ export class FarmNotices implements Notices {
     });
   }
 
-  close(key: string, message?: string): void {
+  close(key: string, message?: string | CodedText): void {
     this.#guarded(() => {
       const closed = this.#context.notifications.close(key);
       if (closed !== undefined) this.#context.changed(closed);
@@ -116,7 +125,7 @@ export class FarmNotices implements Notices {
   }
 
   /** Closes what is open of a miner, and acknowledges nothing. */
-  closeMiner(minerId: number, message: string): void {
+  closeMiner(minerId: number, message: string | CodedText): void {
     for (const { key, closed, minerId: id } of this.#context.notifications.list())
       if (id === minerId && key !== null && closed === null) this.close(key, message);
   }
@@ -134,14 +143,15 @@ export class FarmNotices implements Notices {
   }
 
   /** As `setWarning` of the service. */
-  setWarning(title: string, message: string | null): void {
-    const key = `system:${title}`;
+  setWarning(title: string | CodedText, message: string | CodedText | null): void {
+    // By the English title, which never changes.
+    const key = `system:${english(title)}`;
     if (message !== null) {
       this.raise({ key, minerId: null, title, source: "System", message, severity: "warning" });
       return;
     }
     const open = this.#context.notifications.open(key);
-    this.close(key, "It is over");
+    this.close(key, coded("over"));
     if (open === undefined) return;
     this.acknowledge([open.id]).catch((error: unknown) =>
       this.#context.log.error({ err: error }, "a notification could not be acknowledged"),

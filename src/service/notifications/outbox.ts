@@ -2,6 +2,9 @@ import type { Logger } from "pino";
 import { type BackOff, backOffMs } from "../../async/index.ts";
 import type { ChannelSettings } from "../../contract/channels.ts";
 import { type Severity, severities } from "../../contract/resources.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
+import type { Language } from "../../messages/languages.ts";
+import { serviceTexts, textOf } from "../../messages/service-texts.ts";
 import type { NewOutboxRow, OutboxLog, OutboxRow, StoredNotification } from "../../store/index.ts";
 import type { Format } from "../../units/format.ts";
 import type { WebTargets } from "../web-targets.ts";
@@ -33,6 +36,9 @@ export interface OutboxContext {
   readonly now: () => number;
   readonly log: Logger;
 }
+
+/** Of the messages to a channel. */
+const languageOf = ({ language = "en" }: ChannelSettings): Language => language;
 
 interface Channel {
   readonly settings: ChannelSettings;
@@ -87,8 +93,8 @@ export class Outbox implements NoticeListener {
           key: notification.key,
           event: "alarm",
           severity: notification.severity,
-          title: notification.title ?? "",
-          message: notification.message,
+          title: textOf(notification.coded.title ?? notification.title ?? "", languageOf(settings)),
+          message: textOf(notification.coded.message ?? notification.message, languageOf(settings)),
           miner: notification.minerName,
           group: (notification.minerId === null ? undefined : groups[0]) ?? "",
           time: now(),
@@ -101,7 +107,7 @@ export class Outbox implements NoticeListener {
     if (notification.key !== null) this.#keys.add(notification.key);
   }
 
-  closed(key: string, message: string | undefined): void {
+  closed(key: string, message: string | CodedText | undefined): void {
     // Called with every good read of every miner.
     if (!this.#keys.delete(key)) return;
     const { rows, now } = this.#context;
@@ -110,7 +116,8 @@ export class Outbox implements NoticeListener {
     for (const row of rows.rows()) {
       if (row.key !== key || row.event !== "alarm") continue;
       const isTold = row.severity !== "info" || message !== undefined;
-      const text = message ?? "It is over";
+      const settings = this.#channels.get(row.channel)?.settings;
+      const text = textOf(message ?? coded("over"), settings === undefined ? "en" : languageOf(settings));
       const isUnsent = row.state === "waiting" && row.batch === null;
       changed.push({ ...row, key: null, over: isUnsent && isTold ? text : row.over });
       if (!isUnsent && isTold && row.state !== "failed") added.push(this.#recovery(row, text, now()));
@@ -137,8 +144,8 @@ export class Outbox implements NoticeListener {
         id: `rigbridge-test-${time}`,
         event: "test",
         level: "info",
-        title: "Test of Rigbridge",
-        message: `This channel, ${key}, works.`,
+        title: serviceTexts(languageOf(channel.settings)).channel.test,
+        message: serviceTexts(languageOf(channel.settings)).channel.works({ key }),
         count: 1,
         miner: "",
         group: "",
@@ -225,7 +232,7 @@ export class Outbox implements NoticeListener {
     const { rows, format, log } = this.#context;
     const begun = batch.map((row): OutboxRow => ({ ...row, state: "sending", tries: row.tries + 1 }));
     rows.change(begun);
-    const outcome = await this.#send(channel, messageOf(begun, format));
+    const outcome = await this.#send(channel, messageOf(begun, format, languageOf(channel.settings)));
     // An alarm that was over meanwhile has lost its key.
     const current = new Map([...rows.rows()].map((row) => [row.id, row]));
     const ended = begun.map((row): OutboxRow => {

@@ -9,11 +9,6 @@ import { SourceValue } from "./source-value.ts";
 /** ms after setting a rig until a meter shows the effect. */
 const settlingMs = 30_000;
 
-const ageMessages = {
-  old: "The surplus is older than 15 minutes, so rigs no longer follow it",
-  again: "The surplus is known again, so rigs follow it again",
-};
-
 interface Sample {
   /** Epoch ms. */
   readonly at: number;
@@ -106,7 +101,7 @@ export class Follow {
     await this.#surplus.poll();
     const { last, isOld } = this.#surplus;
     if (this.#closing.signal.aborted) return;
-    if (last !== null || isOld) this.#surplus.notifyAge(this.#context.notices, this.settings.name, ageMessages);
+    if (last !== null || isOld) this.#surplus.notifyAge(this.#context.notices, this.settings.name, "follow");
     const isNew = last !== null && last.at >= this.#setAt + settlingMs && last.at > (this.#samples.at(-1)?.at ?? 0);
     const { limit } = this;
     if (!isOld && !isNew && this.#samples.length === 0 && limit === null) return;

@@ -22,11 +22,6 @@ export async function declareHeatings(settings: readonly HeatingSettings[], { he
   );
 }
 
-const ageMessages = {
-  old: "The room temperature is older than 15 minutes, so heating has stopped",
-  again: "The room temperature is known again, so heating continues",
-};
-
 /** A room, and the rigs that heat it. */
 export class Heating {
   readonly settings: HeatingSettings;
@@ -105,7 +100,7 @@ export class Heating {
     const { target, setAt } = this.#row;
     const { last, isOld } = this.#room;
     if (this.#closing.signal.aborted || (last === null && !isOld)) return;
-    this.#room.notifyAge(this.#context.notices, this.settings.name, ageMessages);
+    this.#room.notifyAge(this.#context.notices, this.settings.name, "heating");
     const { name, hysteresis } = this.settings;
     const rigs = await this.#rigs.followers(name, entries, setAt ?? undefined);
     const demand = isOld || last === null ? 0 : demandOf({ target, room: last.value, hysteresis });

@@ -4,6 +4,7 @@ import type { Messages } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import type { MiningService } from "../../contract/service.ts";
 import { briefOf } from "../../fleet/state.ts";
+import { type CodedText, coded } from "../../messages/coded.ts";
 import type { Store, StoredCommand } from "../../store/index.ts";
 import { runPaced } from "../commands/run-paced.ts";
 import type { Entry } from "../miners/miner-entries.ts";
@@ -107,7 +108,7 @@ export class LoopRigs {
     const left = this.#context.rooms.leftAmong(new Set(entries.map(({ facts }) => facts.id)));
     return entries.flatMap((entry) => {
       const held = this.#heldBy(entry, returnedAt);
-      const stopped = `${entry.facts.name} was started and does not mine; it is left alone until it mines again`;
+      const stopped = coded("notices.loop.stopped", { rig: entry.facts.name });
       this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, entry.facts);
       return this.#follower(entry, { isHeld: held !== null }, left);
     });
@@ -221,12 +222,12 @@ export class LoopRigs {
   }
 
   /** Notifies of a problem once; null ends it. */
-  #notifyOnce(message: string | null, kind: string, loop: string, { id: minerId, name }: Entry["facts"]): void {
+  #notifyOnce(message: CodedText | null, kind: string, loop: string, { id: minerId, name }: Entry["facts"]): void {
     const key = `loop:${loop}:${kind}:${minerId}`;
     const { notices } = this.#context;
     if (message === null) {
       this.#notified.delete(key);
-      notices.close(key, `${name} follows again`);
+      notices.close(key, coded("notices.loop.over", { rig: name }));
     } else if (!this.#notified.has(key)) {
       this.#notified.add(key);
       notices.raise({ key, minerId, title: loop, source: "System", message, severity: "warning" });
@@ -271,7 +272,12 @@ export class LoopRigs {
     const pausedUntil = wears && end?.state === "unknown" ? now + backOffMs(count, unknownDelays) : null;
     this.#failures.set(id, { count, until: now + backOffMs(count, retryDelays), pausedUntil, sent });
     if (message !== null)
-      this.#notifyOnce(`${name} was not brought to ${Math.round(value)} W: ${message}`, "refuses", loop, facts);
+      this.#notifyOnce(
+        coded("notices.loop.refuses", { rig: name, watts: Math.round(value), why: message }),
+        "refuses",
+        loop,
+        facts,
+      );
   }
 
   /** For a notification; null if it passes without action or is notified elsewhere. */

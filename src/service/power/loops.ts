@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { RigbridgeError } from "../../contract/problems.ts";
+import { coded } from "../../messages/coded.ts";
 import type { StoredCommand } from "../../store/index.ts";
 import type { Action, ActionLoops } from "../commands/actions.ts";
 import { enabled } from "../crud.ts";
@@ -58,7 +59,7 @@ export class Loops implements ActionLoops {
       loop.close();
       const { name } = loop.settings;
       if (!this.#all.some(({ settings }) => settings.name === name))
-        this.#options.notices.close(`source:${name}`, `${name} was removed`);
+        this.#options.notices.close(`source:${name}`, coded("notices.loop.removed", { loop: name }));
     }
     await Promise.all(ended.map((loop) => this.#turning.get(loop)));
     this.#assign();
@@ -119,12 +120,14 @@ export class Loops implements ActionLoops {
     const key = `room-maximum:${room.key}`;
     const rigs = this.rigsOf(this.rooms.heldBy(room));
     const taken = rigs.reduce((sum, rig) => sum + settingOf(rig), 0);
-    if (taken <= watts + roundingWatts) return notices.close(key, `${room.name} is within its maximum again`);
+    if (taken <= watts + roundingWatts)
+      return notices.close(key, coded("notices.roomMaximum.over", { room: room.name }));
     const settings = new Map(rigs.map((rig) => [rig.id, settingOf(rig)]));
     const limits = { now: watts, steady: Number.NEGATIVE_INFINITY };
     const demands = share(rigs, limits).filter((demand) => demand.watts < (settings.get(demand.id) ?? 0));
     if (demands.length === 0) {
-      const message = `${room.name} is set to ${Math.round(taken)} W, above its maximum of ${watts} W: its rigs cannot be set lower now`;
+      const set = { room: room.name, watts: Math.round(taken), maximum: watts };
+      const message = coded("notices.roomMaximum.message", set);
       if (rigs.every(({ free }) => free))
         notices.raise({ key, minerId: null, title: room.name, source: "System", message, severity: "warning" });
       return;

@@ -3,6 +3,7 @@ import type { SourceSettings } from "../../config/loops.ts";
 import { type Messages, needsMessages, type ReceivedMessage } from "../../contract/messages.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 import { numberIn, type Quantity } from "../../link/quantity.ts";
+import { coded } from "../../messages/coded.ts";
 import type { Notices } from "../notifications/notices.ts";
 import { readSource, sourceLimits } from "./source.ts";
 
@@ -69,12 +70,13 @@ export class SourceValue {
   }
 
   /** Notifies once when the value has become too old, until it is known again. */
-  notifyAge(notices: Notices, loop: string, { old, again }: { old: string; again: string }): void {
+  notifyAge(notices: Notices, loop: string, kind: "heating" | "follow"): void {
     const key = `source:${loop}`;
-    if (!this.isOld) notices.close(key, again);
+    if (!this.isOld) notices.close(key, coded(`notices.${kind}.over`));
     else if (!this.#isReportedOld) {
       const problem = this.#brokerProblem() ?? this.#problem;
-      const message = problem === null ? old : `${old}; ${problem}`;
+      const message =
+        problem === null ? coded(`notices.${kind}.old`) : coded(`notices.${kind}.oldWhy`, { why: problem });
       notices.raise({ key, minerId: null, title: loop, source: "System", message, severity: "warning" });
     }
     this.#isReportedOld = this.isOld;

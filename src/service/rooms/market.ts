@@ -26,7 +26,7 @@ export function openMarket(core: Core, notices: Pick<FarmNotices, "setWarning">,
     activePools: () => activePools(registry()),
     isDemo: () => registry().isDemoOnly,
     changed: () => registry().changeAll(),
-    warn: (title: string, message: string | null) => notices.setWarning(title, message),
+    warn: (...warning: Parameters<FarmNotices["setWarning"]>) => notices.setWarning(...warning),
   });
   let market = new Market(settings.now.market, declared.pools, context());
   const start = (): void => {

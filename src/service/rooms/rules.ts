@@ -1,3 +1,4 @@
+import { coded } from "../../messages/coded.ts";
 import { accessOfMaker, refusals } from "../automation/rights.ts";
 import { Automation } from "../automation/rules/index.ts";
 import { ruleOperations } from "../automation/rules/operations.ts";
@@ -66,7 +67,10 @@ export function openRules(core: Core, miners: Miners, { economics }: { economics
     start: (): void => {
       const { off } = automation;
       if (off !== null) log.warn(off);
-      notices.setWarning("Rules are off", off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`);
+      notices.setWarning(
+        coded("notices.rules.off"),
+        off === null ? null : `${off.charAt(0).toUpperCase()}${off.slice(1)}.`,
+      );
       automation.start();
       stop = (options.ruleTurns ?? byTimer)(async () => automation.turn(), ruleTurnMs);
     },

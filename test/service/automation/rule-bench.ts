@@ -4,6 +4,7 @@ import { MaintenanceSettings, RuleSettings, ScheduleSettings } from "../../../sr
 import { changedKeys } from "../../../src/fleet/changed-keys.ts";
 import { beforeFirstRead, type RigState, unknownRig } from "../../../src/fleet/state.ts";
 import type { DeviceReading, PoolReading } from "../../../src/link/driver.ts";
+import { textOf } from "../../../src/messages/service-texts.ts";
 import { JobNotices } from "../../../src/service/automation/job-notices.ts";
 import { ruleRow } from "../../../src/service/automation/rule-rows.ts";
 import { Automation } from "../../../src/service/automation/rules/index.ts";
@@ -131,7 +132,7 @@ export async function openRuleBench(options: RuleBenchOptions) {
   const topics = new Map<string, (payload: string) => void>();
   const history: { minerId: number; time: number; hashrate: number }[] = [];
   const taken: Notices = {
-    raise: ({ message }) => notices.push(message),
+    raise: ({ message }) => notices.push(textOf(message, "en")),
     close: (key) => notices.push(`closed ${key}`),
   };
   const accessBook = new AccessBook(store);

@@ -1,4 +1,8 @@
 import { describe, expect, jest, test } from "@jest/globals";
+import { coded } from "../../../src/messages/coded.ts";
+import type { Language } from "../../../src/messages/languages.ts";
+import { serviceTexts } from "../../../src/messages/service-texts.ts";
+import { counted } from "../../../src/messages/texts.ts";
 import { giveUpMs } from "../../../src/service/notifications/outbox.ts";
 import { isSigned, json, openDouble, openMailServer, services } from "./doubles.ts";
 import { offline, openOutboxBench, start } from "./outbox-bench.ts";
@@ -121,6 +125,34 @@ describe("many notifications", () => {
     await bench.pass(60);
     expect(heard).toHaveLength(2);
     expect(JSON.parse(heard[1]?.body ?? "").title).toBe("600 rigs back online in Garage");
+  });
+
+  test("are in the language of the channel, each in its own; English stays in the list", async () => {
+    const { heard, url } = await openDouble();
+    const bench = await openOutboxBench([
+      { key: "de", ...phone, url, language: "de" },
+      { key: "ru", ...phone, url, language: "ru" },
+    ]);
+    const title = coded("notices.disconnected.title");
+    const message = coded("notices.disconnected.message", { why: "no answer" });
+    for (let id = 1; id <= 22; id += 1) bench.notices.raise({ ...offline(id), title, message });
+    await bench.pass(30);
+    await bench.pass(60);
+    for (let id = 1; id <= 22; id += 1) bench.notices.close(`disconnected:${id}`, coded("notices.disconnected.over"));
+    await bench.pass(30);
+    await bench.pass(60);
+    const titles = heard.map(({ body }) => JSON.parse(body).title);
+    expect(new Set(titles)).toEqual(
+      new Set(
+        ["de", "ru"].flatMap((language) => {
+          const { channel } = serviceTexts(language as Language);
+          const rigs = counted(22, channel.rigs, language);
+          return [channel.offlineIn({ rigs, group: "Garage" }), channel.backIn({ rigs, group: "Garage" })];
+        }),
+      ),
+    );
+    expect(titles).not.toContain("22 rigs offline in Garage");
+    expect(bench.listed()[0]).toMatchObject({ title: "Disconnected", message: "Cannot be reached: no answer" });
   });
 
   test("of several kinds have a line each, and no more than one message a second is sent", async () => {

@@ -25,6 +25,23 @@ test("a notification names the rule that made it, and no other", async () => {
   expect((await list(bench)).map(({ ruleId }) => ruleId)).toEqual([null, null, 8, 7]);
 });
 
+test("a notification gives its texts by code, also after a restart; what a rule says has none", async () => {
+  const bench = await openBench({ rigs: [rig] });
+  const id = await bench.add(bench.rig(0).address);
+  bench.store.notifications.raise(newNotification({ title: "Own words" }));
+  bench.rig(0).powerOff();
+  await polls(bench, id, 8);
+  await bench.restart();
+  const [open, own] = await list(bench);
+  const why = open?.coded.message?.values.why;
+  expect(open?.message).toBe(`Cannot be reached: ${why}`);
+  expect(open?.coded).toEqual({
+    title: { code: "notices.disconnected.title", values: {} },
+    message: { code: "notices.disconnected.message", values: { why: expect.stringMatching(/./) } },
+  });
+  expect(own).toMatchObject({ title: "Own words", coded: { title: null, message: null } });
+});
+
 describe("a rig that goes away", () => {
   test("is one open notification, which is closed once it answers", async () => {
     const bench = await openBench({ rigs: [rig] });

@@ -57,6 +57,7 @@ export function openOutboxRun(
   return {
     clock,
     notices,
+    listed: () => store.notifications.list(),
     outbox,
     lines,
     store,

@@ -1,3 +1,4 @@
+import { type CodedText, coded } from "../../../messages/coded.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import type { Stop } from "./expression-meter.ts";
 import type { LiveRule } from "./live-rule.ts";
@@ -43,7 +44,10 @@ export class ExpressionNotices {
       else if (stop !== null) this.#stopped(rule, watched, stop, now);
       else if (!watched.isClosed && now - watched.at >= quietMs) {
         // It may be open since an earlier run of the service.
-        this.#notices.close(keyOf(rule), `${rule.settings.name}: its expression stays within its limits again`);
+        this.#notices.close(
+          keyOf(rule),
+          coded("notices.rules.within", { name: rule.settings.name ?? rule.settings.key }),
+        );
         watched.isClosed = true;
         watched.isRaised = false;
       }
@@ -53,7 +57,7 @@ export class ExpressionNotices {
   #refused(rule: LiveRule, watched: Watched): void {
     if (watched.isRaised) return;
     watched.isRaised = true;
-    this.#raise(rule, `The rule ${rule.settings.key} is off: ${rule.problem}. Change it, or delete it.`);
+    this.#raise(rule, coded("notices.rules.ruleOff", { key: rule.settings.key, why: String(rule.problem) }));
   }
 
   #stopped(rule: LiveRule, watched: Watched, { minerId, why }: Stop, now: number): void {
@@ -67,10 +71,10 @@ export class ExpressionNotices {
       message,
       conditions: rule.settings.when?.where === undefined ? [] : [whereUnknown(rule.settings.when.where, why)],
     });
-    this.#raise(rule, `The rule ${rule.settings.key} does not work as it should: ${message}. Shorten the expression.`);
+    this.#raise(rule, coded("notices.rules.stopped", { key: rule.settings.key, why }));
   }
 
-  #raise(rule: LiveRule, message: string): void {
+  #raise(rule: LiveRule, message: CodedText): void {
     const { key, name = key } = rule.settings;
     this.#notices.raise({
       key: keyOf(rule),

@@ -2,6 +2,7 @@ import { durationText } from "../../../contract/duration.ts";
 import { RigbridgeError } from "../../../contract/problems.ts";
 import type { Caller } from "../../../contract/service.ts";
 import type { RunStep } from "../../../contract/steps.ts";
+import { coded } from "../../../messages/coded.ts";
 import type { Notices } from "../../notifications/notices.ts";
 import { ruleNoticeKey } from "../effects.ts";
 import { type RuleTurn, type RunRequest, type Runs, ruleOccurrence } from "../run-types.ts";
@@ -110,7 +111,7 @@ export class Firing implements FiringActs {
   closed(rule: LiveRule): void {
     if (!rule.guardOpen) return;
     rule.guardOpen = false;
-    this.#options.notices.close(guardKey(rule), `${rule.settings.name}: no longer held back`);
+    this.#options.notices.close(guardKey(rule), coded("notices.rules.guardOver", { name: rule.settings.name }));
   }
 
   /**
@@ -173,13 +174,13 @@ export class Firing implements FiringActs {
     if (rule.guardOpen || reportsAbsence(rule.settings)) return;
     rule.guardOpen = true;
     const { key, name } = rule.settings;
-    const count = `${affected.toLocaleString("en-US")} of ${rule.size.toLocaleString("en-US")}`;
+    const counts = { some: affected.toLocaleString("en-US"), all: rule.size.toLocaleString("en-US") };
     this.#options.notices.raise({
       key: guardKey(rule),
       minerId: null,
       title: name,
       source: "Rules",
-      message: `${name} concerns ${count} miners at once, so nothing was done. Check their network, power and sensors; run the rule ${key} by hand where it is right.`,
+      message: coded("notices.rules.guarded", { name, key, ...counts }),
       severity: "warning",
       channels: this.#options.channelsOf(rule.makerId),
     });

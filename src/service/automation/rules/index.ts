@@ -4,6 +4,7 @@ import type { Messages } from "../../../contract/messages.ts";
 import { conditionsIn } from "../../../contract/rule-conditions.ts";
 import type { RunStep } from "../../../contract/steps.ts";
 import type { RigState } from "../../../fleet/state.ts";
+import { coded } from "../../../messages/coded.ts";
 import type { Store, TakeSample } from "../../../store/index.ts";
 import type { Format } from "../../../units/format.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
@@ -156,7 +157,7 @@ export class Automation {
           minerId: null,
           title: settings.name ?? settings.key,
           source: "Rules",
-          message: `The schedule ${settings.key} is off: ${problem}`,
+          message: coded("notices.rules.scheduleOff", { key: settings.key, why: problem }),
           severity: "warning",
         }),
     });

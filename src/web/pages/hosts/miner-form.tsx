@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ManagedMiner } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
+import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { useLoaded } from "../../parts/load.tsx";
@@ -45,7 +46,7 @@ export function MinerForm({ miner, isNew, catalogue, onSaved }: MinerFormProps) 
   // They may hold a password: what is stored never comes to the page.
   const [parameters, setParameters] = useState("");
   const [clears, setClears] = useState(false);
-  const schemas = useLoaded(() => import("virtual:schemas"), []);
+  const schemas = useLoaded(() => withHints(import("virtual:schemas")), []);
   const limits = limitsOf(fields.hostId);
   const lacksGpuSettings = limits?.permissions.gpuSettings === false && miner.gpuSettings.length === 0;
   const schema = useMemo(

@@ -1,29 +1,22 @@
 import type { MoneyReport } from "../../../contract/resources.ts";
-import { addressOf, call } from "../../api.ts";
+import { call } from "../../api.ts";
 import { counted, energy, money, number } from "../../format.ts";
 import { t } from "../../language.ts";
 import { summary } from "../../live.ts";
-import { Icon } from "../../parts/icon.tsx";
+import { CsvLinks } from "../../parts/csv-links.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
 import { Card, Page, Tile, Tiles } from "../../parts/page.tsx";
 import { SumTile } from "../../parts/sum.tsx";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
+import { coveredBy } from "./covered.ts";
 import { DaysChart } from "./days-chart.tsx";
 import { Prices } from "./prices.tsx";
-import { type Line, linesOf, localDate, profitIn, totalOf } from "./report.ts";
+import { type Line, linesOf, profitIn, totalOf } from "./report.ts";
 import { ReportTable } from "./report-table.tsx";
+import { SpanChoice } from "./span.tsx";
 import "./money.css";
 
-const dayMs = 86_400_000;
-/** Days back, and the length of the periods of a chart. */
-const spans = {
-  today: { days: 0, by: "day" },
-  week: { days: 6, by: "day" },
-  month: { days: 29, by: "day" },
-  year: { days: 364, by: "month" },
-} as const;
-type Span = keyof typeof spans;
 const subjects = ["miner", "group", "coin", "algorithm"] as const;
 
 /** Energy, its price, and what is left of the revenue. */
@@ -50,26 +43,17 @@ function estimated(): string | null {
 }
 
 function Report() {
-  const { get, set, hrefWith } = usePageQuery();
-  const span: Span = (Object.keys(spans) as Span[]).find((each) => each === get("span")) ?? "month";
+  const pageQuery = usePageQuery();
+  const { get, set } = pageQuery;
   const of = subjects.find((each) => each === get("of")) ?? "miner";
-  const { days, by } = spans[span];
-  const query = { from: localDate(Date.now() - days * dayMs), by, of };
-  const report = useLoaded((signal) => call("getMoney", query, { signal, timeoutMs: 60_000 }), [query.from, by, of]);
+  const query = { ...coveredBy(pageQuery, Date.now()), of };
+  const report = useLoaded(
+    (signal) => call("getMoney", query, { signal, timeoutMs: 60_000 }),
+    [query.from, query.to, query.by, of],
+  );
   return (
     <>
-      <nav class="row" aria-label={t.chart.period}>
-        {(Object.keys(spans) as Span[]).map((each) => (
-          <a
-            key={each}
-            class="button small"
-            href={hrefWith({ span: each })}
-            aria-current={each === span ? "true" : undefined}
-          >
-            {t.money.spans[each]}
-          </a>
-        ))}
-      </nav>
+      <SpanChoice query={pageQuery} />
       <Loading from={report}>
         {(value, known) => {
           const [total, lines] = [totalOf(value), linesOf(value)];
@@ -105,9 +89,7 @@ function Report() {
                         ))}
                       </select>
                     </label>
-                    <a class="button small" href={addressOf("getMoney", { ...query, format: "csv" })} download>
-                      <Icon name="download" /> CSV
-                    </a>
+                    <CsvLinks of="getMoney" query={query} />
                   </div>
                 }
               >

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { History, MinerDetail } from "../../../contract/resources.ts";
-import { addressOf, call } from "../../api.ts";
+import { call } from "../../api.ts";
 import { energy, hashrate, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { Chart, type Series } from "../../parts/chart.tsx";
+import { CsvLinks } from "../../parts/csv-links.tsx";
 import { Field } from "../../parts/field.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { type Known, Loading, useLoaded, useReconnects } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
@@ -132,16 +132,8 @@ function Curves({ known, miner, only, height, live, history, from, to }: CurvesP
 export function HistorySection({ miner }: { miner: MinerDetail }) {
   const query = usePageQuery();
   const period = periodFrom(query.get("period"), query.get("from"), query.get("to"));
-  const table = addressOf("getHistory", { id: miner.id, ...boundsOf(period), format: "csv" });
   return (
-    <Card
-      title={t.rig.history}
-      actions={
-        <a class="button small" href={table} download={`rig-${miner.id}.csv`}>
-          <Icon name="download" /> {t.rig.asCsv}
-        </a>
-      }
-    >
+    <Card title={t.rig.history} actions={<CsvLinks of="getHistory" query={{ id: miner.id, ...boundsOf(period) }} />}>
       <PeriodChoice period={period} />
       <RigHistory miner={miner} period={period} />
     </Card>

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { z } from "zod";
 import type { ReadyMadeRule, RuleInfo } from "../../../contract/rules.ts";
+import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
 import { Field } from "../../parts/field.tsx";
 import { Loading, useLoaded } from "../../parts/load.tsx";
@@ -30,7 +31,7 @@ const firstRule: Definition = {
 /** The schemas of the contract, and the names that rules may refer to; for all editors of this page. */
 export const useEditorData = () =>
   useLoaded(async (signal) => {
-    const [schemas, names] = await Promise.all([import("virtual:schemas"), readNames(signal)]);
+    const [schemas, names] = await Promise.all([withHints(import("virtual:schemas")), readNames(signal)]);
     return { schemas, words: ruleWords(names, schemas.readingUnits) };
   }, []);
 

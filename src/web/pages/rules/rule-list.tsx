@@ -9,6 +9,7 @@ import { Loading, useLoaded, useReloadOn } from "../../parts/load.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Mark } from "../../parts/status.tsx";
 import { link } from "../../route.ts";
+import { readyMadeWords } from "../../service-words.ts";
 import { may } from "../../session.ts";
 import { conditionTexts, stepTexts } from "./definition.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
@@ -126,24 +127,26 @@ function ReadyMade({ rules, readyMade }: RuleListReply) {
     <Card title={t.rules.readyMade}>
       <p class="hint">{t.rules.readyMadeText}</p>
       <ul class="ready-made">
-        {readyMade.map(({ key, name, description }) => (
-          <li key={key}>
-            <div lang="en" dir="ltr">
-              <strong>{name}</strong>
-              <p class="hint">{description}</p>
-            </div>
-            <span class="row">
-              {used.has(key) ? <span class="tag">{t.rules.isUsed}</span> : null}
-              <a
-                class="button small"
-                href={link(`rules/new?use=${encodeURIComponent(key)}`)}
-                aria-label={`${t.rules.use}: ${name}`}
-              >
-                {t.rules.use}
-              </a>
-            </span>
-          </li>
-        ))}
+        {readyMade
+          .map((each) => ({ key: each.key, ...readyMadeWords(each) }))
+          .map(({ key, name, description, lang }) => (
+            <li key={key}>
+              <div lang={lang} dir="auto">
+                <strong>{name}</strong>
+                <p class="hint">{description}</p>
+              </div>
+              <span class="row">
+                {used.has(key) ? <span class="tag">{t.rules.isUsed}</span> : null}
+                <a
+                  class="button small"
+                  href={link(`rules/new?use=${encodeURIComponent(key)}`)}
+                  aria-label={`${t.rules.use}: ${name}`}
+                >
+                  {t.rules.use}
+                </a>
+              </span>
+            </li>
+          ))}
       </ul>
     </Card>
   );

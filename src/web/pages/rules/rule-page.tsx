@@ -12,6 +12,7 @@ import { say } from "../../parts/messages.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { link } from "../../route.ts";
+import { readyMadeWords } from "../../service-words.ts";
 import { may } from "../../session.ts";
 import { EnabledSwitch, LastRun, Owner } from "./parts.tsx";
 import { RuleEditor } from "./rule-editor.tsx";
@@ -54,8 +55,9 @@ function NewRule({ readyMade }: { readyMade: readonly ReadyMade[] }) {
   const { query } = useRoute();
   const { route } = useLocation();
   const use = readyMade.find(({ key }) => key === query.use);
+  const words = use && readyMadeWords(use);
   return (
-    <Page limited title={use === undefined ? t.rules.newRule : use.name} lead={use?.description}>
+    <Page limited title={words === undefined ? t.rules.newRule : words.name} lead={words?.description}>
       <Card>
         <RuleEditor
           key={use?.key ?? ""}

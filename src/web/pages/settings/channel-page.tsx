@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { ChannelState } from "../../../contract/channels.ts";
 import { call } from "../../api.ts";
+import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -24,7 +25,7 @@ export default function ChannelPage() {
   const [type, setType] = useState("ntfy");
   const loaded = useLoaded(async (signal) => {
     const [{ channels: schemas }, channels, groups] = await Promise.all([
-      import("virtual:schemas"),
+      withHints(import("virtual:schemas")),
       call("listChannels", {}, { signal }),
       may("listGroups") ? call("listGroups", {}, { signal }) : [],
     ]);

@@ -20,8 +20,8 @@ interface Line {
 const loaders: Partial<Record<SettingsSection, (signal: AbortSignal) => Promise<readonly Line[]>>> = {
   mqtt: async (signal) => {
     const { mqtt } = await health(signal);
-    if (mqtt === undefined) return [{ tone: "off", text: t.service.noBroker }];
-    const state = t.service.broker({ state: mqttWord(mqtt.state) });
+    if (mqtt === undefined) return [{ tone: "off", text: t.serviceSettings.noBroker }];
+    const state = t.serviceSettings.broker({ state: mqttWord(mqtt.state) });
     const text = mqtt.detail === null ? state : `${state} (${mqtt.detail})`;
     return [{ tone: mqtt.state === "connected" ? "good" : "warning", text }];
   },
@@ -30,18 +30,22 @@ const loaders: Partial<Record<SettingsSection, (signal: AbortSignal) => Promise<
     const { now, currency, at, problem } = await call("getPrices", {}, { signal });
     const price: Line =
       now === null
-        ? { tone: "off", text: t.service.noPrice }
-        : { tone: "good", text: t.service.costs({ price: money(now, currency) }), at };
+        ? { tone: "off", text: t.serviceSettings.noPrice }
+        : { tone: "good", text: t.serviceSettings.costs({ price: money(now, currency) }), at };
     if (problem === null) return [price];
     return now === null ? [{ tone: "warning", text: problem }] : [price, { tone: "bad", text: problem }];
   },
   market: async (signal) => {
     if (!may("getMarket")) return [];
     const { sources } = await call("getMarket", {}, { signal });
-    if (sources.length === 0) return [{ tone: "off", text: t.service.noSources }];
+    if (sources.length === 0) return [{ tone: "off", text: t.serviceSettings.noSources }];
     return sources.map(({ source, at, problem }) =>
       problem === null
-        ? { tone: at === null ? "off" : "good", text: at === null ? `${source}: ${t.service.notYet}` : source, at }
+        ? {
+            tone: at === null ? "off" : "good",
+            text: at === null ? `${source}: ${t.serviceSettings.notYet}` : source,
+            at,
+          }
         : { tone: "bad", text: problem },
     );
   },
@@ -52,10 +56,10 @@ const loaders: Partial<Record<SettingsSection, (signal: AbortSignal) => Promise<
 async function rooms(kind: "target" | "surplus", signal: AbortSignal): Promise<readonly Line[]> {
   if (!may("listRooms")) return [];
   const all = (await call("listRooms", {}, { signal })).filter((room) => room.kind === kind);
-  if (all.length === 0) return [{ tone: "off", text: t.service.noRooms }];
+  if (all.length === 0) return [{ tone: "off", text: t.serviceSettings.noRooms }];
   return all.map(({ name, temperature: degrees, surplus, temperatureAt }) => {
     const value = kind === "target" ? degrees : surplus;
-    if (value === null) return { tone: "warning", text: `${name}: ${t.service.notYet}` };
+    if (value === null) return { tone: "warning", text: `${name}: ${t.serviceSettings.notYet}` };
     const text = kind === "target" ? temperature(value, 1) : power(value);
     return { tone: "good", text: `${name}: ${text}`, at: temperatureAt };
   });
@@ -68,7 +72,7 @@ export function SectionNow({ section }: { section: SettingsSection }) {
   useFresh(reload);
   if (load === undefined || value === undefined || value.length === 0) return null;
   return (
-    <section class="section-now" aria-label={t.service.now}>
+    <section class="section-now" aria-label={t.serviceSettings.now}>
       {value.map(({ tone, text, at }) => (
         <p key={text} class="section-line">
           <Mark tone={tone}>

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { SectionState, SettingsChange } from "../../../contract/settings.ts";
 import { call, Problem } from "../../api.ts";
+import { withHints } from "../../hints.ts";
 import { t } from "../../language.ts";
 import { rigs } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -24,7 +25,7 @@ export default function SectionPage() {
   const { params } = useRoute();
   const loaded = useLoaded(async (signal) => {
     const [{ sections: schemas }, { sections }, groups, names] = await Promise.all([
-      import("virtual:sections"),
+      withHints(import("virtual:sections")),
       call("listSettings", {}, { signal }),
       may("listGroups") ? call("listGroups", {}, { signal }) : [],
       [...rigs.value.byId.values()].map(({ name }) => name),

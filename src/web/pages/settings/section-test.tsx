@@ -24,7 +24,7 @@ export function useSectionTest(section: SettingsSection) {
     /** `value`: the section as it would be saved; undefined = as it is in effect. */
     button: (value: unknown) => (
       <button type="button" class="button" disabled={busy} onClick={() => void test(value)}>
-        {busy ? t.service.testing : t.service.test}
+        {busy ? t.serviceSettings.testing : t.serviceSettings.test}
       </button>
     ),
     result: (
@@ -32,7 +32,7 @@ export function useSectionTest(section: SettingsSection) {
         {wrong === null ? null : <p class="field-problem">{wrong}</p>}
         {result === null ? null : (
           <>
-            <h2>{t.service.tested}</h2>
+            <h2>{t.serviceSettings.tested}</h2>
             <ul>
               {result.findings.map(({ ok, message }) => (
                 <li key={message}>
@@ -40,7 +40,7 @@ export function useSectionTest(section: SettingsSection) {
                 </li>
               ))}
             </ul>
-            <p class="hint">{t.service.nothingSaved}</p>
+            <p class="hint">{t.serviceSettings.nothingSaved}</p>
           </>
         )}
       </div>
@@ -50,4 +50,4 @@ export function useSectionTest(section: SettingsSection) {
 
 const toneOf = (ok: boolean | null): Tone => (ok === null ? "off" : ok ? "good" : "bad");
 const wordOf = (ok: boolean | null): string =>
-  ok === null ? t.service.unclear : ok ? t.service.works : t.service.fails;
+  ok === null ? t.serviceSettings.unclear : ok ? t.serviceSettings.works : t.serviceSettings.fails;

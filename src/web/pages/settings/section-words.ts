@@ -6,7 +6,7 @@ const lookUp = (texts: Readonly<Record<string, string>>, key: string): string | 
   Object.hasOwn(texts, key) ? texts[key] : undefined;
 
 /** Fields that have other names in some sections. */
-const ofSections: Readonly<Record<string, Readonly<Record<string, string>>>> = t.service.sectionFields;
+const ofSections: Readonly<Record<string, Readonly<Record<string, string>>>> = t.serviceSettings.sectionFields;
 
 /** What the form of a section of the settings says and offers. */
 export function sectionWords(
@@ -17,10 +17,10 @@ export function sectionWords(
   return {
     exactlyOne: [],
     // The keys of programs and graphics cards are words of their trade.
-    label: (key) => lookUp(own, key) ?? lookUp(t.service.fields, key) ?? key,
+    label: (key) => lookUp(own, key) ?? lookUp(t.serviceSettings.fields, key) ?? key,
     choice: () => t.form.choose,
-    option: (_, value) => lookUp(t.service.words, value) ?? value,
-    member: (name) => lookUp(t.service.words, name) ?? lookUp(t.settings.words, name) ?? name,
+    option: (_, value) => lookUp(t.serviceSettings.words, value) ?? value,
+    member: (name) => lookUp(t.serviceSettings.words, name) ?? lookUp(t.settings.words, name) ?? name,
     suggestions: (key) => {
       if (key === "group" || key === "groups") return known.groups;
       if (key === "miner" || key === "order") return known.miners;

@@ -32,9 +32,7 @@ export function AddMenu({
           <li key={key}>
             <button type="button" class="button quiet" onClick={() => add(key)}>
               <span>{words.label(key)}</span>
-              <small lang="en" dir="ltr">
-                {hintOf(properties[key] ?? {}, words.label(key))}
-              </small>
+              <small dir="auto">{hintOf(properties[key] ?? {}, words.label(key))}</small>
             </button>
           </li>
         ))}

@@ -23,7 +23,7 @@ export function Group({
       <legend>
         <span>{label}</span> {action}
       </legend>
-      <p class="hint" lang="en" dir="ltr">
+      <p class="hint" dir="auto">
         {hint}
       </p>
       <p class="field-problem" role={problem === undefined ? undefined : "alert"}>

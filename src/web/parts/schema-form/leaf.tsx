@@ -31,7 +31,7 @@ export function Leaf({ name, label, schema, shape, value, parent, path, action }
       <Field
         label={unit === null || shape.kind === "share" ? label : `${label} (${unit})`}
         hint={
-          <span lang="en" dir="ltr">
+          <span dir="auto">
             {hintOf(schema, label)}
             {rangeOf(shape)}
           </span>

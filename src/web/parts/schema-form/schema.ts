@@ -1,4 +1,6 @@
 import type { FormKind } from "../../../contract/form-kind.ts";
+import { hintText } from "../../../messages/hint-text.ts";
+import { hints } from "../../hints.ts";
 
 /** What a form needs of a JSON schema, as zod writes it. */
 export interface Schema {
@@ -24,14 +26,11 @@ export interface Schema {
   readonly "x-kind"?: FormKind;
 }
 
-/** Its description as a hint below a field: without notes for programs, and not where it only repeats the label. */
+/** Its description as a hint below a field, not where it only repeats the label. */
 export function hintOf({ description = "" }: Schema, label: string): string {
-  const text = description
-    .replace(/ \(Rigbridge extension\)/g, "")
-    .replace(/; null = none\b/, "")
-    .replace(/\b(?:null|absent)(?: =|:) /g, "empty: ");
+  const text = hintText(description);
   if (text.toLowerCase().replace(/^(?:the|its) /, "") === label.toLowerCase()) return "";
-  return text.replace(/^[a-z](?=[a-z]*,? )/, (letter) => letter.toUpperCase());
+  return hints[text] ?? text;
 }
 
 /** A value of JSON. */

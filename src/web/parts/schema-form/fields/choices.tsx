@@ -41,7 +41,7 @@ export function Choices({
           </label>
         ))}
       </div>
-      <p class="hint" lang="en" dir="ltr">
+      <p class="hint" dir="auto">
         {hintOf(schema, label)}
       </p>
       <p class="field-problem">{mistakesAt(mistakes, pathText(path), true)}</p>

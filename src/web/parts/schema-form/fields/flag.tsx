@@ -18,7 +18,7 @@ export function Flag({ label, schema, value, path, action }: Omit<LeafProps, "na
         </label>
         {action}
       </span>
-      <p class="hint" lang="en" dir="ltr">
+      <p class="hint" dir="auto">
         {hintOf(schema, label)}
       </p>
       <p class="field-problem">{mistakesAt(mistakes, pathText(path), true)}</p>

@@ -1,0 +1,35 @@
+import type english from "./en.json";
+import type { Names } from "./names.ts";
+
+/** A text of the service by its code: its path below `service` in the files of messages. */
+export interface CodedText {
+  readonly code: string;
+  readonly values: Readonly<Record<string, string | number>>;
+}
+
+type Paths<Text, Path extends string> = Text extends string
+  ? Path
+  : { [Key in keyof Text & string]: Paths<Text[Key], Path extends "" ? Key : `${Path}.${Key}`> }[keyof Text & string];
+
+/** Codes of the texts that the service says. */
+export type TextCode = Paths<Pick<(typeof english)["service"], "notices" | "channel" | "over">, "">;
+type NamesOf<Code extends TextCode> = `service.${Code}` extends keyof Names ? Names[`service.${Code}`] : never;
+type ValuesOf<Code extends TextCode> = [NamesOf<Code>] extends [never]
+  ? []
+  : [values: Readonly<Record<NamesOf<Code>, string | number>>];
+
+/** A code with the values that its text needs. A code without an English text does not compile. */
+export const coded = <Code extends TextCode>(code: Code, ...[values]: ValuesOf<Code>): CodedText => ({
+  code,
+  values: values ?? {},
+});
+
+/** The text in the language of these messages; undefined if they have none, as of a newer service. */
+export function textIn(service: unknown, { code, values }: CodedText): string | undefined {
+  const found = code.split(".").reduce<unknown>((texts, key) => (isTexts(texts) ? texts[key] : undefined), service);
+  const text: unknown = typeof found === "function" ? Reflect.apply(found, undefined, [values]) : found;
+  return typeof text === "string" ? text : undefined;
+}
+
+const isTexts = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
