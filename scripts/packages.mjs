@@ -54,12 +54,12 @@ function removeUnusedTypes(dist) {
     if (file.endsWith(".d.ts") && !used.has(file)) rmSync(join(root, file));
 }
 
-/** Of the messages, the package has those of the service; the dashboard's are in its own files. */
+/** Of the messages, the package has those that notifications are made of; the dashboard's are in its own files. */
 function writeServiceMessages(dist) {
   const folder = join(root, "src", "messages");
   for (const file of readdirSync(folder).filter((each) => extname(each) === ".json")) {
-    const { service } = JSON.parse(readFileSync(join(folder, file), "utf8"));
-    writeFileSync(join(root, dist, "messages", file), JSON.stringify({ service }));
+    const { over, notices, channel } = JSON.parse(readFileSync(join(folder, file), "utf8")).service;
+    writeFileSync(join(root, dist, "messages", file), JSON.stringify({ service: { over, notices, channel } }));
   }
 }
 

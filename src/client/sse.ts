@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { ServiceEvent } from "../contract/events.ts";
+import { eventTypes } from "../contract/events.ts";
 import { operations } from "../contract/operations.ts";
 import { RigbridgeError } from "../contract/problems.ts";
 import type { Caller } from "../contract/service.ts";
@@ -126,7 +126,8 @@ async function* serverSentEvents<E>(
   }
 }
 
-const types: ReadonlySet<unknown> = new Set(ServiceEvent.options.map(({ shape }) => shape.type.value));
+/** `reset` comes whatever a subscriber has chosen. */
+const types: ReadonlySet<unknown> = new Set([...eventTypes, "reset"]);
 
 function eventIn<E>({ event, id, data }: EventSourceMessage, read: (value: unknown) => E): (E | Unreadable)[] {
   if (!types.has(event)) return [];

@@ -81,11 +81,11 @@ type OneOf<Data> = { [Type in keyof Data]: EventOf<Type, Data[Type]> }[keyof Dat
  * changed or done something. `reset`: missed events are no longer available, or the set of visible miners has changed; read
  * the lists again.
  */
-export const ServiceEvent = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
+export const ServiceEvent: z.ZodType<ServiceEvent> = z.discriminatedUnion("type", [event("miner", Miner), ...others]);
 export type ServiceEvent = OneOf<EventData>;
 
 /** The same, with the miner as a row of the list; a change that no row shows causes no event. */
-export const RowEvent = z.discriminatedUnion("type", [event("miner", MinerRow), ...others]);
+export const RowEvent: z.ZodType<RowEvent> = z.discriminatedUnion("type", [event("miner", MinerRow), ...others]);
 export type RowEvent = OneOf<Omit<EventData, "miner"> & { miner: MinerRow }>;
 
 export type EventType = ServiceEvent["type"];

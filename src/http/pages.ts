@@ -19,6 +19,7 @@ const pageNames: ReadonlySet<string> = new Set([
   "family",
   "rigs",
   "compare",
+  "wall",
   "alarms",
   "rules",
   "pools",

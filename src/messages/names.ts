@@ -146,6 +146,8 @@ export interface Names {
   readonly "settings.deleteChannelTitle": "key";
   readonly "settings.asUser": "name";
   readonly "settings.until": "time";
+  readonly "wall.mining": "mining" | "rigs";
+  readonly "wall.screen": "screen" | "screens";
   readonly "service.notices.disconnected.message": "why";
   readonly "service.notices.bestShare.message": "before" | "value";
   readonly "service.notices.blockFound.message": "before" | "value";

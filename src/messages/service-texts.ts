@@ -5,8 +5,8 @@ import type { Language } from "./languages.ts";
 import type { Messages } from "./messages.ts";
 import { callable, completed, type Texts } from "./texts.ts";
 
-/** What the service says, in a language. */
-export type ServiceTexts = Messages["service"];
+/** What notifications say, in a language. */
+export type ServiceTexts = Pick<Messages["service"], "over" | "notices" | "channel">;
 
 /** A text in a language; one without a code is as a user wrote it. */
 export const textOf = (text: string | CodedText, language: Language): string =>

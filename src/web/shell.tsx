@@ -143,6 +143,11 @@ function UserMenu() {
           <small>{user === undefined ? "" : t.privilege[user.privilege]}</small>
         </p>
         <DisplayFields />
+        {may("listMiners") ? (
+          <a class="button" href={link("wall")}>
+            {t.wall.title}
+          </a>
+        ) : null}
         {by === "session" ? (
           <button type="button" class="button" onClick={sendAndSignOut}>
             <Icon name="leave" /> {t.shell.signOut}

@@ -55,6 +55,7 @@ export const pages: readonly PageEntry[] = [
     needs: "listMiners",
     menu: { name: "rigs", icon: "rigs" },
   },
+  { path: "wall", load: () => import("./wall/page.tsx"), needs: "listMiners" },
   { path: "compare", load: () => import("./compare/page.tsx"), needs: "getHistory" },
   { path: "rigs/:id", load: () => import("./rig/page.tsx"), needs: "getMiner" },
   {

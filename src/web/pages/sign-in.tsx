@@ -1,16 +1,40 @@
+import { useEffect, useState } from "preact/hooks";
 import { Problem } from "../api.ts";
 import { t } from "../language.ts";
 import { Icon } from "../parts/icon.tsx";
 import { usePageTitle } from "../parts/page.tsx";
 import { fieldText, useForm } from "../parts/use-form.ts";
 import { signIn } from "../session.ts";
+import { keyInAddress } from "../wall-key.ts";
+
+/** ms until a wall that could not sign in tries again. */
+const againMs = 10_000;
 
 /** Whether the key would cross a network in readable form. */
 const isOpenConnection = (): boolean =>
   location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.hostname);
 
-/** Asks for an API key and makes a session of it; the key itself is not kept. */
+/** Signs in with the key of the address if it has one, else asks for one. */
 export function SignIn() {
+  const key = keyInAddress();
+  const [isWrong, setWrong] = useState(false);
+  useEffect(() => {
+    if (key === null || isWrong) return;
+    let timer: ReturnType<typeof setTimeout>;
+    const enter = () =>
+      signIn(key).catch((error: unknown) => {
+        if (error instanceof Problem && error.status === 401) setWrong(true);
+        else timer = setTimeout(enter, againMs);
+      });
+    void enter();
+    return () => clearTimeout(timer);
+  }, [key, isWrong]);
+  if (key !== null && !isWrong) return <p class="starting">{t.shell.loading}</p>;
+  return <SignInForm isRevoked={isWrong} />;
+}
+
+/** Asks for an API key and makes a session of it; the key itself is not kept. */
+function SignInForm({ isRevoked }: { isRevoked: boolean }) {
   usePageTitle(t.signIn.title);
   const { wrongElsewhere, busy, submit } = useForm((data, form) =>
     signIn(fieldText(data, "key")).catch((error: unknown) => {
@@ -18,7 +42,7 @@ export function SignIn() {
       throw error instanceof Problem && error.status === 401 ? new Error(t.signIn.wrong) : error;
     }),
   );
-  const problem = wrongElsewhere();
+  const problem = wrongElsewhere() ?? (isRevoked ? t.signIn.wrong : null);
   return (
     <main class="alone">
       <form class="card sign-in" onSubmit={submit}>

@@ -40,7 +40,15 @@ export function GroupsCard() {
     .map(([id, list]) => ({ id, name: tops.names.get(id)?.name ?? t.overview.noGroup, sums: sumsOf(list) }))
     .sort((one, other) => (one.id === 0 ? 1 : other.id === 0 ? -1 : byName(one.name, other.name)));
   return (
-    <Card title={t.overview.groups} wide>
+    <Card
+      title={t.overview.groups}
+      wide
+      actions={
+        <a class="button small" href={link("wall")}>
+          {t.wall.title}
+        </a>
+      }
+    >
       <Scroll name={t.overview.groups}>
         <table>
           <thead>

@@ -6,6 +6,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { useSending } from "../../parts/use-form.ts";
 import { randomKey } from "../../random-key.ts";
+import { wallAddress } from "../../wall-key.ts";
 
 /** Makes a key for a user. It is in this dialog until it closes, and nowhere else: the service keeps its digest. */
 export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () => void; onClose: () => void }) {
@@ -50,6 +51,12 @@ export function KeyDialog({ user, onMade, onClose }: { user: User; onMade: () =>
         <>
           <p>{t.settings.keyOnce}</p>
           <ShownOnce label={t.settings.key} text={key} />
+          {user.privilege === "view" ? (
+            <>
+              <p>{t.wall.address}</p>
+              <ShownOnce label={t.wall.title} text={wallAddress(key)} />
+            </>
+          ) : null}
         </>
       )}
     </Dialog>

@@ -1,0 +1,13 @@
+import { link } from "./route.ts";
+
+/**
+ * The key in the address of a wall view, after `#`, which browsers send to nobody: a screen on a wall has no keyboard to
+ * sign in with. Revoking the key ends its view.
+ */
+export function keyInAddress(): string | null {
+  if (location.pathname.replace(/\/$/, "") !== link("wall")) return null;
+  return new URLSearchParams(location.hash.slice(1)).get("key");
+}
+
+/** The address of the wall view with a key. */
+export const wallAddress = (key: string): string => `${location.origin}${link("wall")}#${new URLSearchParams({ key })}`;
