@@ -108,6 +108,24 @@ test("what a rig sends as markup is text in every section", async () => {
   await close();
 });
 
+test("a rig that does not hash says first what helps, with the one button for it", async () => {
+  await dashboard.service.minerAction({ id: added, action: "stop" }, caller);
+  await until(
+    async () => (await dashboard.service.getMiner({ id: added }, caller)).statusInfo.statusDisplay === "Stopped",
+    "the rig to stop",
+  );
+  const { page: at, close } = await visit(`rigs/${added}`);
+  await at.getByText("It was stopped, and stays stopped until it is started.").waitFor();
+  await at.getByRole("button", { name: "Start mining", exact: true }).click();
+  await at.getByText("It was stopped, and stays stopped until it is started.").waitFor({ state: "detached" });
+  expect((await dashboard.service.getMiner({ id: added }, caller)).isRunning).toBe(true);
+  await close();
+  const { page: looks, close: leave } = await visit(`rigs/${desk}`, { key: viewer });
+  await looks.getByRole("heading", { level: 1, name: "Desk" }).waitFor();
+  expect(await looks.getByRole("button", { name: "Start mining", exact: true }).count()).toBe(0);
+  await leave();
+});
+
 describe("a user who may only look", () => {
   test("finds no button that changes anything in any section", async () => {
     const { page: at, close } = await visit("rigs", { key: viewer });

@@ -10,6 +10,7 @@ import { may } from "../../session.ts";
 import { controlsOf } from "./control-command.ts";
 import { Controls } from "./controls.tsx";
 import { Facts } from "./facts.tsx";
+import { HelpLine } from "./help-line.tsx";
 import { RigHistory } from "./history.tsx";
 import { Holder } from "./holder.tsx";
 import { Identity } from "./identity.tsx";
@@ -48,8 +49,10 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
       </div>
     </div>
   );
+  const help = <HelpLine miner={miner} commands={commands} reload={reload} />;
   return isNarrow.value ? (
     <OneByOne>
+      {help}
       <FirstTiles miner={miner} />
       {controls}
       <Problems miner={miner} />
@@ -58,6 +61,7 @@ export function Overview({ miner, groups, commands, known, reload }: OverviewPro
     </OneByOne>
   ) : (
     <>
+      {help}
       <Problems miner={miner} />
       <AllTiles miner={miner} />
       {columns}
