@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
@@ -266,6 +266,29 @@ describe("a broker", () => {
     await page.getByText("What was saved last waits for a restart of the service.").waitFor();
     await close();
   });
+});
+
+testInBrowser("a section of the file is not saved here: a draft of it is shown as YAML", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rigbridge-owned-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "rigbridge.yaml");
+  const written = "http:\n  port: 0\npoll:\n  interval: 20\n";
+  await writeFile(file, written);
+  const service = await running(["serve", "--config", file], ready, { cwd: folder });
+  onTestFinished(async () => {
+    service.signal("SIGKILL");
+    await service.ended;
+  });
+  const { page, close } = await visitOf(ready.exec(service.said())?.[1] ?? "", "settings/service/poll", { width: 375 });
+  await page.getByText("The configuration file has it, in line 3.").waitFor();
+  expect(await page.getByRole("button", { name: "Save", exact: true }).count()).toBe(0);
+  await page.getByRole("textbox", { name: "Seconds between two reads" }).fill("30");
+  await page.getByRole("button", { name: "Show as YAML" }).click();
+  expect(await page.getByLabel(/^YAML/).inputValue()).toBe("poll:\n  interval: 30\n");
+  expect(await axe(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  expect(await readFile(file, "utf8")).toBe(written);
+  await close();
 });
 
 describe("channels", () => {

@@ -1,10 +1,11 @@
-import { useRef, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 import { t } from "../language.ts";
 import { Icon } from "./icon.tsx";
 import "./shown-once.css";
 
 /** A text to copy, such as a new key, which is nowhere once this has closed. */
 export function ShownOnce({ label, text }: { label: string; text: string }) {
+  const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const [copied, setCopied] = useState<boolean | null>(null);
   const copy = async () => {
@@ -19,11 +20,11 @@ export function ShownOnce({ label, text }: { label: string; text: string }) {
   };
   return (
     <div class="field">
-      <label for="shown-once">{label}</label>
+      <label for={id}>{label}</label>
       <span class="shown-once">
         <input
           ref={field}
-          id="shown-once"
+          id={id}
           class="mono"
           dir="ltr"
           readOnly

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { SectionState, SettingsChange } from "../../../contract/settings.ts";
 import { call, Problem } from "../../api.ts";
@@ -79,8 +79,9 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
   const { busy, send } = useButton();
   const undo = () => send(async () => after(await call("undoSettings", { section: key })));
   const reset = () => send(async () => after(await call("resetSettings", { section: key })));
-  const why =
-    owner === "file" ? t.settings.sectionOfFile({ line: line ?? 0 }) : may("saveSettings") ? null : t.settings.mayNot;
+  const isOfFile = owner === "file";
+  const [draft, setDraft] = useState<string | null>(null);
+  const why = may("saveSettings") ? null : isOfFile ? t.settings.sectionOfFile({ line: line ?? 0 }) : t.settings.mayNot;
   return (
     <>
       {restart ? <p class="banner">{t.settings.waitsForRestart}</p> : null}
@@ -96,6 +97,11 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
           ))}
         </ul>
       )}
+      {isOfFile && why === null ? (
+        <p class="banner">
+          {t.settings.sectionOfFile({ line: line ?? 0 })} {t.settings.draftText}
+        </p>
+      ) : null}
       {why === null && (undoable || owner === "store") ? (
         <p class="row section-actions">
           {undoable ? (
@@ -116,15 +122,35 @@ function SectionEditor({ section, whole, known, reload }: SectionEditorProps) {
         words={words}
         readOnly={why}
         isNew={false}
-        verb={t.shell.save}
-        beside={(value) => test?.button(isObject(value) ? form.sent(value) : undefined)}
-        onSave={async (value) =>
-          after(await call("saveSettings", { section: key, value: form.sent(value), revision }).catch(atFields(key)))
-        }
+        verb={isOfFile ? t.settings.asYaml : t.shell.save}
+        beside={(value) => (isOfFile ? null : test?.button(isObject(value) ? form.sent(value) : undefined))}
+        onSave={async (value) => {
+          if (isOfFile) return setDraft(await yamlOf(key, form.sent(value)));
+          const input = { section: key, value: form.sent(value), revision };
+          after(await call("saveSettings", input).catch(atFields(key)));
+        }}
       />
-      {why === null || test === null ? null : <p class="row">{test.button(undefined)}</p>}
+      {draft === null ? null : <Draft key={draft} text={draft} />}
+      {(why === null && !isOfFile) || test === null ? null : <p class="row">{test.button(undefined)}</p>}
       {test?.result}
     </>
+  );
+}
+
+/** A section as the configuration file has it. */
+const yamlOf = async (section: string, value: unknown): Promise<string> =>
+  (await import("yaml")).stringify({ [section]: value }, { lineWidth: 100 });
+
+/** What the file would have to say for what the form says; nothing is written into the file from here. */
+function Draft({ text }: { text: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => field.current?.select(), []);
+  return (
+    <label class="field">
+      <span>YAML</span>
+      <textarea ref={field} class="mono" dir="ltr" readOnly rows={Math.min(30, text.split("\n").length)} value={text} />
+      <small class="hint">{t.settings.yamlHint}</small>
+    </label>
   );
 }
 
