@@ -27,6 +27,7 @@ import "./rig.css";
 import { isManaged, Settings } from "./settings.tsx";
 import { Software } from "./software.tsx";
 import { listAddress, Steps } from "./steps.tsx";
+import { Story } from "./story.tsx";
 import { useRig } from "./use-rig.ts";
 
 export default function RigPage() {
@@ -159,6 +160,9 @@ function ReadNow({ id, reload }: { id: number; reload: () => void }) {
 function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands }) {
   return (
     <>
+      {may("listCommands") ? (
+        <Loading from={commands}>{(list, sure) => <Story miner={miner} commands={list} known={sure} />}</Loading>
+      ) : null}
       {may("listNotifications") ? <Notifications minerId={miner.id} /> : null}
       {may("listCommands") ? (
         <Card title={t.commands.title}>

@@ -1,12 +1,13 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { Group } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
 import { now } from "../../clock.ts";
 import { ago, hashrate, number, power, temperature } from "../../format.ts";
 import { t } from "../../language.ts";
 import { connection, openAlarms, rigs } from "../../live.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { useLoaded } from "../../parts/load.tsx";
+import { Loading, useLoaded } from "../../parts/load.tsx";
 import { usePageTitle } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
@@ -25,7 +26,11 @@ export default function Wall() {
   const { get, hrefWith } = usePageQuery();
   const { route } = useLocation();
   const by = subjects.find((each) => each === get("by")) ?? "group";
-  const tiles = useTiles(by);
+  const groups = useLoaded(
+    (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : Promise.resolve([])),
+    [],
+  );
+  const tiles = useTiles(by, groups.value);
   const { place, room } = useRoom();
   const [at, setAt] = useState(0);
   const screens = Math.max(1, Math.ceil(tiles.length / room));
@@ -83,6 +88,7 @@ export default function Wall() {
           {t.wall.leave}
         </a>
       </header>
+      {by === "group" && groups.value === undefined ? <Loading from={groups}>{() => null}</Loading> : null}
       <ul class="wall-tiles" ref={place}>
         {tiles.slice(screen * room, (screen + 1) * room).map((tile) => (
           <Tile key={tile.name} tile={tile} by={by} />
@@ -98,14 +104,12 @@ async function toggleWhole(): Promise<void> {
 }
 
 /** Counted now and then, however often a rig changes. */
-function useTiles(by: Subject): readonly WallTile[] {
-  const groups = useLoaded(
-    (signal) => (may("listGroups") ? call("listGroups", {}, { signal }) : Promise.resolve([])),
-    [],
-  ).value;
+function useTiles(by: Subject, groups: readonly Group[] | undefined): readonly WallTile[] {
   const [tiles, setTiles] = useState<readonly WallTile[]>([]);
   const { loaded } = rigs.value;
   useEffect(() => {
+    // Without the groups, every rig would seem to be in none.
+    if (by === "group" && groups === undefined) return;
     const count = () => {
       if (document.visibilityState === "visible") setTiles(tilesOf(rigs.peek().byId.values(), by, groups ?? []));
     };

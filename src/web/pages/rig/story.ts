@@ -1,0 +1,32 @@
+import type { Command, MinerDetail, Notification } from "../../../contract/resources.ts";
+
+/** One thing that happened to a rig. `time`: epoch ms. */
+export type Happening =
+  | { readonly kind: "command"; readonly time: number; readonly command: Command }
+  /** It began, or is over. */
+  | { readonly kind: "alarm"; readonly time: number; readonly notification: Notification; readonly over: boolean }
+  /** It mines since then without a break. */
+  | { readonly kind: "mining"; readonly time: number };
+
+/** What happened to a rig, newest first: its commands, its alarms with their ends, and since when it mines. */
+export function storyOf(
+  { id, readings }: Pick<MinerDetail, "id" | "readings">,
+  commands: readonly Command[],
+  notifications: readonly Notification[],
+): readonly Happening[] {
+  const alarms = notifications
+    .filter(({ minerId }) => minerId === id)
+    .flatMap((notification): Happening[] => {
+      const { timeUtc, closedUtc } = notification;
+      const began: Happening = { kind: "alarm", time: Date.parse(timeUtc), notification, over: false };
+      // An event, such as a found block, is over as it begins.
+      if (closedUtc === null || closedUtc === timeUtc) return [began];
+      return [began, { kind: "alarm", time: Date.parse(closedUtc), notification, over: true }];
+    });
+  const sent = commands
+    .filter(({ minerId }) => minerId === id)
+    .map((command): Happening => ({ kind: "command", time: Date.parse(command.time), command }));
+  const since = readings.startedAt;
+  const mining: Happening[] = since === null ? [] : [{ kind: "mining", time: Date.parse(since) }];
+  return [...alarms, ...sent, ...mining].sort((one, other) => other.time - one.time);
+}

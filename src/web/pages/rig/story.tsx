@@ -1,0 +1,81 @@
+import { useState } from "preact/hooks";
+import type { Command, MinerDetail } from "../../../contract/resources.ts";
+import { dateTime } from "../../format.ts";
+import { t } from "../../language.ts";
+import { notifications } from "../../live.ts";
+import { actionText, actorText } from "../../parts/command-list.tsx";
+import { CommandStateMark } from "../../parts/command-state.tsx";
+import { None } from "../../parts/empty-state.tsx";
+import type { Known } from "../../parts/load.tsx";
+import { Card } from "../../parts/page.tsx";
+import { Age, Mark, SeverityMark } from "../../parts/status.tsx";
+import { type Happening, storyOf } from "./story.ts";
+
+const firstLines = 30;
+
+interface StoryProps {
+  readonly miner: MinerDetail;
+  /** Newest first. */
+  readonly commands: readonly Command[];
+  readonly known: Known;
+}
+
+/** What happened to a rig, in one line of time. */
+export function Story({ miner, commands, known }: StoryProps) {
+  const [lines, setLines] = useState(firstLines);
+  const story = storyOf(miner, commands, notifications.value ?? []);
+  return (
+    <Card title={t.story.title}>
+      {story.length === 0 ? (
+        <None known={known}>{t.story.nothing}</None>
+      ) : (
+        <ol class="story">
+          {story.slice(0, lines).map((each) => (
+            <li key={keyOf(each)}>
+              <time dateTime={new Date(each.time).toISOString()}>{dateTime(each.time)}</time>
+              <span>
+                <Line happening={each} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+      {story.length > lines ? (
+        <button type="button" class="button" onClick={() => setLines(lines + firstLines)}>
+          {t.commands.more}
+        </button>
+      ) : null}
+    </Card>
+  );
+}
+
+const keyOf = (each: Happening): string => {
+  if (each.kind === "command") return `command ${each.command.id}`;
+  return each.kind === "alarm" ? `alarm ${each.notification.id} ${each.over}` : "mining";
+};
+
+function Line({ happening }: { happening: Happening }) {
+  if (happening.kind === "mining")
+    return (
+      <>
+        <Mark tone="good">{t.status.Mining}</Mark> {t.story.since} <Age time={happening.time} />
+      </>
+    );
+  if (happening.kind === "command") {
+    const { command } = happening;
+    return (
+      <>
+        <bdi>{actionText(command)}</bdi> · <bdi>{command.cause?.key ?? actorText(command.actor)}</bdi>{" "}
+        <CommandStateMark state={command.state} />
+      </>
+    );
+  }
+  const { title, message, severity } = happening.notification;
+  return (
+    <>
+      {happening.over ? <Mark tone="off">{t.rig.over}</Mark> : <SeverityMark severity={severity} />}{" "}
+      <strong dir="auto">{title ?? message}</strong>
+      {happening.over || title === null ? null : <span dir="auto"> {message}</span>}
+    </>
+  );
+}
