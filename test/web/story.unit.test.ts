@@ -3,7 +3,8 @@ import type { Command, MinerDetail, Notification } from "../../src/contract/reso
 import { storyOf } from "../../src/web/pages/rig/story.ts";
 
 const at = (hour: number): string => `2026-01-01T${String(hour).padStart(2, "0")}:00:00.000Z`;
-const rig = (startedAt: string | null) => ({ id: 1, readings: { startedAt } }) as unknown as MinerDetail;
+const rig = (startedAt: string | null, statusDisplay = "Mining") =>
+  ({ id: 1, readings: { startedAt }, statusInfo: { statusDisplay } }) as unknown as MinerDetail;
 const command = (id: number, hour: number, minerId = 1) => ({ id, minerId, time: at(hour) }) as unknown as Command;
 const alarm = (id: number, from: number, to: number | null, minerId = 1) =>
   ({ id, minerId, timeUtc: at(from), closedUtc: to === null ? null : at(to) }) as unknown as Notification;
@@ -30,4 +31,5 @@ test("a rig's story is its commands, its alarms with their ends, and since when 
 test("an event that is over as it begins is one line, and a rig that does not mine has none about it", () => {
   expect(told(storyOf(rig(null), [], [alarm(4, 2, 2)]))).toEqual(["alarm 4"]);
   expect(storyOf(rig(null), [], [])).toEqual([]);
+  expect(storyOf(rig(at(6), "Stopped"), [], [])).toEqual([]);
 });

@@ -5,12 +5,12 @@ export type Happening =
   | { readonly kind: "command"; readonly time: number; readonly command: Command }
   /** It began, or is over. */
   | { readonly kind: "alarm"; readonly time: number; readonly notification: Notification; readonly over: boolean }
-  /** It mines since then without a break. */
+  /** It mines since then. */
   | { readonly kind: "mining"; readonly time: number };
 
 /** What happened to a rig, newest first: its commands, its alarms with their ends, and since when it mines. */
 export function storyOf(
-  { id, readings }: Pick<MinerDetail, "id" | "readings">,
+  { id, readings, statusInfo }: Pick<MinerDetail, "id" | "readings" | "statusInfo">,
   commands: readonly Command[],
   notifications: readonly Notification[],
 ): readonly Happening[] {
@@ -26,7 +26,8 @@ export function storyOf(
   const sent = commands
     .filter(({ minerId }) => minerId === id)
     .map((command): Happening => ({ kind: "command", time: Date.parse(command.time), command }));
-  const since = readings.startedAt;
+  // A rig that has stopped still tells when it had started.
+  const since = statusInfo.statusDisplay === "Mining" ? readings.startedAt : null;
   const mining: Happening[] = since === null ? [] : [{ kind: "mining", time: Date.parse(since) }];
   return [...alarms, ...sent, ...mining].sort((one, other) => other.time - one.time);
 }

@@ -58,7 +58,7 @@ function Line({ happening }: { happening: Happening }) {
   if (happening.kind === "mining")
     return (
       <>
-        <Mark tone="good">{t.status.Mining}</Mark> {t.story.since} <Age time={happening.time} />
+        <Mark tone="good">{t.rig.since}</Mark> <Age time={happening.time} />
       </>
     );
   if (happening.kind === "command") {
