@@ -33,9 +33,11 @@ export class WholePackets {
     const whole = bytes.subarray(used, end);
     this.#packet = missing > 0 ? Buffer.allocUnsafeSlow(bytes.length - end + missing) : null;
     this.#filled = this.#packet === null ? 0 : bytes.copy(this.#packet, 0, end);
-    if (whole.length > 0) return begun === null ? whole : Buffer.concat([begun, whole]);
+    if (begun === null && whole.length > 0) return whole;
+    const packets = begun === null || whole.length === 0 ? begun : Buffer.concat([begun, whole]);
     free(bytes);
-    return begun;
+    if (begun !== null && packets !== begun) free(begun);
+    return packets;
   }
 }
 
