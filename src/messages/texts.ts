@@ -17,9 +17,13 @@ export interface Forms {
 /** Whether these are the forms of one text by number, not several texts. */
 export const isForms = (texts: Texts): texts is Forms => typeof texts === "object" && typeof texts.other === "string";
 
-/** The form of a text for a number, by the rules of a language. */
+/** The form of a text for a number, which `shown` is as people read it. */
+export const inForm = (count: number, shown: string, forms: Forms, rules: Intl.PluralRules): string =>
+  (forms[rules.select(count)] ?? forms.other).replace("#", shown);
+
+/** The same by the rules of a language. */
 export const counted = (count: number, forms: Forms, language: string): string =>
-  (forms[new Intl.PluralRules(language).select(count)] ?? forms.other).replace("#", String(count));
+  inForm(count, String(count), forms, new Intl.PluralRules(language));
 
 /** A language's texts, with the English text wherever it has none. Forms by number are whole: languages differ in theirs. */
 export function completed(texts: Texts | undefined, english: Texts): Texts {

@@ -1,3 +1,4 @@
+import { inForm } from "../messages/texts.ts";
 import { language, locale, t } from "./language.ts";
 
 /**
@@ -160,7 +161,7 @@ export function counted(
   forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },
 ): string {
   plurals ??= new Intl.PluralRules(locale);
-  return (forms[plurals.select(value)] ?? forms.other).replace("#", number(value));
+  return inForm(value, number(value), forms, plurals);
 }
 let plurals: Intl.PluralRules | undefined;
 

@@ -45,8 +45,7 @@ export class Market {
   readonly #coinSources: readonly CoinSource[];
   readonly #prices: readonly RunningPrices[];
   readonly #startedAt: number;
-  /** Titles of the present warnings. */
-  /** By their code and values. */
+  /** The present warnings, by the code and values of their titles. */
   #warned = new Map<string, Warning>();
   #ofEarlierRun: readonly EarlierWarning[];
   #shown: string;

@@ -108,8 +108,8 @@ export class LoopRigs {
     const left = this.#context.rooms.leftAmong(new Set(entries.map(({ facts }) => facts.id)));
     return entries.flatMap((entry) => {
       const held = this.#heldBy(entry, returnedAt);
-      const stopped = coded("notices.loop.stopped", { rig: entry.facts.name });
-      this.#notifyOnce(held === "rig" ? stopped : null, "stands", loop, entry.facts);
+      const stopped = held === "rig" ? coded("notices.loop.stopped", { rig: entry.facts.name }) : null;
+      this.#notifyOnce(stopped, "stands", loop, entry.facts);
       return this.#follower(entry, { isHeld: held !== null }, left);
     });
   }

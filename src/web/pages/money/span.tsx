@@ -71,28 +71,13 @@ function Dates({ from, to, onDates }: DatesProps) {
           if (isDate(first) && isDate(last) && !isWrong) onDates({ from: first, to: last });
         }}
       >
-        <Field label={t.rig.from} problem={isWrong ? t.money.datesWrong : undefined}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="date"
-              required
-              value={first}
-              onInput={({ currentTarget }) => setFirst(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label={t.rig.to}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="date"
-              required
-              value={last}
-              onInput={({ currentTarget }) => setLast(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <DateField
+          label={t.rig.from}
+          problem={isWrong ? t.money.datesWrong : undefined}
+          value={first}
+          onValue={setFirst}
+        />
+        <DateField label={t.rig.to} value={last} onValue={setLast} />
         <button type="submit" class="button small">
           {t.rig.show}
         </button>
@@ -100,3 +85,24 @@ function Dates({ from, to, onDates }: DatesProps) {
     </details>
   );
 }
+
+interface DateFieldProps {
+  readonly label: string;
+  readonly problem?: string | undefined;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}
+
+const DateField = ({ label, problem, value, onValue }: DateFieldProps) => (
+  <Field label={label} problem={problem}>
+    {(attributes) => (
+      <input
+        {...attributes}
+        type="date"
+        required
+        value={value}
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
+    )}
+  </Field>
+);

@@ -10,6 +10,7 @@ import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import { actionFor, latestFor, wantedBy } from "./control-command.ts";
 import { helpFor, type Remedy } from "./help.ts";
+import { ReadNow } from "./read-now.tsx";
 
 interface HelpLineProps {
   readonly miner: MinerDetail;
@@ -43,18 +44,7 @@ function RemedyButton({ miner, commands, reload, remedy }: HelpLineProps & { rem
       </a>
     );
   const { id } = miner;
-  if ("read" in remedy)
-    return may("pollMiner") ? (
-      <button
-        ref={button}
-        type="button"
-        class="button small"
-        disabled={busy}
-        onClick={() => send(() => call("pollMiner", { id })).then(reload)}
-      >
-        {busy ? t.rig.reading : t.help.read}
-      </button>
-    ) : null;
+  if ("read" in remedy) return <ReadNow id={id} reload={reload} />;
   if (!may("minerAction")) return null;
   const { control } = remedy;
   const sent = latestFor(commands, control, now.value);
@@ -69,7 +59,7 @@ function RemedyButton({ miner, commands, reload, remedy }: HelpLineProps & { rem
         send(() => call("minerAction", { id, ...actionFor(control, true) }, { keepalive: true })).then(reload)
       }
     >
-      {busy || isSent ? t.rig.sending : t.help.controls[control]}
+      {busy || isSent ? t.rig.sending : control === "mining" ? t.help.start : t.rig.control[control]}
     </button>
   );
 }

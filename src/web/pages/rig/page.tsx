@@ -1,4 +1,3 @@
-import { useRef } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { Group, MinerDetail } from "../../../contract/resources.ts";
 import { call } from "../../api.ts";
@@ -7,14 +6,11 @@ import { t } from "../../language.ts";
 import { openAlarms } from "../../live.ts";
 import { CommandList } from "../../parts/command-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { useFocusBack } from "../../parts/focus.ts";
-import { Icon } from "../../parts/icon.tsx";
 import { type Known, Loading, useLoaded } from "../../parts/load.tsx";
 import { OneByOne } from "../../parts/one-by-one.tsx";
 import { Card, Page, usePageTitle } from "../../parts/page.tsx";
 import { Age, Stale, Status } from "../../parts/status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
-import { useButton } from "../../parts/use-form.ts";
 import { usePageQuery } from "../../query.ts";
 import { may } from "../../session.ts";
 import { NotFound } from "../not-found.tsx";
@@ -24,6 +20,7 @@ import { Notifications } from "./notifications.tsx";
 import { Overview } from "./overview.tsx";
 import { Pools } from "./pools.tsx";
 import "./rig.css";
+import { ReadNow } from "./read-now.tsx";
 import { isManaged, Settings } from "./settings.tsx";
 import { Software } from "./software.tsx";
 import { listAddress, Steps } from "./steps.tsx";
@@ -142,19 +139,6 @@ const sectionsOf = (miner: MinerDetail, alarms: number): Tab[] => [
   ...(isManaged(miner) && may("listManagedMiners") ? [{ key: "software", label: t.rig.software }] : []),
   ...(may("changeMiner") && !isManaged(miner) ? [{ key: "settings", label: t.rig.settings }] : []),
 ];
-
-function ReadNow({ id, reload }: { id: number; reload: () => void }) {
-  const { busy, send } = useButton();
-  const button = useRef<HTMLButtonElement>(null);
-  useFocusBack(button, busy);
-  if (!may("pollMiner")) return null;
-  const read = () => send(() => call("pollMiner", { id })).then(reload);
-  return (
-    <button ref={button} type="button" class="button" disabled={busy} aria-busy={busy} onClick={read}>
-      <Icon name="restart" /> {busy ? t.rig.reading : t.rig.readNow}
-    </button>
-  );
-}
 
 /** What was done with the rig, and what it reported. */
 function Activity({ miner, commands }: { miner: MinerDetail; commands: Commands }) {

@@ -12,13 +12,19 @@ import { usePageTitle } from "../../parts/page.tsx";
 import { usePageQuery } from "../../query.ts";
 import { link } from "../../route.ts";
 import { may } from "../../session.ts";
-import { roomFor, type Subject, subjects, tilesOf, type WallTile } from "./tiles.ts";
+import { gap, roomFor, type Subject, subjects, tileHeight, tilesOf, tileWidth, type WallTile } from "./tiles.ts";
 import "./wall.css";
 
 /** ms for which the tiles of one screen stay. */
 const screenMs = 15_000;
 /** ms between two counts: nobody reads a wall more often. */
 const countMs = 2_000;
+
+const sizes = {
+  "--wall-tile-width": `${tileWidth}px`,
+  "--wall-tile-height": `${tileHeight}px`,
+  "--wall-gap": `${gap}px`,
+};
 
 /** The farm on a wall: a large tile for each group or place, one screen after the other. */
 export default function Wall() {
@@ -89,7 +95,7 @@ export default function Wall() {
         </a>
       </header>
       {by === "group" && groups.value === undefined ? <Loading from={groups}>{() => null}</Loading> : null}
-      <ul class="wall-tiles" ref={place}>
+      <ul class="wall-tiles" ref={place} style={sizes}>
         {tiles.slice(screen * room, (screen + 1) * room).map((tile) => (
           <Tile key={tile.name} tile={tile} by={by} />
         ))}
