@@ -11,7 +11,7 @@ import { reachableHosts } from "../discovery/own-machine.ts";
 import { type HttpServer, startHttpServer } from "../http/index.ts";
 import type { BridgeOptions } from "../mqtt/index.ts";
 import {
-  type DemoMiner,
+  openDemo,
   present,
   SettingsBook,
   type SettingsPart,
@@ -170,10 +170,11 @@ async function start(
   if (file === null) await mkdir(dirname(place.url), { recursive: true, mode: 0o700 });
   const store = await openStore({ file: place.url, now: Date.now });
   shutdown.add("store", () => store.close());
-  const settings = new SettingsBook(source, store, log);
+  const isAlone = source.base.config.miners.length + minersIn(store) === 0;
+  const running = wantsDemo === true || (file === null && isAlone) ? await demoOf(isAlone, store) : undefined;
+  if (running !== undefined) shutdown.addFirst("demo", () => running.close());
+  const settings = new SettingsBook({ ...source, demo: running?.sections }, running?.demo.store ?? store, log);
   const { config } = settings;
-  const demo = wantsDemo === true || (file === null && minersIn(store) === 0) ? await startDemo() : noDemo;
-  shutdown.addFirst("demo farm", demo.close);
   const bridge = new LiveBridge(settings.live, place.url);
   const access = settings.live.part("HTTP server", ["http"]).now;
   const announced = settings.live.part("announcement", ["http"]);
@@ -188,11 +189,7 @@ async function start(
     tryBroker: async (mqtt, signal) => (await import("../mqtt/trial.ts")).tryBroker(mqtt, signal),
     withoutRules,
     ownPort: () => ownPort,
-    demo: demo.miners,
-    demoPast: true,
-    demoLeft: () => {
-      demo.close().catch((error: unknown) => log.error({ err: error }, "The demo farm could not be closed"));
-    },
+    ...(running === undefined ? {} : { demo: { ...running.demo, left: () => leaveDemo(running, settings, log) } }),
   });
   shutdown.add("service", () => service.close());
   if (config.agent.enabled) {
@@ -218,7 +215,7 @@ async function start(
     ...places,
     version,
     miners: minersIn(store),
-    demoMiners: demo.miners.length,
+    demoMiners: running?.demo.config.miners.length ?? 0,
     wantsKey: config.http.key !== undefined,
     file: file ?? usualFile,
   };
@@ -228,31 +225,26 @@ async function start(
 const minersIn = ({ miners, managedMiners }: Store): number =>
   [...miners.all(), ...managedMiners.all()].filter(({ disabled }) => !disabled).length;
 
-interface Demo {
-  readonly miners: readonly DemoMiner[];
-  /** Closes the farm once, however often it is called. */
-  readonly close: () => Promise<void>;
+/** Virtual rigs in this process, over the store. The simulator is loaded only here. */
+async function demoOf(isAlone: boolean, store: Store) {
+  const { startDemo } = await import("./demo.ts");
+  const { config, profits, sections, close } = await startDemo(isAlone);
+  const demo = await openDemo({ config, profits, over: store, hasPast: true, now: Date.now });
+  return { demo, sections, close };
 }
 
-const noDemo: Demo = { miners: [], close: async () => undefined };
-
-/** Virtual rigs in this process, at free ports. The simulator is loaded only here. */
-async function startDemo(): Promise<Demo> {
-  const { demoFarm, demoLogin, startFarm } = await import("../simulator/index.ts");
-  const specs = demoFarm();
-  const farm = await startFarm({ rigs: specs });
-  const miners = farm.rigs.map(({ address, name }, index) => {
-    const spec = specs[index];
-    return { address, name, ...(spec === undefined ? {} : demoLogin(spec)) };
-  });
-  let closing: Promise<void> | undefined;
-  return {
-    miners,
-    close: () => {
-      closing ??= farm.close();
-      return closing;
-    },
-  };
+/** The first real rig has been added, whatever fails here. */
+async function leaveDemo(
+  { close }: { readonly close: () => Promise<void> },
+  settings: SettingsBook,
+  log: Logger,
+): Promise<void> {
+  try {
+    await settings.leaveDemo();
+    await close();
+  } catch (error) {
+    log.error({ err: error }, "The demo could not be closed");
+  }
 }
 
 function showWelcome(served: Served, log: Logger): void {

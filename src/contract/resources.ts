@@ -234,7 +234,7 @@ export interface MinerDetail extends z.infer<typeof MinerDetail> {}
 /** What is set of a miner, without secrets. */
 export const MinerSettings = z.object({
   declaredBy: z
-    .enum(["api", "file", "host", "demo"])
+    .enum(["api", "file", "host"])
     .describe("`file`: the configuration file; `host`: a managed miner; only those of `api` can be changed there"),
   address: text,
   driver: text.nullable().describe("the only driver used; null = detected"),

@@ -6,6 +6,7 @@ import { openStore, type Store } from "../store/index.ts";
 import { type Format, formatFor } from "../units/format.ts";
 import { version } from "../version.ts";
 import { declareAll, declareCoins } from "./declare.ts";
+import type { Demo } from "./demo/demo.ts";
 import { Events, eventLimits } from "./events/events.ts";
 import { Recorder } from "./history/recorder.ts";
 import { Benchmarks } from "./hosts/benchmarks.ts";
@@ -35,20 +36,23 @@ export type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** The first room: everything that knows no miner. Brings the store in line with the configuration. */
 export async function openCore(options: ServiceOptions) {
-  const { store, log, now = Date.now, monotonicNow = () => performance.now(), repeat = byTimer } = options;
+  const { log, now = Date.now, monotonicNow = () => performance.now(), repeat = byTimer, demo } = options;
+  const store: Store = demo?.store ?? options.store;
   const book = options.settings ?? new SettingsBook(sourceOf(options.config), store, log);
   const { config, live: settings } = book;
   await declareCoins(config, store);
   const rates = new Rates(settings.part("exchange rates", ["display", "rates"]).now);
   const coins = new Coins(store, config, rates, now);
   await declareAll(config, store, coins);
+  if (demo !== undefined) await declareAll(demo.config, demo.rows, coins);
   await declareHeatings(config.heating, store);
   await nameHosts(store.hosts);
   const accessBook = new AccessBook(store);
   const declared = declaredIn(config);
   const format = liveFormat(settings.part("formats", ["display"]));
   const agents = new HostAgents(store, log, now, options.agentGraceMs);
-  const records = await openRecords(settings.part("samples", ["history"]).now, store, now, log);
+  const records = await openRecords(settings.part("samples", ["history"]).now, store, demo, now, log);
+  const demoListeners: (() => Promise<void>)[] = [];
   return {
     options,
     settingsBook: book,
@@ -72,6 +76,13 @@ export async function openCore(options: ServiceOptions) {
     shares: new ReadShares(monotonicNow),
     records,
     events: new Events({ now, limits: { ...eventLimits, kept: options.eventsKept ?? eventLimits.kept } }),
+    /** Calls the listener once the rigs of the demo are gone, for what else belongs to it. */
+    onDemoLeft: (listener: () => Promise<void>): void => {
+      demoListeners.push(listener);
+    },
+    demoHasLeft: async (): Promise<void> => {
+      for (const listener of demoListeners) await listener();
+    },
     alarms: new Alarms(store.notifications),
     hooks: new Hooks(config.hooks),
     channels: new ChannelBook(store, config),
@@ -138,8 +149,14 @@ function liveLocalTime(part: SettingsPart<"display">): LocalClock {
 }
 
 /** What is stored of miners; what is stored of demo miners ends with the process. */
-async function openRecords(settings: Sections<"history">, store: Store, now: () => number, log: Logger) {
-  const demoStore = await openStore({ file: ":memory:", now });
+async function openRecords(
+  settings: Sections<"history">,
+  store: Store,
+  demo: Demo | undefined,
+  now: () => number,
+  log: Logger,
+) {
+  const demoStore = demo?.rows ?? (await openStore({ file: ":memory:", now }));
   const recorder = new Recorder(store, settings, now, log);
   const demoRecorder = new Recorder(demoStore, settings, now, log);
   return {

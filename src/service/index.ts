@@ -2,6 +2,7 @@ import { type OperationName, operationNames } from "../contract/operations.ts";
 import type { MiningService } from "../contract/service.ts";
 import { changesTargets } from "./automation/lost-targets.ts";
 import { openCore } from "./core.ts";
+import { removeDemo } from "./demo/demo.ts";
 import type { ServiceOptions } from "./options.ts";
 import { settledRooms, startRooms } from "./room.ts";
 import { openActions } from "./rooms/actions.ts";
@@ -25,7 +26,7 @@ import { withUserName } from "./users/users.ts";
 export { Config, checkedConfig, defaultConfig, readConfig } from "../config/index.ts";
 export { formatAddress, parseAddress } from "../link/address.ts";
 export { openStore, type Store, type StoreOptions } from "../store/index.ts";
-export type { DemoMiner } from "./miners/declared-miner.ts";
+export { type Demo, openDemo } from "./demo/demo.ts";
 export type { ServiceOptions } from "./options.ts";
 export { type LiveSettings, present, type Sections, type SettingsPart } from "./settings/live-settings.ts";
 export { SettingsBook, type SettingsSource } from "./settings/settings-book.ts";
@@ -94,6 +95,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...users.operations,
     ...settings.operations,
   };
+  const { demo } = options;
+  if (demo !== undefined)
+    core.onDemoLeft(async () => {
+      await removeDemo(demo, calls);
+      demo.store.leave();
+      miners.registry.arrange();
+      miners.registry.changeAll();
+      core.events.reset();
+      await demo.left?.();
+    });
   return {
     ...guarded(calls, core.accessBook, withUserName(core.store), (name) => {
       if (changesTargets(name)) automation.lostTargets.report();

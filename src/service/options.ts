@@ -5,7 +5,7 @@ import type { Interfaces } from "../link/networks.ts";
 import type { Store } from "../store/index.ts";
 import type { Runs } from "./automation/run-types.ts";
 import type { CommandTimeouts } from "./commands/command-executor.ts";
-import type { DemoMiner } from "./miners/declared-miner.ts";
+import type { Demo } from "./demo/demo.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SettingsBook } from "./settings/settings-book.ts";
 import type { TryBroker } from "./trials/trials.ts";
@@ -22,19 +22,15 @@ export interface ServiceOptions {
   /** Milliseconds of a clock that never jumps, for reads and commands; by default `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
-   * Virtual rigs to try things out. They are removed when the first real miner is added, unless there were miners in the
-   * configuration or the store from the start.
+   * Virtual rigs to try things out, over the store. They are removed when the first real miner is added, unless there were
+   * miners in the configuration or the store from the start.
    */
-  readonly demo?: readonly DemoMiner[];
-  /** Whether the demo miners have a past of two weeks, which is made up. */
-  readonly demoPast?: boolean;
+  readonly demo?: Demo;
   /**
    * Reads the configuration again; the function that it resolves with closes everything and starts it anew in this process.
    * Absent = only a start of the process does.
    */
   readonly restart?: () => Promise<() => void>;
-  /** Called when the demo miners have been removed. */
-  readonly demoLeft?: () => void;
   /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
   /** Runs the loops that control power and the outbox of channels; by default a timer. */

@@ -49,7 +49,7 @@ export const demoFarm = (): RigSpec[] => [
     warm: true,
     token: "demo",
     restricted: false,
-    pools: pools("attic", ""),
+    pools: [{ url: "xmr.example.com:3333", user: "demo.attic" }],
   },
 ];
 

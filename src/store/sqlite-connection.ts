@@ -55,6 +55,18 @@ export class SqliteConnection {
     return this.#database.prepare(sql);
   }
 
+  /** Ids that tables generate are higher; those of a table that has higher ones already go on. */
+  startIdsAfter(id: number): void {
+    if (id === 0) return;
+    this.#database
+      .prepare(
+        `insert into sqlite_sequence (name, seq)
+          select name, ? from sqlite_master where type = 'table' and sql like '%autoincrement%'
+            and name not in (select name from sqlite_sequence)`,
+      )
+      .run(id);
+  }
+
   /** Runs `work`, which reads with prepared statements. Throws store.refused if the file is damaged. */
   read<T>(work: () => T): T {
     try {

@@ -122,6 +122,8 @@ export interface Store {
 export interface StoreOptions {
   /** The SQLite file, or ":memory:" for one that ends with the process. */
   readonly file: string;
+  /** The first id of everything is higher; by default as the API document has it. */
+  readonly idsAfter?: number;
   readonly now: () => number;
 }
 
@@ -132,8 +134,8 @@ const beforeMiners = 1_000_000_000;
  * Opens the store, or creates it. Throws store.refused, having changed nothing, if the file is not a store, is of a newer
  * version, damaged, inaccessible, or in use by another service.
  */
-export const openStore = async ({ file, now }: StoreOptions): Promise<Store> => {
-  if (file === ":memory:") return build(":memory:", now, { release: () => undefined }, noReserve);
+export const openStore = async ({ file, now, idsAfter = 0 }: StoreOptions): Promise<Store> => {
+  if (file === ":memory:") return build(":memory:", now, { release: () => undefined }, noReserve, idsAfter);
   const path = locate(file);
   try {
     return await openFile(path, now, false);
@@ -164,7 +166,13 @@ const openFile = async (path: string, now: () => number, reserveReleased: boolea
  * is written on a faster one that survives a crash of the process. They share no table, so in memory each has a database
  * of its own.
  */
-const build = async (path: string, now: () => number, storeLock: Lock, reserve: DiskReserve): Promise<Store> => {
+const build = async (
+  path: string,
+  now: () => number,
+  storeLock: Lock,
+  reserve: DiskReserve,
+  idsAfter = 0,
+): Promise<Store> => {
   const durable = new SqliteConnection(path, { durability: "full", busyTimeoutMs: 2_000, reserve });
   const fast = new SqliteConnection(path, { durability: "normal", busyTimeoutMs: 100, reserve });
   const close = () => {
@@ -175,7 +183,8 @@ const build = async (path: string, now: () => number, storeLock: Lock, reserve: 
   try {
     await migrate(durable.tables);
     if (path === ":memory:") await migrate(fast.tables);
-    return await assemble(durable, fast, now, close);
+    for (const connection of [durable, fast]) connection.startIdsAfter(idsAfter);
+    return await assemble(durable, fast, now, close, idsAfter);
   } catch (error) {
     close();
     throw error;
@@ -187,9 +196,10 @@ const assemble = async (
   fast: SqliteConnection,
   now: () => number,
   close: () => void,
+  idsAfter: number,
 ): Promise<Store> => {
   const collection = <T extends object>(name: string, schema: z.ZodType<T>, after = 0) =>
-    openCollection(durable, { name, schema, after });
+    openCollection(durable, { name, schema, after: Math.max(after, idsAfter) });
   // First, so that an invalid row is refused before anything is changed.
   const declaredRows = {
     miners: await collection("miner", StoredMiner, beforeMiners),

@@ -2,7 +2,7 @@ import { type Logger, pino } from "pino";
 import { Config } from "../../src/config/schema.ts";
 import type { Messages } from "../../src/contract/messages.ts";
 import type { Caller, Input, Reply } from "../../src/contract/service.ts";
-import { type DemoMiner, type RunningService, type ServiceOptions, startService } from "../../src/service/index.ts";
+import { openDemo, type RunningService, type ServiceOptions, startService } from "../../src/service/index.ts";
 import type { Repeat } from "../../src/service/repeat.ts";
 import { type Farm, type RigSpec, type SimulatedRig, startFarm } from "../../src/simulator/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -16,7 +16,7 @@ export interface BenchOptions {
   /** The simulator's clock, and the service's unless `now` says otherwise. */
   readonly clock?: () => number;
   readonly store?: Store;
-  readonly demo?: readonly DemoMiner[];
+  readonly demo?: readonly { readonly address: string; readonly name: string }[];
   readonly demoLeft?: () => void;
   /** Silent unless one is given. */
   readonly log?: Logger;
@@ -75,14 +75,22 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const host = ownHost();
   const farm = await startFarm({ rigs: (options.rigs ?? []).map((rig) => ({ host, ...rig })), clock });
   const store = options.store ?? (await openStore({ file: ":memory:", now: clock }));
-  const start = (config: Record<string, unknown> = options.config ?? {}) =>
+  const { demo, demoLeft } = options;
+  const demoOver = (miners: typeof demo = []) =>
+    openDemo({
+      config: Config.parse({ miners: miners.map((miner) => ({ ...miner, tags: ["demo"] })) }),
+      over: store,
+      hasPast: false,
+      left: async () => demoLeft?.(),
+      now: clock,
+    });
+  const start = async (config: Record<string, unknown> = options.config ?? {}) =>
     startService({
       config: configOf(config),
       store,
       log: options.log ?? silent,
       now: clock,
-      demo: options.demo ?? [],
-      ...(options.demoLeft === undefined ? {} : { demoLeft: options.demoLeft }),
+      ...(demo === undefined ? {} : { demo: await demoOver(demo) }),
       ...(options.messages === undefined ? {} : { messages: options.messages }),
       ...(options.eventsKept === undefined ? {} : { eventsKept: options.eventsKept }),
       ...(options.agentGraceMs === undefined ? {} : { agentGraceMs: options.agentGraceMs }),

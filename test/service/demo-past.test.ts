@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { pino } from "pino";
-import { type RunningService, startService } from "../../src/service/index.ts";
+import { openDemo, type RunningService, startService } from "../../src/service/index.ts";
 import { demoFarm, demoLogin, startFarm } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { ownHost } from "../own-host.ts";
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const dayMs = 86_400_000;
 
-async function demo(demoPast: boolean): Promise<{ service: RunningService; stored: () => number }> {
+async function demo(hasPast: boolean): Promise<{ service: RunningService; stored: () => number }> {
   const host = ownHost();
   const specs = demoFarm().map((spec) => ({ ...spec, host }));
   const farm = await startFarm({ rigs: specs });
@@ -24,7 +24,8 @@ async function demo(demoPast: boolean): Promise<{ service: RunningService; store
     return { address, name, ...(spec === undefined ? {} : demoLogin(spec)) };
   });
   const log = pino({ level: "silent" });
-  const service = await startService({ config: configOf(), store, log, demo: miners, demoPast });
+  const demo = await openDemo({ config: configOf({ miners }), over: store, hasPast, now: Date.now });
+  const service = await startService({ config: configOf(), store, log, demo });
   ends.push(async () => {
     await service.close();
     await store.close();

@@ -12,7 +12,7 @@ interface UsableListsOptions {
   readonly store: Pick<Store, "groups" | "rules" | "templates">;
   readonly accessBook: AccessBook;
   readonly book: Pick<PoolBook, "addList">;
-  readonly registry: Pick<MinerRegistry, "entriesFor">;
+  readonly registry: Pick<MinerRegistry, "entriesFor" | "isDemoOnly">;
 }
 
 /** The manual rules and templates that a user can use: others, and their names, are hidden from that user. */
@@ -39,7 +39,12 @@ export class UsableLists {
     if (!row.manual || maker === null) return false;
     const fits = this.#scopeOf(row);
     for (const { facts, rig } of this.#options.registry.entriesFor(access))
-      if (!facts.demo && maker.seesGroup(facts.groupId) && fits(facts, rig.state.uid)) return true;
+      if (
+        (!facts.demo || this.#options.registry.isDemoOnly) &&
+        maker.seesGroup(facts.groupId) &&
+        fits(facts, rig.state.uid)
+      )
+        return true;
     return false;
   }
 

@@ -1,15 +1,28 @@
 import type { Logger } from "pino";
 import { briefOf } from "../../fleet/state.ts";
-import { allMiners, type FarmMoment, type Sample, type Store } from "../../store/index.ts";
+import {
+  allMiners,
+  type FarmMoment,
+  type MoneyKey,
+  type MoneySums,
+  type Sample,
+  type Store,
+} from "../../store/index.ts";
 import { isDemo } from "../miners/declared-miner.ts";
 import type { Entry } from "../miners/miner-entries.ts";
 import type { MinerRegistry } from "../miners/miner-registry.ts";
+import type { MinerFigures } from "../miners/present-miner.ts";
+import { datesIn, type LocalClock } from "../money/local-time.ts";
+import { lineOf } from "../nested-groups.ts";
+import { plus } from "./farm-history.ts";
 
 export interface DemoPastOptions {
   readonly registry: MinerRegistry;
   /** Of demo miners, whose history ends with the process. */
   readonly demoStore: Store;
+  readonly store: Pick<Store, "groups">;
   readonly rates: { readonly currency: string };
+  readonly localTime: LocalClock;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -37,10 +50,12 @@ interface Doing {
 /** A demo rig as it mines now. */
 interface Now {
   readonly id: number;
+  /** Its group and those around it, or 0. */
+  readonly groups: readonly number[];
   readonly hashrate: number;
   readonly power: number | null;
   readonly temperature: number | null;
-  readonly algorithm: string;
+  readonly figures: MinerFigures;
 }
 
 /**
@@ -68,12 +83,12 @@ export class DemoPast {
     return true;
   }
 
-  #nowOf({ facts: { id }, rig }: Entry): Now | null {
+  #nowOf({ facts: { id, groupId }, rig }: Entry): Now | null {
     const readings = briefOf(rig.state)?.readings;
     const figures = this.#options.registry.display.jsonCache.current(id)?.figures;
     if (readings === undefined || figures === undefined || readings.hashrate === null) return null;
     const { hashrate, power, temperature } = readings;
-    return { id, hashrate, power, temperature, algorithm: figures.algorithmKey };
+    return { id, groups: lineOf(groupId, this.#options.store.groups), hashrate, power, temperature, figures };
   }
 
   #make(rigs: readonly Now[]): void {
@@ -87,7 +102,49 @@ export class DemoPast {
         demoStore.farmSamples.append(farmMoment(moment, time, rates.currency));
       }
     demoStore.samples.append(samples);
+    demoStore.moneyDays.add(this.#money(rigs, end));
   }
+
+  /** What each earned and cost on each of the days, by the hours of which it ran. */
+  *#money(rigs: readonly Now[], end: number): Iterable<readonly [MoneyKey, MoneySums]> {
+    const { rates, localTime } = this.#options;
+    const begin = end - (ages[0]?.from ?? 0);
+    for (const { date, from, to } of datesIn(localTime, begin, end))
+      for (const rig of rigs) {
+        const { coinKey, algorithmKey } = rig.figures;
+        const groupId = rig.groups[0] ?? 0;
+        yield [
+          { date, minerId: rig.id, groupId, coin: coinKey, algorithm: algorithmKey, currency: rates.currency },
+          moneyOf(rig, to - from, meanShare(rig, from, to)),
+        ];
+      }
+  }
+}
+
+const meanShare = ({ id }: Now, from: number, to: number): number => {
+  const shares: number[] = [];
+  for (let time = from; time < to; time += hourMs) shares.push(doing(id, time).share);
+  return shares.length === 0 ? 0 : shares.reduce((sum, share) => sum + share, 0) / shares.length;
+};
+
+function moneyOf({ power, figures: { earnings } }: Now, lengthMs: number, share: number): MoneySums {
+  const part = (perDay: number | null): number | null => (perDay === null ? null : (perDay * share * lengthMs) / dayMs);
+  const seconds = Math.round(lengthMs / 1000);
+  const [revenue, cost] = [part(earnings.revenuePerDay), part(earnings.costPerDay)];
+  const [revenueBtc, profitBtc] = [part(earnings.revenueBtc), part(earnings.profitBtc)];
+  return {
+    seconds,
+    energy: power === null ? null : (power * share * lengthMs) / hourMs,
+    cost,
+    costBtc: revenueBtc === null || profitBtc === null ? null : revenueBtc - profitBtc,
+    revenue,
+    revenueBtc,
+    profit: part(earnings.profitPerDay),
+    profitBtc,
+    compared: earnings.profitPerDay === null ? 0 : seconds,
+    uncosted: cost === null ? seconds : 0,
+    unearned: revenue === null ? seconds : 0,
+  };
 }
 
 /** Each rig has its own rhythm: a little up and down, cooler nights, and now and then an hour in which it stood still. */
@@ -121,25 +178,44 @@ function sampleOf({ id, hashrate, power, temperature }: Now, { share, warmer }: 
 }
 
 function farmMoment(moment: ReadonlyMap<Now, Doing>, time: number, currency: string): FarmMoment {
-  const algorithms = new Map<string, { hashrate: number; miners: number }>();
-  let power: number | null = null;
-  let mining = 0;
-  for (const [rig, { share }] of moment) {
-    const drawn = powerAt(rig.power, share);
-    power = drawn === null ? power : (power ?? 0) + drawn;
-    if (share === 0) continue;
-    mining += 1;
-    const work = algorithms.get(rig.algorithm) ?? { hashrate: 0, miners: 0 };
-    algorithms.set(rig.algorithm, { hashrate: work.hashrate + rig.hashrate * share, miners: work.miners + 1 });
-  }
-  // All of them, and those in no group, which are the same here.
-  const groups = [allMiners, 0];
-  const money = { revenue: null, cost: null, profit: null };
+  const groups = new Map<number, Sums>();
+  for (const [rig, { share }] of moment)
+    for (const groupId of [allMiners, ...rig.groups]) {
+      const sums = groups.get(groupId) ?? new Sums();
+      groups.set(groupId, sums);
+      sums.add(rig, share);
+    }
   return {
     currency,
-    samples: groups.map((groupId) => ({ groupId, time, power, mining, total: moment.size, ...money })),
-    hashrates: groups.flatMap((groupId) =>
+    samples: [...groups].map(([groupId, { power, mining, total, revenue, cost, profit }]) => {
+      return { groupId, time, power, mining, total, revenue, cost, profit };
+    }),
+    hashrates: [...groups].flatMap(([groupId, { algorithms }]) =>
       [...algorithms].map(([algorithm, work]) => ({ groupId, time, algorithm, ...work })),
     ),
   };
+}
+
+/** Of a group at a moment. */
+class Sums {
+  readonly algorithms = new Map<string, { hashrate: number; miners: number }>();
+  power: number | null = null;
+  revenue: number | null = null;
+  cost: number | null = null;
+  profit: number | null = null;
+  mining = 0;
+  total = 0;
+
+  add({ power, hashrate, figures: { earnings, algorithmKey } }: Now, share: number): void {
+    const part = (perDay: number | null): number | null => (perDay === null ? null : perDay * share);
+    this.total += 1;
+    this.power = plus(this.power, powerAt(power, share));
+    this.revenue = plus(this.revenue, part(earnings.revenuePerDay));
+    this.cost = plus(this.cost, part(earnings.costPerDay));
+    this.profit = plus(this.profit, part(earnings.profitPerDay));
+    if (share === 0) return;
+    this.mining += 1;
+    const work = this.algorithms.get(algorithmKey) ?? { hashrate: 0, miners: 0 };
+    this.algorithms.set(algorithmKey, { hashrate: work.hashrate + hashrate * share, miners: work.miners + 1 });
+  }
 }

@@ -2,30 +2,22 @@ import type { Config } from "../../config/schema.ts";
 import type { Identity } from "../../contract/readings.ts";
 import type { Declared } from "../../fleet/declared.ts";
 import type { PolledRig } from "../../fleet/poller.ts";
-import { formatAddress, hostAndPort, isNoRig, parseAddress, storedAddress } from "../../link/address.ts";
+import { hostAndPort, isNoRig, storedAddress } from "../../link/address.ts";
 import { drivers } from "../../link/drivers/index.ts";
 import type { PoolPassword } from "../../link/link.ts";
 import type { DeclaredProgram } from "../../link/programs/host-program.ts";
 import type { Stored, StoredMiner } from "../../store/index.ts";
 import type { MinerFacts } from "./present-miner.ts";
 
-/** A virtual rig to try things out, which is never stored. */
-export interface DemoMiner {
-  readonly address: string;
-  readonly name: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly token?: string;
-}
-
 /** A managed miner as a miner. Its address is the name of its host. */
 export type ManagedRow = Stored<StoredMiner> & { readonly program: DeclaredProgram };
 export type Row = Stored<StoredMiner> & { readonly program?: DeclaredProgram };
 
-/** The ids of demo miners start here, far from those of the store. */
-const firstDemoId = 1_900_000_001;
+/** The ids of the demo are higher, far from those of the store. */
+export const demoIdsAfter = 1_900_000_000;
 
-export const isDemo = (minerId: number): boolean => minerId >= firstDemoId;
+/** Whether a miner, or anything else with an id, belongs to the demo. */
+export const isDemo = (id: number): boolean => id > demoIdsAfter;
 
 /** What the fleet is told of a miner, but its plug. */
 export const declaredOf = (
@@ -84,17 +76,6 @@ export const blankMiner: Omit<StoredMiner, "address"> = {
   supply: null,
   power: {},
 };
-
-export const demoRow = ({ address, ...demo }: DemoMiner, index: number): Stored<StoredMiner> => ({
-  ...blankMiner,
-  ...demo,
-  id: firstDemoId + index,
-  tags: ["demo"],
-  owner: "file",
-  key: null,
-  disabled: false,
-  address: formatAddress(parseAddress(address)),
-});
 
 /** Of a miner in the log. Foreign text, such as a rig's name, is in fields, where it cannot pass for a log line. */
 export const minerFields = ({ id, name, host }: Pick<MinerFacts, "id" | "name" | "host">) => ({

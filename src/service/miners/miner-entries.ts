@@ -70,7 +70,7 @@ export class MinerEntries {
     return visible === undefined ? "another miner" : `miner ${id} (${visible.facts.name})`;
   }
 
-  /** Whether there are demo miners and no real one. */
+  /** Whether there are demo miners and no real one: then rules, schedules and notices are for them. */
   get isDemoOnly(): boolean {
     for (const id of this.entries.keys()) if (!isDemo(id)) return false;
     return this.entries.size > 0;

@@ -18,17 +18,7 @@ import { walkGroups } from "../nested-groups.ts";
 import type { FarmNotices } from "../notifications/notices.ts";
 import type { Sections } from "../settings/live-settings.ts";
 import type { Access } from "../users/access.ts";
-import {
-  type DemoMiner,
-  declaredOf,
-  demoRow,
-  descriptionOf,
-  isDemo,
-  type ManagedRow,
-  minerFields,
-  nameOf,
-  type Row,
-} from "./declared-miner.ts";
+import { declaredOf, descriptionOf, isDemo, type ManagedRow, minerFields, nameOf, type Row } from "./declared-miner.ts";
 import { flatSections, minersInSections, sectionsOf, visibleSections } from "./groups.ts";
 import { type DisplayEvents, MinerDisplay } from "./miner-display.ts";
 import { type Entry, MinerEntries } from "./miner-entries.ts";
@@ -148,11 +138,11 @@ export class MinerRegistry extends MinerEntries {
     this.fleet = openPoller(pollerOptions, options);
   }
 
-  /** Takes in all miners of the store, and the demo miners. */
-  start(demo: readonly DemoMiner[]): void {
+  /** Takes in all miners of the store. */
+  start(): void {
     this.#plugs.assignAll(enabled(this.#options.store.miners));
     for (const miner of this.#options.managed.rows()) this.display.mark(this.#take(miner), true);
-    for (const miner of [...enabled(this.#options.store.miners), ...demo.map(demoRow)]) {
+    for (const miner of enabled(this.#options.store.miners)) {
       if (this.#byAddress.has(miner.address))
         this.#options.log.warn(`miner ${miner.id} is left out: ${miner.address} is declared twice`);
       else this.display.mark(this.#take(miner), true);
@@ -206,9 +196,12 @@ export class MinerRegistry extends MinerEntries {
 
   /** Removes all demo miners, and what they were in the history of the farm. */
   async removeDemos(): Promise<void> {
-    for (const id of [...this.entries.keys()]) if (isDemo(id) && this.entries.has(id)) await this.remove(id);
-    const { farmSamples } = this.#options.demoStore;
-    for (const groupId of [allMiners, 0]) farmSamples.forget(groupId);
+    const { store, demoStore } = this.#options;
+    for (const { id } of demoStore.miners.all()) {
+      await store.miners.remove(id);
+      if (this.entries.has(id)) await this.remove(id);
+    }
+    for (const { id } of [{ id: allMiners }, { id: 0 }, ...demoStore.groups.all()]) demoStore.farmSamples.forget(id);
   }
 
   /** Call it when groups or their miners have changed. */
@@ -257,7 +250,6 @@ export class MinerRegistry extends MinerEntries {
     const { store, settings, managed } = this.#options;
     for (const { id, interval } of [...enabled(store.miners), ...managed.rows()])
       if (interval === null) this.fleet.pace(id, settings.poll.interval * 1000);
-    for (const id of this.entries.keys()) if (isDemo(id)) this.fleet.pace(id, settings.poll.interval * 1000);
   }
 
   /** Of each worker thread that reads rigs. */

@@ -68,10 +68,9 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     getMinerSettings: async ({ id }, caller) => {
       const { rig } = registry.entryFor(id, accessBook.of(caller));
-      const declaredBy = isDemo(id) ? "demo" : registry.isManaged(id) ? "host" : null;
-      return declaredBy === null
-        ? presentSettings(find(store.miners, id, "miner"))
-        : { ...noSettings, declaredBy, address: formatAddress(rig.declared.address) };
+      return registry.isManaged(id)
+        ? { ...noSettings, declaredBy: "host", address: formatAddress(rig.declared.address) }
+        : presentSettings(find(store.miners, id, "miner"));
     },
     listAddPools: async ({ id }, caller) => {
       const access = accessBook.of(caller);
@@ -100,7 +99,7 @@ export function minerOperations(context: MinerContext): MinerOperations {
     changeMiner: async ({ id, address, ...body }, caller) => {
       const access = accessBook.of(caller);
       registry.entryFor(id, access);
-      refuseDemo(id);
+      if (address !== undefined) refuseDemo(id);
       refuseManaged(id, registry);
       const existing = findOwn(store.miners, id, "miner");
       const change = {
@@ -116,7 +115,6 @@ export function minerOperations(context: MinerContext): MinerOperations {
     },
     deleteMiner: async ({ id }, caller) => {
       const { facts } = registry.entryFor(id, accessBook.of(caller));
-      refuseDemo(id);
       refuseManaged(id, registry);
       findOwn(store.miners, id, "miner");
       await store.miners.remove(id);
@@ -273,7 +271,8 @@ function refuseGroup(groupId: number, access: Access): void {
 }
 
 function refuseDemo(id: number): void {
-  if (isDemo(id)) throw new RigbridgeError("not.possible", "A demo miner cannot be changed or removed");
+  if (isDemo(id))
+    throw new RigbridgeError("not.possible", "A demo miner has no other address; add your rig, and the demo leaves");
 }
 
 function refuseManaged(id: number, registry: MinerRegistry): void {

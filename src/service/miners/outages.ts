@@ -147,10 +147,7 @@ export class Outages {
   #rigsAt(place: string): Placed[] {
     return [...this.#options.entries()].filter(
       (entry) =>
-        !entry.facts.demo &&
-        !entry.rig.declared.disabled &&
-        !entry.rig.declared.offlineExpected &&
-        this.#placesOf(entry).includes(place),
+        !entry.rig.declared.disabled && !entry.rig.declared.offlineExpected && this.#placesOf(entry).includes(place),
     );
   }
 

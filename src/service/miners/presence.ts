@@ -92,7 +92,7 @@ export class MinerPresence {
       this.#options.log.info(`Miner ${rig.id} cannot be read: ${trouble.quoted}`);
     if (entry !== undefined && trouble?.code === "rig.login") this.#notifyLogin(entry);
     else if (!isKnown) {
-      if (entry !== undefined && !entry.facts.demo) this.outages.gone(entry);
+      if (entry !== undefined) this.outages.gone(entry);
       this.#raiseAbsence(rig);
     }
   }

@@ -99,8 +99,8 @@ export class FarmNotices implements Notices {
         title: notice.title === null ? null : english(notice.title),
         message: english(notice.message),
         coded: { title: codeOf(notice.title), message: codeOf(notice.message) },
-        minerId: isDemo ? null : notice.minerId,
-        uid: isDemo ? null : (miner?.uid ?? null),
+        minerId: notice.minerId,
+        uid: miner?.uid ?? null,
         minerName: miner?.name ?? "",
       };
       const before = notice.key === null ? undefined : notifications.open(notice.key);

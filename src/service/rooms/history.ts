@@ -16,7 +16,7 @@ export function openHistory(core: Core, { registry }: Miners) {
   const settings = core.settings.part("the farm's history", ["history"]).now;
   const { demoStore } = records;
   const farm = new FarmRecorder({ registry, store, log, now, rates, settings, demoStore });
-  const past = new DemoPast({ registry, demoStore, rates, now, log });
+  const past = new DemoPast({ registry, demoStore, store, rates, localTime: core.localTime, now, log });
   let stop = (): void => undefined;
   let stopPast = (): void => undefined;
   return {
@@ -40,7 +40,7 @@ export function openHistory(core: Core, { registry }: Miners) {
     },
     start: (): void => {
       stop = (options.historyTurns ?? byTimer)(() => farm.turn(), farmTurnMs);
-      if (options.demoPast !== true) return;
+      if (options.demo?.hasPast !== true) return;
       stopPast = byTimer(async () => {
         if (past.turn()) stopPast();
       }, demoTurnMs);

@@ -139,7 +139,7 @@ export function openMiners(core: Core) {
         return undefined;
       },
     },
-    start: () => registry.start(options.demo ?? []),
+    start: () => registry.start(),
     settled: () => registry.fleet.settled(),
     close: async (later: Promise<void>): Promise<void> => {
       // A command that must undo what it began needs its connection a moment longer.
@@ -177,7 +177,7 @@ function openNotices({ store, log, format, events }: Core, registry: () => Miner
 
 /** What the operations on miners take. */
 function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists): MinerContext {
-  const { options, settings, store, log, format, accessBook, book, shares, metaData, broker } = core;
+  const { settings, store, log, format, accessBook, book, shares, metaData, broker } = core;
   return {
     registry,
     store,
@@ -195,8 +195,8 @@ function minerContext(core: Core, registry: MinerRegistry, usable: UsableLists):
       add();
       if (!isFirst) return;
       await registry.removeDemos();
+      await core.demoHasLeft();
       log.info("the demo miners have left: there is a real one now");
-      options.demoLeft?.();
     },
     messages: core.messages,
   };

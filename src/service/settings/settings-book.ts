@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { type NamesOutside, pathText } from "../../config/cross-checks.ts";
-import { layered, mistakesWith, ownerOf, type SavedSections } from "../../config/layers.ts";
+import { type Base, layered, mistakesWith, ownerOf, type SavedSections } from "../../config/layers.ts";
 import type { ConfigFile } from "../../config/read.ts";
 import { Config } from "../../config/schema.ts";
 import { invalidAll, RigbridgeError } from "../../contract/problems.ts";
@@ -20,6 +20,8 @@ import { LiveSettings } from "./live-settings.ts";
 
 /** Where the configuration comes from. */
 export interface SettingsSource {
+  /** What sections are that neither the file nor the store has, while there is only the demo. */
+  readonly demo?: Partial<Config> | undefined;
   /** The configuration file, or in its place what a front end made. */
   readonly base: SettingsBase;
   /** Reads the file again. Throws `config.invalid` with every mistake. */
@@ -66,6 +68,7 @@ export class SettingsBook {
   readonly #store: SettingsStore;
   readonly #log: Logger;
   #file: SettingsBase;
+  #demo: Partial<Config>;
   #problems: ReadonlyMap<SettingsSection, string> = new Map();
 
   constructor(source: SettingsSource, store: SettingsStore, log: Logger) {
@@ -73,7 +76,8 @@ export class SettingsBook {
     this.#store = store;
     this.#log = log;
     this.#file = source.base;
-    const { config, problems } = layered(this.#file, this.#saved(), this.#names());
+    this.#demo = source.demo ?? {};
+    const { config, problems } = layered(this.#base(), this.#saved(), this.#names());
     this.#problems = problems;
     this.live = new LiveSettings(source.finish(config));
     this.#warn();
@@ -151,7 +155,7 @@ export class SettingsBook {
     else next.set(section, value);
     const mistakes = mistakesWith(this.#file, next, this.#names());
     if (mistakes.length > 0) throw invalidAll(mistakes.map(({ path, message }) => ({ path: pathText(path), message })));
-    const config = this.#source.finish(layered(this.#file, next, this.#names()).config);
+    const config = this.#source.finish(layered(this.#base(), next, this.#names()).config);
     const isSaved = isDeepStrictEqual(saved.get(section), value);
     return { section, config, value, changes: differences(section, this.config[section], config[section]), isSaved };
   }
@@ -167,7 +171,15 @@ export class SettingsBook {
       else await this.#store.settings.change(row.id, row);
       throw error;
     }
-    this.#problems = layered(this.#file, this.#saved(), this.#names()).problems;
+    this.#problems = layered(this.#base(), this.#saved(), this.#names()).problems;
+  }
+
+  /** The settings of the demo end with it. */
+  async leaveDemo(): Promise<void> {
+    this.#demo = {};
+    const { config, problems } = layered(this.#base(), this.#saved(), this.#names());
+    this.#problems = problems;
+    await this.live.change(this.#source.finish(config));
   }
 
   /** Reads the file again; `keys` are those whose values differ. Throws with every mistake, and nothing has changed. */
@@ -175,7 +187,7 @@ export class SettingsBook {
     const file = await this.#source.reread();
     const names = new Set([...Object.keys(file.written), ...Object.keys(this.#file.written)]);
     const keys = [...names].filter((key) => !isDeepStrictEqual(file.written[key], this.#file.written[key]));
-    const { config, problems } = layered(file, this.#saved(), this.#names(file));
+    const { config, problems } = layered(this.#base(file), this.#saved(), this.#names(file));
     const finished = this.#source.finish(config);
     return {
       keys,
@@ -225,6 +237,13 @@ export class SettingsBook {
         .all()
         .flatMap(({ section, value, isSaved }) => (isSaved && isSettingsSection(section) ? [[section, value]] : [])),
     );
+  }
+
+  /** The file, with the settings of the demo where it has none. */
+  #base(file = this.#file): Base {
+    const { written, config } = file;
+    const ofDemo = Object.entries(this.#demo).filter(([key]) => !Object.hasOwn(written, key));
+    return { written, config: { ...config, ...Object.fromEntries(ofDemo) } };
   }
 
   /** What may be named: by the file, and what was added over the API. Other rows are as the file was at the last start. */

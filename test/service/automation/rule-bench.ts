@@ -137,10 +137,16 @@ export async function openRuleBench(options: RuleBenchOptions) {
   };
   const accessBook = new AccessBook(store);
   const book = { addList: () => [] };
-  const usable = new UsableLists({ store, accessBook, book, registry: { entriesFor: () => entries.values() } });
+  const usable = new UsableLists({
+    store,
+    accessBook,
+    book,
+    registry: { entriesFor: () => entries.values(), isDemoOnly: false },
+  });
   const automation = new Automation({
     targets: new StepTargets({ store, accessBook, book, usable }),
     registry: {
+      isDemoOnly: false,
       all: () => entries.values(),
       watchReadings: (listener) => {
         take = listener;

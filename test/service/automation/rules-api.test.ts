@@ -440,21 +440,25 @@ describe("a rule on a virtual rig", () => {
     await start(ids.slice(0, 2));
   });
 
-  test("that a person runs on demo rigs says that it leaves those alone", async () => {
-    const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }] });
+  test("that a person runs on demo rigs beside real ones says that it leaves those alone", async () => {
+    const farm = await startFarm({ rigs: [{ kind: "axeos" }, { kind: "axeos" }, { kind: "axeos" }] });
     onTestFinished(() => farm.close());
     const rules = [{ key: "locate", name: "Locate", manual: true, do: [{ action: "locate", on: true }] }];
-    const demo = farm.rigs.map(({ address }, index) => ({ address, name: `demo ${index}` }));
-    const { service } = await openBench({ demo, config: { rules } });
-    const [first] = minersIn((await service.listMiners({}, caller)).groupList);
-    const alone = service.minerAction({ id: first?.id ?? 0, action: "rule", rule_id: 1 }, caller);
+    const [real, ...virtual] = farm.rigs;
+    const demo = virtual.map(({ address }, index) => ({ address, name: `demo ${index}` }));
+    const miners = [{ address: real?.address ?? "" }];
+    const { service } = await openBench({ demo, config: { rules, miners } });
+    const ids = minersIn((await service.listMiners({}, caller)).groupList).flatMap(({ id }) =>
+      id > 1.9e9 ? [id] : [],
+    );
+    const alone = service.minerAction({ id: ids[0] ?? 0, action: "rule", rule_id: 1 }, caller);
     expect((await refusal(alone)).message).toBe(
       "The rule Locate does not apply to this miner: rules do not act on demo rigs",
     );
     const all = {
       action: "rule" as const,
       parameters: { rule_id: 1 },
-      all: true as const,
+      miners: ids,
       parallel: 16,
       delay: 0,
       dryRun: true,

@@ -25,13 +25,13 @@ import {
   liveRule,
 } from "./live-rule.ts";
 import { advance, type Instant } from "./machine.ts";
-import { RuleMembers, type Slot } from "./members.ts";
+import { type MembersOptions, RuleMembers, type Slot } from "./members.ts";
 import type { Moment, RuleSurroundings } from "./surroundings.ts";
 import type { Traces } from "./traces.ts";
 import { UnwrittenStates } from "./unwritten.ts";
 
 export interface RuleEngineOptions {
-  readonly registry: { all(): Iterable<Entry> };
+  readonly registry: MembersOptions["registry"];
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly around: RuleSurroundings & ExpressionNames;

@@ -29,7 +29,7 @@ import { RuleSurroundings, type RuleValues } from "./surroundings.ts";
 import { Traces } from "./traces.ts";
 
 export interface RulesOptions {
-  readonly registry: Pick<MinerRegistry, "all" | "watchReadings">;
+  readonly registry: Pick<MinerRegistry, "all" | "watchReadings" | "isDemoOnly">;
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly runs: Runs;

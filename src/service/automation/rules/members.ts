@@ -18,7 +18,7 @@ export interface Slot extends Subject {
 }
 
 export interface MembersOptions {
-  readonly registry: { all(): Iterable<Entry> };
+  readonly registry: { all(): Iterable<Entry>; readonly isDemoOnly: boolean };
   readonly store: Store;
   readonly accessBook: AccessBook;
   /** Whole ms of a clock that never jumps. */
@@ -33,7 +33,7 @@ export interface MembersOptions {
 const arrangeMs = 30_000;
 const disowned = "its creator is no longer an administrator";
 
-/** Which miners each rule is for: those of its scope that its maker may see. Demo miners belong to none. */
+/** Which miners each rule is for: those of its scope that its maker may see. Demo miners beside real ones belong to none. */
 export class RuleMembers {
   readonly #options: MembersOptions;
   readonly #slots = new Map<number, Slot>();
@@ -68,7 +68,7 @@ export class RuleMembers {
   /** Why a rule is not for a miner, as the end of a sentence. */
   whyNot(rule: LiveRule, minerId: number): string {
     const entry = this.#slots.get(minerId)?.entry;
-    if (entry?.facts.demo === true) return "rules do not act on demo rigs";
+    if (entry?.facts.demo === true && !this.#options.registry.isDemoOnly) return "rules do not act on demo rigs";
     if (rule.problem !== null) return rule.problem;
     const isVisible = entry !== undefined && this.#accesses.get(rule)?.seesGroup(entry.facts.groupId) === true;
     return isVisible ? "outside the scope of the rule" : "the creator of the rule has no access there";
@@ -119,7 +119,8 @@ export class RuleMembers {
     const { facts, rig } = entry;
     const slot = this.#slots.get(facts.id);
     if (slot?.entry.facts === facts && slot.entry.rig === rig && slot.version === this.#version) return;
-    const rules = facts.demo ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
+    const isLeftOut = facts.demo && !this.#options.registry.isDemoOnly;
+    const rules = isLeftOut ? [] : this.#rules.filter((rule) => this.#tests.get(rule)?.(entry) === true);
     for (const rule of slot?.rules ?? []) if (!rules.includes(rule)) this.#options.left(rule, facts.id);
     this.#slots.set(facts.id, {
       id: facts.id,

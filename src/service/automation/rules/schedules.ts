@@ -16,7 +16,7 @@ import { endOf, type Traces } from "./traces.ts";
 import { changeAfter, type Span, type Windows } from "./windows.ts";
 
 export interface SchedulesOptions {
-  readonly registry: { all(): Iterable<Entry> };
+  readonly registry: { all(): Iterable<Entry>; readonly isDemoOnly: boolean };
   readonly store: Store;
   readonly accessBook: AccessBook;
   readonly runs: Runs;
@@ -231,7 +231,8 @@ export class Schedules {
     const [ids, held]: [number[], number[]] = [[], []];
     for (const entry of registry.all()) {
       const { facts, rig } = entry;
-      if (facts.demo || !access.seesGroup(facts.groupId) || !fits(facts, rig.state.uid)) continue;
+      if ((facts.demo && !registry.isDemoOnly) || !access.seesGroup(facts.groupId) || !fits(facts, rig.state.uid))
+        continue;
       (maintenance.over(entry) === null ? ids : held).push(facts.id);
     }
     return { ids, held };

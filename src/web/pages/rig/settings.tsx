@@ -48,12 +48,8 @@ export function Settings({ miner, reload }: SettingsProps) {
   return (
     <Loading from={loaded}>
       {(settings) =>
-        settings.declaredBy === "file" || settings.declaredBy === "demo" ? (
-          <Notice
-            icon="info"
-            title={settings.declaredBy === "file" ? t.rig.ofFile : t.rig.ofDemo}
-            text={settings.declaredBy === "file" ? t.rig.ofFileText : t.rig.ofDemoText}
-          />
+        settings.declaredBy === "file" ? (
+          <Notice icon="info" title={t.rig.ofFile} text={t.rig.ofFileText} />
         ) : (
           <>
             <SettingsForm
