@@ -1,5 +1,5 @@
 import type { Core } from "../core.ts";
-import { DemoPast } from "../history/demo-past.ts";
+import { DemoPast } from "../demo/demo-past.ts";
 import { farmHistoryOperations } from "../history/farm-history.ts";
 import { FarmRecorder, farmTurnMs } from "../history/farm-recorder.ts";
 import { historyOperations } from "../history/history.ts";

@@ -14,7 +14,7 @@ import type { MinerRegistry } from "../miners/miner-registry.ts";
 import type { MinerFigures } from "../miners/present-miner.ts";
 import { datesIn, type LocalClock } from "../money/local-time.ts";
 import { lineOf } from "../nested-groups.ts";
-import { plus } from "./farm-history.ts";
+import { plus } from "../history/farm-history.ts";
 
 export interface DemoPastOptions {
   readonly registry: MinerRegistry;
