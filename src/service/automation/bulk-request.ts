@@ -10,14 +10,14 @@ import type { Access } from "../users/access.ts";
 
 type Body = Input<"startBulkAction">;
 
-/** The mistakes that are listed, and how many there are beyond them. */
+/** The reported mistakes, and the number of those left out. */
 interface Mistakes {
   readonly named: readonly Mistake[];
   readonly more: number;
 }
 const noMistakes: Mistakes = { named: [], more: 0 };
 
-/** The action, and its miners, each once. Throws `input.invalid` with all mistakes. */
+/** The action and its miners without duplicates. Throws `input.invalid` with every mistake. */
 export function bulkRequest(
   body: Body,
   registry: MinerRegistry,
@@ -53,7 +53,7 @@ function targetsOf(
   return { minerIds, mistaken: minerIds.length === 0 ? oneMistake("all", "there are no miners") : noMistakes };
 }
 
-/** The ids of the groups, each once. Groups with the same name can only be given by id. */
+/** The group ids without duplicates. Groups that share a name can only be given by id. */
 function groupIds(groups: readonly (number | string)[], store: Store, access: Access) {
   const ids = new Set<number>();
   const named: Mistake[] = [];
@@ -70,13 +70,13 @@ function groupIds(groups: readonly (number | string)[], store: Store, access: Ac
 
 const oneMistake = (path: string, message: string): Mistakes => ({ named: [{ path, message }], more: 0 });
 
-/** Whether the configuration file no longer declares the miner: it fails alone, and the others go on. */
+/** Whether the miner was removed from the configuration file: its item fails, the other miners continue. */
 export function isDisabled(id: number, { miners }: Store, access: Access): boolean {
   const miner = miners.get(id);
   return miner?.disabled === true && access.seesGroup(miner.groupId);
 }
 
-/** Writes messages only for the mistakes that are listed: there may be 100,000. */
+/** Formats messages only for the reported mistakes: there may be 100,000. */
 function missing(path: string, what: string, ids: readonly number[], exists: (id: number) => boolean): Mistakes {
   const absent = ids.flatMap((id, index) => (exists(id) ? [] : [index]));
   const named = absent

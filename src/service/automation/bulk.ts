@@ -32,17 +32,17 @@ export interface BulkContext {
   readonly usable: UsableLists;
 }
 
-/** Jobs at once: in all, of one user, and reserved for callers that are not users, such as the owner. */
+/** Concurrent jobs: in total, per user, and reserved for callers that are not users, such as the owner. */
 const mostJobs = 20;
 const mostJobsOfUser = 5;
 const jobsReserved = 4;
-/** Miners that a dry run checks before other work gets its turn. */
+/** Miners that a dry run checks before it yields to other work. */
 const rehearsedAtOnce = 1_000;
 
 /** Actions for many miners: runs whose steps are the action, or those of a template or a manual rule. */
 export class BulkActions implements BulkOperations {
   readonly #context: BulkContext;
-  /** Callers of jobs that are being stored. */
+  /** Callers whose jobs are being stored. */
   readonly #starting = new Set<Caller>();
 
   constructor(context: BulkContext) {
@@ -55,7 +55,7 @@ export class BulkActions implements BulkOperations {
     const { action, minerIds } = bulkRequest(body, registry, store, access);
     this.#context.shares.take(caller, minerIds.length * costs.result);
     const list = listOf(action, store, usable, access);
-    // Refuses what the action names that does not exist.
+    // Rejects names in the action that do not exist.
     if (list === null) stepsOf(action, access);
     const steps = list?.steps ?? [stepOf(body)];
     const cause: RunCause = { kind: "bulk", key: body.action, id: list?.id ?? 0 };
@@ -99,7 +99,7 @@ export class BulkActions implements BulkOperations {
     return done(`Bulk action ${id} is cancelled; nothing was sent to ${count} of its miners`);
   };
 
-  /** Users cannot take all the capacity. Throws `too.many`. */
+  /** Keeps users from taking all the capacity. Throws `too.many`. */
   #checkCapacity({ userId }: Caller): void {
     const jobs = [...this.#context.runs.jobs()].filter(({ cause }) => cause.kind === "bulk");
     const running = [...jobs.map(({ caller }) => caller), ...this.#starting];
@@ -146,11 +146,11 @@ type Body = Input<"startBulkAction">;
 const parametersOf = ({ parameters, orReboot }: Body): Body["parameters"] =>
   orReboot ? { ...parameters, orReboot } : parameters;
 
-/** A rule by its id, though it was named by its key. */
+/** The id of a rule that was named by its key. */
 const idOf = ({ action }: Body, list: StepList | null): Body["parameters"] =>
   list === null ? {} : { [action === "rule" ? "rule_id" : "template_id"]: list.id };
 
-/** The action as a step. Its parameters were checked. */
+/** The action as a step. Its parameters are already checked. */
 const stepOf = (body: Body): RunStep => Step.parse({ ...parametersOf(body), action: body.action });
 
 const noCapacity = (running: string): RigbridgeError =>

@@ -3,15 +3,15 @@ import type { Severity } from "../../contract/resources.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import type { Access } from "../users/access.ts";
 
-/** What a step of a list says to people. */
+/** A notification that a step sends. */
 export interface StepNotice {
-  /** One notification while it is open; null: it is over at once. */
+  /** The notification stays open under this key; null: it closes at once. */
   readonly key: string | null;
-  /** The trouble of that key is over. */
+  /** Closes the notification of that key. */
   readonly isEnd: boolean;
-  /** It only reports that the rig is offline, which the service does, too. */
+  /** The step only reports that the rig is offline, which the service does as well. */
   readonly reportsAbsence: boolean;
-  /** Null where no miner is concerned. */
+  /** Null if the notification concerns no miner. */
   readonly minerId: number | null;
   readonly channels: readonly string[] | "all";
   readonly severity: Severity;
@@ -26,12 +26,14 @@ export interface WebRequest {
   readonly body: string | null;
 }
 
-/** What steps do elsewhere than on rigs. Each throws why it failed; absent: this service cannot do it. */
+/**
+ * The effects of steps outside the rigs. Each throws the reason of a failure; absent: this service does not support it.
+ */
 export interface Effects {
   notify?(notice: StepNotice): void;
   /** False without a connection to the broker. */
   publish?(topic: string, payload: string, retain: boolean): boolean;
-  /** Resolves with what the server answered, as far as the maker of the step is told. */
+  /** Resolves with the server's answer, as far as the step's creator may see it. */
   post?(request: WebRequest, maker: Access, signal: AbortSignal): Promise<string>;
   /** W of the most profitable power; null if it is not known. */
   best?(minerId: number): number | null;
@@ -39,14 +41,14 @@ export interface Effects {
 }
 
 export interface EffectTurn {
-  /** The access of the one who made the step. */
+  /** The access of the step's creator. */
   readonly maker: Access;
   readonly minerId: number | null;
-  /** Fills in the names of a text. */
+  /** Replaces the names in a text with their values. */
   readonly text: (text: string) => string;
-  /** The channels that a message to this one, or to `all`, is for. */
+  /** The channels that receive a message to this channel or to `all`. */
   readonly channels: (channel: string) => readonly string[] | "all";
-  /** The rule that it belongs to; null: none. `isEnd`: its condition is over. */
+  /** The rule that the step belongs to; null: none. `isEnd`: the rule has cleared. */
   readonly rule: { readonly id: number; readonly isEnd: boolean; readonly reportsAbsence: boolean } | null;
 }
 
@@ -57,7 +59,7 @@ export interface EffectTurn {
 export const ruleNoticeKey = (ruleId: number, minerId: number, channel: string): string =>
   `rule:${ruleId}:${minerId}:${channel}`;
 
-/** Does a step that concerns no rig; resolves with its result. */
+/** Performs a step that concerns no rig; resolves with its result. */
 export async function takeEffect(
   step: RunStep,
   { maker, minerId, text, rule, channels }: EffectTurn,

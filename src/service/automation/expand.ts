@@ -5,16 +5,16 @@ import type { Naming } from "./made-lists.ts";
 import { type Made, mayContain } from "./rights.ts";
 import type { StepTargets } from "./step-targets.ts";
 
-/** How deep rules may call rules, and how many steps a run may have once they are written out. */
+/** How deep rules may call rules, and how many steps an expanded run may have. */
 const deepest = 5;
 const mostSteps = 200;
-/** s that a plug is off in a cycle. */
+/** Seconds that a plug stays off in a cycle. */
 const cycleSeconds = 10;
 
 /**
- * The steps of a list with those of its templates and rules in their place, each with the id of what it names. A template
- * or rule that does not exist, that is too deep or that another made stays as it is: running it fails, and its record says
- * why.
+ * The steps of a list, with each template and rule replaced by its own steps, and each name by its id. A template or
+ * rule that does not exist, is nested too deeply or belongs to another user is left as it is: that step fails, and its
+ * record says why.
  */
 export function expanded(steps: readonly RunStep[], store: Store, made: Naming, targets: StepTargets): RunStep[] {
   let left = mostSteps;
@@ -22,7 +22,7 @@ export function expanded(steps: readonly RunStep[], store: Store, made: Naming, 
     list.flatMap((written) => {
       const step = targets.bound(written, of);
       const inner = depth < deepest ? innerList(step, of, store, made) : null;
-      // Counted before they are written out: each of 50 rules may call 50 others.
+      // Counted before expansion: each of 50 rules may call 50 others.
       if (inner === null || left < inner.steps.length) return [step];
       left -= inner.steps.length;
       return expand(inner.steps, inner.of, depth + 1);
@@ -30,7 +30,7 @@ export function expanded(steps: readonly RunStep[], store: Store, made: Naming, 
   return expand(steps, made, 0);
 }
 
-/** Null for a step that is none of these, and for one that names nothing that may be run. */
+/** Null for a step that calls no list, and for one whose target may not be run. */
 function innerList(step: RunStep, of: Naming, store: Store, made: Made) {
   if ("plug" in step)
     return step.plug === "cycle"
@@ -41,7 +41,7 @@ function innerList(step: RunStep, of: Naming, store: Store, made: Made) {
   return row === undefined || steps === null ? null : { of: row, steps };
 }
 
-/** Why a template or rule could not be written out. */
+/** Why a template or rule could not be expanded. */
 export function notExpanded(step: RunStep, store: Store, made: Made): string | null {
   const named = listNamed(step, store);
   if (named === null) return null;
@@ -59,11 +59,11 @@ const stepsOf = (row: ListRow): readonly RunStep[] | null => ("softwareType" in 
 interface NamedList {
   readonly what: "template" | "rule";
   readonly name: string;
-  /** Undefined if there is none. */
+  /** Undefined if it does not exist. */
   readonly row: ListRow | undefined;
 }
 
-/** The template or rule that a step means; null for a step that names none. */
+/** The template or rule that a step names; null if it names none. */
 function listNamed(step: RunStep, store: Store): NamedList | null {
   const { target = 0 } = step;
   const present = <T extends ListRow>(row: T | undefined): T | undefined => (row?.disabled === false ? row : undefined);

@@ -3,24 +3,24 @@ import type { RunResult } from "../../store/index.ts";
 import type { Notices } from "../notifications/notices.ts";
 import type { RunCause } from "./run-types.ts";
 
-/** Miners that a notification names, and characters of each of their messages. */
+/** Miners listed in a notification, and the maximum length of each message. */
 const named = 5;
 const mostCharacters = 200;
 
-/** A run that has ended, or that could not be begun. */
+/** A run that has ended or could not start. */
 export interface EndedJob {
   readonly cause: RunCause;
   readonly actor: string;
-  /** Id of the run; null if it was not begun. */
+  /** Id of the run; null if it did not start. */
   readonly id: number | null;
 }
 
-/** Actions on a single miner are answered directly, and rules have traces. */
+/** Actions on a single miner report to their caller, and rules have traces. */
 export const isReported = ({ kind }: RunCause): boolean => kind === "bulk" || kind === "schedule";
 
 /**
- * Notifications about bulk actions and schedules that ended with failures: one for each schedule or kind of bulk action,
- * until the next run of it ends without any.
+ * Notifies of bulk actions and schedules that ended with failures: one notification per schedule or kind of bulk
+ * action, closed by its next run without failures.
  */
 export class JobNotices {
   readonly #notices: Notices;

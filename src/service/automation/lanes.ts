@@ -11,18 +11,18 @@ import { messageOf, type StepResult, type StepRunner } from "./step-runner.ts";
 /** ms until a failed write to the store is repeated. */
 const storeRetryMs = 5_000;
 
-/** How far a run is with a miner. */
+/** Progress of a run on one miner. */
 export interface Lane {
   readonly minerId: number;
   step: number;
   readonly past: StepResult[];
-  /** Until when a miner waits that was waiting when the service stopped. */
+  /** When the wait ends, for a miner that was waiting when the service stopped. */
   note: string;
-  /** The result of the present step if it was only known when the store was opened. */
+  /** The result of the present step if it was found when the store was opened. */
   readonly settled: StepResult | null;
 }
 
-/** A run of this start of the service. */
+/** A run since the service started. */
 export interface Job {
   readonly id: number;
   readonly cause: RunCause;
@@ -35,7 +35,7 @@ export interface Job {
   /** Lanes that continue later: after a wait, or once a restart is confirmed. */
   readonly later: Promise<void>[];
   readonly slots: Semaphore;
-  /** Steps that run once for all miners and that one miner has already run. */
+  /** Steps that run once for all miners and have already run. */
   readonly taken: Set<number>;
   readonly over: Promise<void>;
   readonly end: () => void;
@@ -79,7 +79,7 @@ export class Lanes {
     }
   }
 
-  /** Runs the present step. Null: the lane ends here, or continues later. */
+  /** Runs the present step. Null: the lane ends here or continues later. */
   async #step(job: Job, lane: Lane): Promise<StepResult | null> {
     const { runs } = this.#options.store;
     const { minerId } = lane;
@@ -100,7 +100,7 @@ export class Lanes {
       stored: (write) => this.stored(write),
     });
     if (outcome === "requeued") {
-      // Aborted before a byte was sent: the service sends it after its next start.
+      // Aborted before a byte was sent: the service sends it after the next start.
       await this.stored(() => runs.end(job.id, { minerId, state: "queued", message: "" }));
       return null;
     }
@@ -113,7 +113,7 @@ export class Lanes {
     return job.slots.run(() => this.take(job, lane, result));
   }
 
-  /** Stores the result of a step. Returns whether another one follows. */
+  /** Stores the result of a step. Returns whether another step follows. */
   async #next(job: Job, lane: Lane, result: StepResult): Promise<boolean> {
     const { runs } = this.#options.store;
     const { minerId } = lane;
@@ -177,7 +177,7 @@ export class Lanes {
     }
   }
 
-  /** Repeats a write until it succeeds: nothing is sent that is not stored. Throws when closing. */
+  /** Repeats a write until it succeeds, because a step is sent only once stored. Throws when closing. */
   async stored<T>(write: () => Promise<T>): Promise<T> {
     const { closing: signal } = this.#options;
     for (;;) {

@@ -12,7 +12,7 @@ import type { UsableLists } from "./usable-lists.ts";
 export interface StepList {
   readonly kind: "template" | "manual";
   readonly id: number;
-  /** Its key in texts and in the audit: its name where it has none. */
+  /** Its key in texts and in the audit; without a key, its name. */
   readonly key: string;
   readonly steps: readonly RunStep[];
 }
@@ -43,7 +43,7 @@ export function listOf(
   return { kind: isTemplate ? "template" : "manual", id, key: key ?? name, steps };
 }
 
-/** The managed-miner settings of a template, then its steps; null for a template that has only a name. */
+/** The managed-miner settings of a template, then its steps; null for an empty template. */
 export function templateSteps(template: Stored<StoredTemplate>): readonly RunStep[] | null {
   const { id, softwareType, algorithm, dualAlgorithm, commandLineParams } = template;
   const isSet = [softwareType, algorithm, dualAlgorithm, commandLineParams].some((field) => field !== null);
@@ -51,8 +51,8 @@ export function templateSteps(template: Stored<StoredTemplate>): readonly RunSte
 }
 
 /**
- * By its id, or by its key, or its name where it has none; of several, the caller's own, else that of the file or the owner.
- * Throws `not.found` also for a rule that people cannot run.
+ * Finds a rule by id, key, or (without a key) name. Of several matches, the caller's own comes first, then the file's
+ * or the owner's. Throws `not.found`, also for a rule that cannot be run by hand.
  */
 function manualRule(given: number | string, rules: readonly Stored<StoredRule>[], access: Access): Stored<StoredRule> {
   const ranked = ownFirst(rules, access);

@@ -17,7 +17,7 @@ interface LostTargetsOptions {
   readonly notices: Notices;
 }
 
-/** Operations after which a step may have lost its target, or found it again. */
+/** Operations after which a step may have lost or regained its target. */
 const changing: ReadonlySet<string> = new Set<OperationName>([
   ...(["addRule", "changeRule", "deleteRule", "addSchedule", "changeSchedule", "deleteSchedule"] as const),
   ...(["saveManagedTemplate", "deleteManagedTemplate", "savePool", "deletePool"] as const),
@@ -29,10 +29,13 @@ export const changesTargets = (name: OperationName): boolean => changing.has(nam
 /** The end of a notice's key; stored, so it never changes. */
 const keyEnd = ":targets";
 
-/** Notices of steps whose target was removed, or that its maker may no longer use: one for each rule, schedule and template. */
+/**
+ * Notices of steps whose target was removed, or is no longer available to their creator: one per rule, schedule and
+ * template.
+ */
 export class LostTargets {
   readonly #options: LostTargetsOptions;
-  /** The messages of the open notices by key; "": of an earlier start. */
+  /** The messages of the open notices by key; "": from before the last start. */
   readonly #open = new Map<string, string>();
 
   constructor(options: LostTargetsOptions) {
@@ -41,7 +44,7 @@ export class LostTargets {
       if (key?.endsWith(keyEnd) === true && closed === null) this.#open.set(key, "");
   }
 
-  /** Resolves the names in what earlier versions stored, which then keep their meaning. */
+  /** Resolves the names stored by earlier versions, so that they keep their meaning. */
   async link(): Promise<void> {
     const { store, accessBook, targets } = this.#options;
     for (const { kind, row, lists } of madeLists(store)) {
@@ -54,7 +57,7 @@ export class LostTargets {
     }
   }
 
-  /** Call it whenever something that steps name may have been removed, or may be there again. */
+  /** Call it whenever the target of a step may have been removed or restored. */
   report(): void {
     const { store, accessBook, channels, notices } = this.#options;
     const gone = new Set(this.#open.keys());
@@ -67,7 +70,7 @@ export class LostTargets {
       gone.delete(key);
       if (this.#open.get(key) === message) continue;
       this.#open.set(key, message);
-      // It has names in it that the maker chose, so it goes only where the maker may send texts.
+      // The message contains names chosen by the creator, so it goes only where the creator may send texts.
       const sentTo = channels.reachedBy(accessOfMaker(row, accessBook));
       const about = { key, minerId: null, title: row.name, message, channels: sentTo } as const;
       notices.raise({ ...about, source: "Rules", severity: "warning" });
@@ -81,7 +84,7 @@ export class LostTargets {
   #losses({ kind, row, lists }: MadeList): string[] {
     const { accessBook, targets, channels } = this.#options;
     const access = accessOfMaker(row, accessBook);
-    // It is disabled, which has a notice of its own.
+    // The list is disabled, which has its own notice.
     if (access === null) return [];
     const what = `${kind} ${row.name}`;
     const ofNames = namesIn(lists).flatMap((named) => {

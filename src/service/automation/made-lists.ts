@@ -5,12 +5,12 @@ import { enabled } from "../crud.ts";
 import type { Links } from "../links.ts";
 import type { Made } from "./rights.ts";
 
-/** A rule, schedule or template with what its steps name. */
+/** A rule, schedule or template with the targets of its steps. */
 export interface Naming extends Made {
   readonly links?: Links | undefined;
 }
 
-/** Everything in which a rule, schedule or template names something. */
+/** All parts of a rule, schedule or template that can name something. */
 export type StepLists = Partial<
   Pick<ResolvedRule, "do" | "onClear" | "onGiveUp" | "inhibitedBy"> & Pick<ScheduleSettings, "onEnd">
 >;
@@ -20,11 +20,11 @@ export interface MadeList {
   readonly kind: "rule" | "schedule" | "template";
   readonly row: Naming & { readonly id: number; readonly name: string };
   readonly lists: StepLists;
-  /** It is disabled, so it does nothing. */
+  /** The list is disabled. */
   readonly isOff: boolean;
 }
 
-/** All that are there. One that this version cannot read has no steps. */
+/** All rules, schedules and templates. Rows that this version cannot read have no steps. */
 export function madeLists({
   rules,
   schedules,

@@ -2,18 +2,18 @@ import { spawn } from "node:child_process";
 import { Semaphore } from "../../async/index.ts";
 import { RigbridgeError } from "../../contract/problems.ts";
 
-/** ms for a program, and characters of its output that are kept. */
+/** Time limit of a program in ms, and characters of its output that are kept. */
 const programMs = 60_000;
 const outputKept = 1_000;
-/** Programs at once. */
+/** Concurrent programs. */
 const places = new Semaphore(4);
 
-/** What a program inherits of the service's environment: nothing that may hold a secret. */
+/** The environment variables that programs inherit: none that may hold a secret. */
 const inherited = ["PATH", "HOME", "LANG", "TZ", "SystemRoot", "TEMP"];
 
 /**
- * Runs a program without a shell; resolves with the beginning of its output. Throws `not.possible` if it does not end
- * well: such a program may have had an effect.
+ * Runs a program without a shell; resolves with the beginning of its output. Throws `not.possible` if the program
+ * fails: it may have had an effect.
  */
 export const runProgram = (argv: readonly string[], closing: AbortSignal): Promise<string> =>
   places.run(() => started(argv, AbortSignal.any([closing, AbortSignal.timeout(programMs)])));

@@ -13,7 +13,7 @@ interface RigStepContext {
   readonly best: ((minerId: number) => number | null) | undefined;
 }
 
-/** The action that a step stands for; null for a step that is none. Throws what it names that does not exist. */
+/** The action of a step; null for a step without one. Throws if a name in it does not exist. */
 export function actionFor(step: RunStep, minerId: number, { book, access, best }: RigStepContext): Action | null {
   if ("software" in step) return { action: "apply_template", template_id: step.software };
   if ("set" in step) return settingFor(step.set, step.value, minerId, best);
@@ -38,7 +38,9 @@ function settingFor(
   return { action: "set", property, value: String(watts) };
 }
 
-/** `target`: its id as it was meant; undefined in runs of earlier versions, which have its name alone. */
+/**
+ * `target`: the id resolved when the step was saved; undefined in runs of earlier versions, which have only the name.
+ */
 function poolFor(
   name: string,
   type: "single" | "group",

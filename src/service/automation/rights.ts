@@ -10,7 +10,7 @@ import { enabled } from "../crud.ts";
 import type { Access, AccessBook } from "../users/access.ts";
 import { ownerSends, type WebTargets } from "../web-targets.ts";
 
-/** What the configuration allows rules to do outside of the service. */
+/** Effects outside the service that the configuration allows. */
 export interface StepLimits {
   readonly ownTopics: () => OwnTopics;
   /** Whether rules may run programs. */
@@ -18,30 +18,30 @@ export interface StepLimits {
   /** The broker, if there is one. */
   readonly messages: Pick<Messages, "isConfigured">;
   readonly webTargets: WebTargets;
-  /** Where web hooks of users may go who are limited to some groups or pools. */
+  /** Allowed web hook targets of users who are limited to some groups or pools. */
   readonly webhookHosts: readonly string[];
-  /** Why the maker of a step may not send to a channel, or to `all`; null if they may. */
+  /** Why the creator of a step may not send to a channel, or to `all`; null if allowed. */
   channelRefusal(channel: string, maker: Access): string | null;
-  /** The channels that get a message to this one, or to `all`: all that this maker may use. */
+  /** The channels that receive a message to this channel, or to `all`: those available to this creator. */
   channelsFor(channel: string, maker: Access): readonly string[] | "all";
 }
 
-/** A rule, schedule or template: whether the configuration file declares it, and the user who made it over the API. */
+/** Where a rule, schedule or template comes from: the configuration file, or the user who created it over the API. */
 export interface Made {
   readonly owner: "file" | "store";
-  /** Null for the file, and for the owner. */
+  /** Null for the file and the owner. */
   readonly makerId: number | null;
 }
 
 /**
- * Whether a list may run the steps of another in its place. They run with the rights of the outer list, so nobody who
- * has fewer may have made them.
+ * Whether a list may include the steps of another. They run with the rights of the outer list, so the creator of the
+ * inner one must not have fewer.
  */
 export const mayContain = (outer: Made, inner: Made): boolean =>
   inner.owner === "file" || (outer.owner === "store" && (inner.makerId === null || inner.makerId === outer.makerId));
 
 /**
- * The access of the one who made a rule, schedule or template: everything for the file and the owner. Throws
+ * The access of the creator of a rule, schedule or template: everything for the file and the owner. Throws
  * `user.forbidden` if that user no longer exists or is no longer an administrator.
  */
 export function makerAccess({ makerId }: Pick<Made, "makerId">, accessBook: AccessBook, what: string): Access {
@@ -61,7 +61,7 @@ function accessIfAny(userId: number, accessBook: AccessBook): Access | undefined
   }
 }
 
-/** The same; null for a maker who may no longer make any. */
+/** Like `makerAccess`, but null if the creator no longer has the right. */
 export function accessOfMaker({ makerId }: Pick<Made, "makerId">, accessBook: AccessBook): Access | null {
   if (makerId === null) return accessBook.of({ actor: "service" });
   const access = accessIfAny(makerId, accessBook);
@@ -71,17 +71,19 @@ export function accessOfMaker({ makerId }: Pick<Made, "makerId">, accessBook: Ac
 export const isMaker = ({ makerId }: Pick<Made, "makerId">, { userId }: Access): boolean =>
   makerId !== null && makerId === userId;
 
-/** Makers with the same one share their names: 0 for the file, the owner, and users with access to everything. */
+/**
+ * Creators with the same value share one name space: 0 for the file, the owner, and users with access to everything.
+ */
 export const nameSpace = (makerId: number | null, accessBook: AccessBook): number =>
   makerId === null || accessIfAny(makerId, accessBook)?.all === true ? 0 : makerId;
 
-/** Rows with what this user made first, then what the file and the owner did. */
+/** Sorts rows: first the user's own, then those of the file and the owner. */
 export const ownFirst = <T extends Pick<Made, "makerId">>(rows: readonly T[], access: Access): T[] => {
   const rank = (row: T): number => (row.makerId === access.userId ? 0 : row.makerId === null ? 1 : 2);
   return rows.toSorted((a, b) => rank(a) - rank(b));
 };
 
-/** Throws `not.found` to callers who do not see what another user made, `user.forbidden` if they may not change it. */
+/** Throws `user.forbidden` if the caller may not change what another user created. */
 export function checkOwner(
   { makerId }: Pick<Made, "makerId">,
   caller: Caller,
@@ -94,8 +96,8 @@ export function checkOwner(
 }
 
 /**
- * Notifies of rules and templates whose maker may no longer make any, once for each; the notification is acknowledged
- * when that is over. Call it at the start, and when users have changed.
+ * Notifies once of each rule and template whose creator has lost the right to have it; closes the notification once the
+ * creator regains it. Call it at the start and when users change.
  */
 export function reportDisabled(
   { rules, templates }: Store,
@@ -126,7 +128,7 @@ export function reportDisabled(
   }
 }
 
-/** What both accesses allow. */
+/** The intersection of two accesses. */
 export const both = (one: Access, other: Access): Access =>
   one === other
     ? one
@@ -139,8 +141,8 @@ export const both = (one: Access, other: Access): Access =>
       };
 
 /**
- * Why a step must not be run, null if it may. `maker`: the access of the one who made it; null for the configuration
- * file. Checked when it is saved and when it is run: rights and the configuration change in between.
+ * Why a step must not run; null if it may. `maker`: the access of its creator; null for the configuration file. Checked
+ * both on saving and on running, because rights and configuration may change in between.
  */
 export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimits): string | null {
   if ("publish" in step) {
@@ -152,7 +154,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   if ("webhook" in step) {
     const url = new URL(step.webhook);
     const sender = maker ?? ownerSends;
-    // First, so that no other refusal reveals what is at an address that they may not use.
+    // Checked first, so that no other refusal reveals what is at a forbidden address.
     if (!sender.all && !isListedHost(limits.webhookHosts, url))
       return "webhook goes only to the hosts that automation.webhookHosts of the configuration file lists";
     const refusal = limits.webTargets.refusal(url, sender);
@@ -165,7 +167,7 @@ export function refusalOf(step: RunStep, maker: Access | null, limits: StepLimit
   return null;
 }
 
-/** The mistakes of steps that are to be saved, each at its path; those of names, as of channels, are found with the names. */
+/** The mistakes of steps to be saved, each at its path. Names, such as channels, are checked separately. */
 export const refusals = (
   steps: readonly RunStep[],
   maker: Access | null,

@@ -2,20 +2,20 @@ import { resolveRule } from "../../config/rule-resolution.ts";
 import type { RuleSettings } from "../../contract/rules.ts";
 import type { StoredRule } from "../../store/index.ts";
 
-/** The row of a rule. `do` and `manual` are what it does in the end, also of a ready-made one. */
+/** The row of a rule. `do` and `manual` are the resolved values, also of a ready-made rule. */
 export function ruleRow(settings: RuleSettings, makerId: number | null): StoredRule {
   const { rule } = resolveRule(settings);
   return {
     name: rule?.name ?? settings.name ?? "",
     do: rule?.do ?? null,
-    // Without conditions it is for people, unless it says otherwise.
+    // A rule without conditions is manual by default.
     manual: rule?.manual ?? rule?.when === undefined,
     makerId,
     definition: { ...settings },
   };
 }
 
-/** The key by which a rule or schedule is named. */
+/** The key of a rule or schedule. */
 export function keyOf({
   key,
   name,

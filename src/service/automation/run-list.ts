@@ -13,7 +13,7 @@ import type { RunExecutor } from "./runs.ts";
 import type { StepRunner } from "./step-runner.ts";
 import type { UsableLists } from "./usable-lists.ts";
 
-/** ms until a request is answered although steps are still under way. */
+/** Ms after which a request is answered although steps are still running. */
 const requestMs = 20_000;
 
 interface RunListOptions {
@@ -25,7 +25,10 @@ interface RunListOptions {
   readonly usable: UsableLists;
 }
 
-/** Runs the steps of a template or a manual rule on one miner; undefined for other actions. `begins` gets the id of the run. */
+/**
+ * Runs the steps of a template or a manual rule on one miner; undefined for other actions. `begins` receives the id of
+ * the run.
+ */
 export const listRunner =
   ({ store, registry, accessBook, runs, runner, usable }: RunListOptions) =>
   async (
@@ -60,7 +63,7 @@ export const listRunner =
 
 const stepsIn = ({ miners }: RunRecord): readonly StepRecord[] => miners.flatMap(({ steps }) => steps);
 
-/** The last command of a run, by which its result can be looked up. */
+/** The last command of a run, for looking up its result. */
 const commandOf = (record: RunRecord): { commandId?: number } => {
   const commandId = stepsIn(record).findLast((step) => step.commandId !== null)?.commandId ?? null;
   return commandId === null ? {} : { commandId };
@@ -73,7 +76,7 @@ const underWay = (record: RunRecord): ActionReply => ({
   state: "sent",
 });
 
-/** Throws if not every step is done: the message says what came of each. */
+/** Throws unless every step is done: the message gives the result of each. */
 function replyOf(record: RunRecord): ActionReply {
   const message = sentenceOf(record);
   if (record.state === "done") return { success: true, message, ...commandOf(record), state: "done" };

@@ -2,7 +2,7 @@ import type { RunStep } from "../../contract/steps.ts";
 import type { RunTurn, StepResult, StoredRun } from "../../store/index.ts";
 import type { RunCause, RunRecord, RunState, StepRecord, StepState } from "./run-types.ts";
 
-/** A run as its record shows it. Headers of web hooks are secret, and left out. */
+/** A run as its record shows it. Headers of web hooks are secret and left out. */
 export function recordOf(run: StoredRun, steps: readonly RunStep[], turns: readonly RunTurn[]): RunRecord {
   const miners = turns.map((turn) => ({
     minerId: turn.minerId === 0 ? null : turn.minerId,
@@ -32,17 +32,17 @@ function stepRecord(step: RunStep, index: number, { past, state, message, comman
   return { step: shown, state: isOver ? "skipped" : "queued", message: isOver ? message : "", commandId: null };
 }
 
-/** A step that was not sent is skipped. */
+/** A step that was not sent counts as skipped. */
 const stepState = (state: StepResult["state"]): StepState =>
   state === "cancelled" || state === "possible" ? "skipped" : state;
 
-/** Of a run that has ended. */
+/** The message of a finished run. */
 function stateOf(states: readonly StepState[]): RunState {
   if (states.includes("unknown")) return "unknown";
   return states.every((state) => state === "done") ? "done" : "failed";
 }
 
-/** What came of each step, in one sentence. */
+/** The result of each step, in one sentence. */
 export const sentenceAbout = (results: readonly Pick<StepRecord, "step" | "state" | "message">[]): string =>
   results.map(({ step, state, message }) => `${labelOf(step)}: ${message === "" ? state : message}`).join("; ");
 
@@ -54,7 +54,7 @@ function labelOf(step: RunStep): string {
   return key === "webhook" || key === "run" ? key : `${key} ${String(value)}`;
 }
 
-/** What came of all steps of a miner together. */
+/** The combined result of all steps of a miner. */
 export function together(
   steps: readonly RunStep[],
   results: readonly StepResult[],

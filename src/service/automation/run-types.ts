@@ -2,10 +2,10 @@ import type { Caller } from "../../contract/service.ts";
 import type { RunStep } from "../../contract/steps.ts";
 import type { RunCause } from "../../store/index.ts";
 
-/** What a run is begun for; `safety` rules come before people. */
+/** The cause of a run; `safety` rules take precedence over people. */
 export type { RunCause } from "../../store/index.ts";
 
-/** Name of what a rule does when it has fired for the n-th time, or when its condition is over again. */
+/** The occurrence of a rule's n-th firing, or of its clearing. */
 export const ruleOccurrence = (ruleId: number, minerId: number, count: number, why: RuleTurn): string =>
   `rule:${ruleId}:${minerId}:${count}${why === "cleared" ? clearing : why === "gave up" ? ":gave-up" : ""}`;
 
@@ -17,13 +17,13 @@ const clearing = ":clear";
 /** A list of steps to run, on some miners or on none. */
 export interface RunRequest {
   readonly cause: RunCause;
-  /** Names one occurrence, such as a rule's firing for a miner: a second run with the same name is not begun, ever. */
+  /** Identifies one occurrence, such as a rule's firing for a miner: a second run with the same name never starts. */
   readonly occurrence: string;
-  /** Its access is checked whenever a step begins. */
+  /** Access is checked before each step. */
   readonly caller: Caller;
   readonly minerIds: readonly number[];
   readonly steps: readonly RunStep[];
-  /** Fills in a text that names fields of `miner`, `reading` and `rule`; by default those of the miner then. */
+  /** Replaces the names `miner`, `reading` and `rule` in a text; by default with the miner's values at that time. */
   readonly texts?: ((minerId: number | null, text: string) => string) | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface StepRecord {
   readonly commandId: number | null;
 }
 
-/** A run as the journal has it. `minerId` null: the steps that concern no miner. Times are epoch ms. */
+/** A run in the journal. `minerId` null: the steps that concern no miner. Times are epoch ms. */
 export interface RunRecord {
   readonly id: number;
   readonly cause: RunCause;
@@ -56,13 +56,13 @@ export interface RunRecord {
 /** Runs lists of steps. */
 export interface Runs {
   /**
-   * Resolves once the run is stored, before anything is sent; "seen" if its occurrence was begun before. Throws why its
-   * caller must not begin it, and `too.many`.
+   * Resolves once the run is stored, before anything is sent; "seen" if its occurrence has already run. Throws
+   * `too.many`, or the reason why the caller must not start it.
    */
   begin(request: RunRequest): Promise<RunRecord | "seen">;
-  /** Resolves with the record of a run that has ended. */
+  /** Resolves with the record of the run once it has ended. */
   ended(id: number): Promise<RunRecord>;
-  /** Continues the runs of the last start, where it is known what was sent. */
+  /** Continues the runs from before the last start, as far as it is known what was sent. */
   resume(): Promise<void>;
   close(): Promise<void>;
 }

@@ -15,9 +15,9 @@ import type { RunRecord, RunRequest, Runs } from "./run-types.ts";
 import type { StepRunner } from "./step-runner.ts";
 import type { StepTargets } from "./step-targets.ts";
 
-/** Runs for rules and schedules at once; a rule for one miner is one run. */
+/** Concurrent runs for rules and schedules; a rule for one miner is one run. */
 const mostRuns = 2_000;
-/** Rigs at once that get a step of a rule or schedule, of all of them together. */
+/** Rigs that receive a step of a rule or schedule at the same time, over all of them. */
 const rigsAtOnce = 64;
 
 interface RunExecutorOptions {
@@ -31,8 +31,8 @@ interface RunExecutorOptions {
 }
 
 /**
- * Runs lists of steps on miners, as runs that survive a restart: a step is stored as sent before its first byte leaves,
- * so nothing is sent twice, and what is still queued goes on. After a step whose outcome is unknown nothing more is
+ * Runs lists of steps on miners, and continues them after a restart: a step is stored as sent before its first byte
+ * leaves, so nothing is sent twice, and queued steps continue. After a step with an unknown result, nothing more is
  * sent to that miner.
  */
 export class RunExecutor implements Runs {
@@ -50,7 +50,7 @@ export class RunExecutor implements Runs {
     this.#lanes = new Lanes({ store, runner, now, log, cancel, closing: this.#closing.signal });
   }
 
-  /** Those that are under way. */
+  /** The unfinished runs. */
   jobs(): Iterable<Job> {
     return this.#jobs.values();
   }
@@ -69,7 +69,7 @@ export class RunExecutor implements Runs {
     return this.record(begun.id);
   }
 
-  /** Stores a run and begins it. Throws `service.not-ready`. */
+  /** Stores and starts a run. Throws `service.not-ready`. */
   async start(
     run: NewRun,
     minerIds: readonly number[],
@@ -121,19 +121,19 @@ export class RunExecutor implements Runs {
     }
   }
 
-  /** Stops a run; resolves with the number of miners to which nothing more is sent. */
+  /** Stops a run; resolves with the number of miners whose remaining steps are dropped. */
   async cancel(id: number, message: string): Promise<number> {
     const count = await this.#options.store.runs.cancel(id, message);
     this.#jobs.get(id)?.stop.abort();
     return count;
   }
 
-  /** Resolves when the results of all runs are stored. */
+  /** Resolves once the results of all runs are stored. */
   settled(): Promise<void> {
     return this.#running.settled();
   }
 
-  /** Starts nothing more, and resolves when all results are stored. The command executor ends what is under way. */
+  /** Starts nothing new, and resolves once all results are stored. The command executor ends running commands. */
   close(): Promise<void> {
     this.#closing.abort();
     for (const { stop } of this.#jobs.values()) stop.abort();
@@ -165,7 +165,7 @@ export class RunExecutor implements Runs {
   }
 
   async #finish({ id, cause, caller, stop, later }: Job): Promise<void> {
-    // It grows meanwhile.
+    // The list may grow while it is awaited.
     for (const lane of later) await lane;
     stop.abort();
     try {
@@ -183,7 +183,7 @@ const range = (end: number): number[] => Array.from({ length: end }, (_, index) 
 
 const StoredSteps = z.array(StoredStep).max(4 * mostSteps);
 
-/** The steps of a stored run; none if this version does not know them. */
+/** The steps of a stored run; empty if this version does not know them. */
 function stepsOf({ steps, action, parameters }: StoredRun): RunStep[] {
   const { data = [] } = StoredSteps.safeParse(steps ?? [{ ...parameters, action }]);
   return data;

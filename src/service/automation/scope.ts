@@ -8,7 +8,10 @@ interface NamedGroup {
   readonly parentId: number;
 }
 
-/** Whether a miner is in a scope. Names may be those of later groups and miners, so they are looked up when it is made. */
+/**
+ * Whether a miner is in a scope. A scope may name groups and miners that do not exist yet, so names are looked up when
+ * the test is made.
+ */
 export function scopeTest(
   scope: Scope | undefined,
   groups: readonly NamedGroup[],
@@ -22,7 +25,7 @@ export function scopeTest(
 
 type Fits = (facts: MinerFacts, uid: string | null) => boolean;
 
-/** Whether a miner is at one of these places. */
+/** Whether a miner is at one of these locations. */
 export function placeTests(places: Places, groups: readonly NamedGroup[]): Fits[] {
   const tests: Fits[] = [];
   if (places.groups !== undefined) {

@@ -63,20 +63,20 @@ export interface StepRun {
 
 interface StepContext {
   readonly closing: AbortSignal;
-  /** Repeats a write to the store until it succeeds. */
+  /** Repeats a write until it succeeds. */
   stored<T>(write: () => Promise<T>): Promise<T>;
 }
 
 /**
- * "requeued": nothing was sent because the service stops. `later`: the rig has accepted a restart, which later reads
- * confirm; other miners do not wait for that.
+ * "requeued": nothing was sent because the service is stopping. `later`: the rig has accepted a restart that later
+ * reads confirm; other miners do not wait for it.
  */
 type Outcome = StepResult | "requeued" | { readonly later: Promise<StepResult> };
 
-/** s that a rig may take from power to an answer. */
+/** Seconds that a rig may take from power-on to its first answer. */
 const bootSeconds = 240;
 
-/** Runs single steps, with the rights of those who ask for them and of those who made them. */
+/** Runs single steps, with the rights of both their caller and their creator. */
 export class StepRunner {
   readonly #options: StepRunnerOptions;
 
@@ -84,17 +84,17 @@ export class StepRunner {
     this.#options = options;
   }
 
-  /** Who made what is run. Throws why a run must not be begun or go on. */
+  /** The creator of the list. Throws if a run must not start or continue. */
   check(cause: RunCause, caller: Caller): Naming {
     return this.#rights(cause, caller).made;
   }
 
-  /** Whether a step that concerns no rig differs by miner; else it is taken once for all miners of a run. */
+  /** Whether a step that concerns no rig differs by miner; if not, it runs once for all miners of a run. */
   isOfOneMiner(step: RunStep): boolean {
     return textsIn(step).some((text) => namesIn(text).some((name) => !name.startsWith("rule.")));
   }
 
-  /** Who holds a rig's power against this step; null if nobody does. */
+  /** What keeps this step from switching the rig's power; null if nothing does. */
   heldBack({ cause, caller }: StepRun, minerId: number, step: RunStep): string | null {
     const { registry, accessBook, holds } = this.#options;
     const entry = minerId === 0 ? undefined : registry.visible(minerId, accessBook.of(caller));
@@ -103,7 +103,7 @@ export class StepRunner {
     return holds.refusal(entry, stops, { actor: caller.actor, cause: { ...cause, run: 0 } });
   }
 
-  /** What steps would do to a miner by its last reading. Throws as the rig would refuse them. */
+  /** What steps would do to a miner, by its last reading. Throws where the rig would refuse. */
   rehearse(cause: RunCause, caller: Caller, minerId: number, steps: readonly RunStep[]): string {
     const { registry, stepsOf, book, effects, loops } = this.#options;
     const { access, maker, made } = this.#rights(cause, caller);
@@ -124,7 +124,7 @@ export class StepRunner {
     return joinMessages(messages);
   }
 
-  /** Runs a step that was claimed. Never rejects, but with errors of the store. */
+  /** Runs a claimed step. Rejects only with errors of the store. */
   async run(run: StepRun, minerId: number, step: RunStep, context: StepContext): Promise<Outcome> {
     try {
       const rights = this.#rights(run.cause, run.caller);
@@ -219,7 +219,7 @@ export class StepRunner {
     return { state, message, commandId };
   }
 
-  /** The access of the caller now, and of the maker of what is run. Throws why it must not be run. */
+  /** The present access of the caller and of the list's creator. Throws if the list must not run. */
   #rights({ kind, key, id }: RunCause, caller: Caller): Rights {
     const { accessBook, store } = this.#options;
     if (kind === "rule" || kind === "schedule") {
@@ -246,7 +246,7 @@ export class StepRunner {
     return rule !== null && reportsAbsence(rule);
   }
 
-  /** Texts of a run that brings no values of its own: those of the miner now. */
+  /** Values for a run that brings none of its own: those of the miner at that time. */
   #texts({ cause, caller }: StepRun): NonNullable<RunRequest["texts"]> {
     const { registry, store, format, lastOutputOf } = this.#options;
     const { key, id, kind } = cause;
@@ -271,21 +271,21 @@ export class StepRunner {
 
 interface Rights {
   readonly access: Access;
-  /** Of the one who made what is run. */
+  /** The access of the list's creator. */
   readonly maker: Access;
   readonly made: Naming;
 }
 
-/** Errors after which an effect elsewhere may have been taken. */
+/** Errors after which the effect may still have happened. */
 const unanswered: ReadonlySet<string> = new Set(["service.garbled", "rig.timeout", "rig.unconfirmed"]);
 
-/** A plug that cannot be reached has done nothing, so the command has failed for certain. */
+/** An unreachable plug has done nothing, so the command has certainly failed. */
 async function switched({ plug }: Entry["rig"], on: boolean, signal: AbortSignal): Promise<void> {
   try {
     await plug?.switch(on, signal);
   } catch (error) {
     if (!(error instanceof RigbridgeError)) throw error;
-    // What answers may not be a plug, so its words are left out.
+    // The answering device may not be a plug, so its text is left out.
     if (error.code !== "rig.unreachable") throw new RigbridgeError(error.code, error.unquoted);
     throw new RigbridgeError("rig.refused", `The plug cannot be reached: ${error.unquoted}`);
   }
@@ -295,18 +295,18 @@ const commandCause = ({ id, cause: { kind, key, id: ownerId, safety } }: StepRun
   kind,
   key,
   run: id,
-  // A bulk action of no template or rule has 0.
+  // The id is 0 for a bulk action without a template or rule.
   ...(ownerId === 0 ? {} : { id: ownerId }),
   ...(safety === true ? { safety } : {}),
 });
 
-/** A bulk action is in the audit as its caller's command. */
+/** The audit lists a bulk action as its caller's command. */
 const specFor = (run: StepRun, entry: Entry, action: Action): CommandSpec => ({
   ...commandSpec(entry, action),
   cause: commandCause(run),
 });
 
-/** Whether a step stops the rig; null if it is not about its power. */
+/** Whether a step stops the rig; null if it does not concern its power. */
 function stopsBySteps(step: RunStep): boolean | null {
   if ("plug" in step) return step.plug !== "on";
   if ("set" in step) return stopsBy("set", { property: step.set, value: step.value });

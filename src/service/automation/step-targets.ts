@@ -25,16 +25,18 @@ interface Self {
   readonly key: string;
 }
 
-/** Something that a name may mean. */
+/** A possible target of a name. */
 interface Candidate {
   readonly id: number;
   readonly key: string;
   readonly name: string;
-  /** 0: its maker's own; 1: what another made and its maker may run; 2: what its maker only sees. */
+  /**
+   * 0: the creator's own; 1: another user's, which the creator may run; 2: another user's, which the creator only sees.
+   */
   readonly rank: number;
 }
 
-/** The id of a rule that has none yet. */
+/** The id of a rule that is not stored yet. */
 export const unsaved = -1;
 
 export const words: Readonly<Record<NamedKind, string>> = {
@@ -46,8 +48,9 @@ export const words: Readonly<Record<NamedKind, string>> = {
 };
 
 /**
- * What the names in steps mean. They are looked up once, when a rule, schedule or template is saved, among what its maker
- * made and sees, so that nothing that another user names can take their place. The names of the file are those of the file.
+ * Resolves the names in steps. Names are resolved once, when a rule, schedule or template is saved, and only among what
+ * its creator owns or sees: no other user can take over a name later. Names in the configuration file refer to the
+ * file.
  */
 export class StepTargets {
   readonly #options: StepTargetsOptions;
@@ -56,7 +59,7 @@ export class StepTargets {
     this.#options = options;
   }
 
-  /** The id of what a name means; 0 if there is none. */
+  /** The id of a name's target; 0 if there is none. */
   idOf(list: Naming, named: Named): number {
     const linked = list.owner === "file" ? undefined : list.links?.[linkKey(named)];
     if (linked !== undefined) return linked;
@@ -64,15 +67,15 @@ export class StepTargets {
     return "message" in found ? 0 : found.id;
   }
 
-  /** The step with the id of what it names. */
+  /** The step with the id of its target. */
   bound(step: RunStep, list: Naming): RunStep {
     const named = namedBy(step);
     return named === null ? step : { ...step, target: this.idOf(list, named) };
   }
 
   /**
-   * The links of lists that are to be saved, and what they name that does not exist or is not clear. `before`: the links of
-   * names that have not changed, which keep their meaning.
+   * The links of lists to be saved, and the names that are missing or ambiguous. `before`: the links of unchanged
+   * names, which keep their meaning.
    */
   resolve(
     lists: StepLists,
@@ -98,7 +101,7 @@ export class StepTargets {
     return { links, mistakes };
   }
 
-  /** The rules, schedules and templates that name something. */
+  /** The rules, schedules and templates that use a target. */
   usersOf(kind: NamedKind, id: number): { readonly what: string; readonly name: string }[] {
     return madeLists(this.#options.store).flatMap(({ kind: what, row, lists }) =>
       namesIn(lists).some((named) => named.kind === kind && this.idOf(row, named) === id)
@@ -107,7 +110,7 @@ export class StepTargets {
     );
   }
 
-  /** Why what was named can no longer be used; null if it can. */
+  /** Why a target is no longer available; null if it is. */
   lossOf({ kind, id }: Named & { readonly id: number }, list: Made): string | null {
     const { store, book, accessBook } = this.#options;
     if (id === 0) return "which does not exist, or it is not clear which one is meant";
@@ -124,8 +127,8 @@ export class StepTargets {
   }
 
   /**
-   * The definition of a row with the present names of what it means, and the links by these names: a name may have changed,
-   * or have been given to something else, since it was saved.
+   * The definition of a row with the present names of its targets, and the links by these names: since it was saved, a
+   * target may have been renamed, or its name given to another.
    */
   present<T extends object>(definition: T, { links = {} }: Naming): { readonly definition: T; readonly links: Links } {
     const renamed: Record<string, number> = { ...links };
@@ -157,7 +160,7 @@ export class StepTargets {
     const pool = kind === "pool" ? pools.get(id) : undefined;
     if (kind === "pool") return pool && shownName(pool);
     const rule = rules.get(id);
-    // A rule may have a name alone, which is no key.
+    // A rule may have only a name, which is not a key.
     return rule && Key.safeParse(keyOf(rule)).data;
   }
 
@@ -207,7 +210,7 @@ export class StepTargets {
     const rules = enabled(store.rules)
       .filter((row) => row.id !== self?.id && usable.rule(row, access))
       .map((row) => ({ id: row.id, key: keyOf(row), name: row.name, rank: rank(row) }));
-    // A rule that runs itself is a loop; none holds itself.
+    // A rule may run itself, which is reported as a loop; it cannot inhibit itself.
     return self === null || kind === "inhibitor" ? rules : [{ ...self, name: self.key, rank: 0 }, ...rules];
   }
 }
@@ -225,7 +228,7 @@ function unclear(kind: NamedKind, name: string, found: readonly Candidate[]): st
   return `there are ${found.length} ${words[kind]}s "${name}": ${choices}; ${advice}`;
 }
 
-/** All that lists name, each with its path. */
+/** All names in lists, each with its path. */
 export function namesIn({ inhibitedBy = [], ...lists }: StepLists): (Named & { readonly path: string })[] {
   const held = inhibitedBy.map((name, index) => ({ kind: "inhibitor" as const, name, path: `inhibitedBy[${index}]` }));
   const inSteps = listNames.flatMap((list) =>

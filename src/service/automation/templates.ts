@@ -11,7 +11,7 @@ import type { UsableLists } from "./usable-lists.ts";
 
 type TemplateOperations = Pick<MiningService, "listManagedTemplates" | "saveManagedTemplate" | "deleteManagedTemplate">;
 
-/** Managed templates: named lists of steps. One that was made over the API belongs to its maker. */
+/** Managed templates: named lists of steps. A template made over the API belongs to its creator. */
 export function templateOperations(
   { templates }: Store,
   accessBook: AccessBook,
@@ -20,14 +20,14 @@ export function templateOperations(
   programMistakes: (fields: TemplateProgram) => Mistake[],
   metaData: () => MetaData,
 ): TemplateOperations {
-  /** Its steps name pools, which others need not see. */
+  /** The steps name pools, which other users may not be allowed to see. */
   const presentTemplate = (template: Stored<StoredTemplate>, caller: Caller): ManagedTemplate => {
     const { id, name, makerId } = template;
     const isOwn = accessBook.of(caller).all || (makerId !== null && makerId === caller.userId);
     const { definition } = targets.present({ do: template.do }, template);
     return { id, name, ...(isOwn ? { ...definition, ...programIn(template) } : {}) };
   };
-  /** Throws `not.found` for one that the caller cannot use, `user.forbidden` for one that another user made. */
+  /** Throws `not.found` if the caller cannot see the template, `user.forbidden` if it belongs to another user. */
   const ownTemplate = (id: number, caller: Caller): Stored<StoredTemplate> => {
     const template = find(templates, id, "managed template");
     if (!usable.template(template, accessBook.of(caller))) throw notFound("managed template", id);
@@ -51,7 +51,7 @@ export function templateOperations(
       const { links, mistakes: unclear } = targets.resolve({ do: written ?? [] }, made, before?.links);
       const mistakes = [...(steps == null ? [] : unclear), ...programMistakes(program)];
       if (mistakes.length > 0) throw invalidAll(mistakes);
-      // As for managed miners themselves.
+      // The same right as for managed miners.
       if (Object.values(program).some((field) => field !== null)) needsAll(access);
       const space = nameSpace(makerId, accessBook);
       const isTaken = enabled(templates).some(

@@ -7,11 +7,11 @@ import type { Entry } from "../miners/miner-entries.ts";
 import { presentReadings } from "../miners/present-miner.ts";
 import type { RunRequest } from "./run-types.ts";
 
-/** What texts and expressions see. */
+/** Sources of the values in texts and expressions. */
 export interface NamesOptions {
   entryOf(minerId: number): Entry | undefined;
   groupName(groupId: number): string | null;
-  /** Last output of its mining program before it was given up or restarted; null if unknown. */
+  /** Last output of its mining program before it failed for good or was restarted; null if unknown. */
   lastOutputOf(minerId: number): string | null;
   readonly format: Format;
 }
@@ -34,7 +34,7 @@ const readingNames = ({ rig }: Entry): Names =>
     rig.state.reason === null ? null : { ...rig.state.reason, since: new Date(rig.state.reason.since).toISOString() },
   );
 
-/** For expressions. */
+/** The names for expressions. */
 export const expressionNames =
   ({ entryOf, groupName }: NamesOptions) =>
   (
@@ -49,7 +49,7 @@ export const expressionNames =
     };
   };
 
-/** Fills in texts. Without a miner, readings are those of all miners in the scope: sums, and the highest temperature. */
+/** Fills in texts. Without a miner, readings cover all miners in the scope: sums, and the highest temperature. */
 export const textsOf =
   ({ entryOf, groupName, lastOutputOf, format }: NamesOptions) =>
   (
@@ -105,10 +105,10 @@ function written(path: readonly string[], value: unknown, format: Format): strin
   return typeof value === "string" && value !== "" ? value : dash;
 }
 
-/** Two decimals, but six digits of small values, such as an efficiency. */
+/** Two decimals, or six digits for small values such as an efficiency. */
 const short = (value: number): number => Number(Math.abs(value) < 1 ? value.toPrecision(6) : value.toFixed(2));
 
-/** Escapes a value in JSON, such as the body of a web hook, so that it cannot end the string that it is in. */
+/** Escapes a value in JSON, such as the body of a web hook, so that it cannot end the string around it. */
 const escapeFor = (text: string): ((value: string) => string) =>
   isJson(text) ? (value) => JSON.stringify(value).slice(1, -1) : (value) => value;
 

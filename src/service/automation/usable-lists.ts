@@ -15,7 +15,7 @@ interface UsableListsOptions {
   readonly registry: Pick<MinerRegistry, "entriesFor" | "isDemoOnly">;
 }
 
-/** The manual rules and templates that a user can use: others, and their names, are hidden from that user. */
+/** The manual rules and templates that a user can run: all others, and their names, are hidden from that user. */
 export class UsableLists {
   readonly #options: UsableListsOptions;
   readonly #scopes = new WeakMap<object, { groups: readonly StoredGroup[]; fits: ReturnType<typeof scopeTest> }>();
@@ -32,7 +32,7 @@ export class UsableLists {
     return enabled(this.#options.store.templates).filter((row) => this.template(row, access));
   }
 
-  /** Users have their own rules, and the manual ones that reach a miner of theirs. */
+  /** A user's own rules, and manual ones that reach one of the user's miners. */
   rule(row: Stored<StoredRule>, access: Access): boolean {
     if (access.all || isMaker(row, access)) return true;
     const maker = accessOfMaker(row, this.#options.accessBook);
@@ -48,7 +48,7 @@ export class UsableLists {
     return false;
   }
 
-  /** Users have their own templates, and those of makers with a group of theirs whose pools they see. */
+  /** A user's own templates, and those of creators who share a group with the user, if the user sees their pools. */
   template(row: Stored<StoredTemplate>, access: Access): boolean {
     if (access.all || isMaker(row, access)) return true;
     const { store, accessBook, book } = this.#options;

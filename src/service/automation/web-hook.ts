@@ -6,11 +6,11 @@ import { checkedTarget, sendWebRequest, type WebTarget } from "../web-request.ts
 import type { WebTargets } from "../web-targets.ts";
 import type { WebRequest } from "./effects.ts";
 
-/** Requests of limited users that are under way at once, and those that wait besides. */
+/** Concurrent requests of limited users, and the length of their queue. */
 const atOnce = 32;
 const mostWaiting = 1_000;
 
-/** Sends the requests of steps. */
+/** Sends the web requests of steps. */
 export class WebHooks {
   readonly #targets: WebTargets;
   readonly #log: Logger;
@@ -22,9 +22,9 @@ export class WebHooks {
   }
 
   /**
-   * Sends the request of a step. Resolves with the status. Throws `service.refused` for any but 2xx, and as `checkedTarget`
-   * and `sendWebRequest`. A maker with limited access is told only that it is sent, before anything answers: neither the
-   * answer nor the time that it takes says what is in the network.
+   * Sends the request of a step. Resolves with the status. Throws `service.refused` for any but 2xx, and like
+   * `checkedTarget` and `sendWebRequest`. For a creator with limited access it resolves as soon as the request is sent:
+   * neither the answer nor its delay may reveal what is in the network.
    */
   async post(request: WebRequest, maker: Pick<Access, "all">, signal: AbortSignal): Promise<string> {
     const target = await checkedTarget(request.url, {
@@ -62,6 +62,6 @@ async function answerTo(
   throw new RigbridgeError("service.refused", `${host} answered ${status}`);
 }
 
-/** So that a header of the step replaces one of ours. */
+/** Lower case, so that a header of the step replaces one of ours. */
 const lowerCase = (headers: WebRequest["headers"]): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -13,7 +13,7 @@ import { compileCondition, type Input, type Subject, type Surroundings, type Tes
 import type { ExpressionMeter } from "./expression-meter.ts";
 import type { Truth } from "./machine.ts";
 
-/** What an expression sees of a miner. */
+/** The values of a miner in expressions. */
 export interface ExpressionNames {
   names(subject: Subject, rule: { readonly key: string; readonly name: string }): ExpressionContext;
 }
@@ -27,17 +27,17 @@ export interface Explained {
 /** The conditions of a rule as closures. */
 export interface CompiledConditions {
   readonly conditions: readonly Condition[];
-  /** It fires for a moment and is over at once. */
+  /** The rule fires for a moment and clears at once. */
   readonly momentary: boolean;
-  /** It concerns no single miner. */
+  /** The rule concerns no single miner. */
   readonly ofFarm: boolean;
   test(subject: Subject, active: boolean): Truth;
   explain(subject: Subject, active: boolean): Explained[];
-  /** What it depends on in the state of a rig; null: on other things as well. */
+  /** The inputs in a rig's state; null: the rule also depends on other things. */
   readonly inputs: readonly Input[] | null;
 }
 
-/** `where` evaluates the expression of the rule; null if it has none, or is tried without. */
+/** `where` evaluates the expression of the rule; null without an expression, or in a trial without it. */
 export function compileConditions(
   rule: ResolvedRule,
   around: Surroundings & ExpressionNames,
@@ -72,7 +72,7 @@ export function compileConditions(
   return {
     conditions,
     momentary: conditions.some(isMomentary),
-    // An expression may look at the miner.
+    // An expression may use the miner.
     ofFarm: where === null && conditions.every(isOfFarm),
     test,
     explain: (subject, active) => [
@@ -85,7 +85,7 @@ export function compileConditions(
 
 type Part = Pick<Test, "test">;
 
-/** Unknown if none is false and one is unknown. */
+/** Unknown if no part is false and some are unknown. */
 const and = (parts: readonly Part[]): Part => ({
   test: (subject, active) => {
     let found: Truth = true;
@@ -98,7 +98,7 @@ const and = (parts: readonly Part[]): Part => ({
   },
 });
 
-/** Unknown if none is true and one is unknown. */
+/** Unknown if no part is true and some are unknown. */
 const or = (parts: readonly Part[]): Part => ({
   test: (subject, active) => {
     let found: Truth = false;
@@ -111,18 +111,18 @@ const or = (parts: readonly Part[]): Part => ({
   },
 });
 
-/** Whether a list of steps changes rigs; a step `rule` may. */
+/** Whether a list of steps changes rigs; a `rule` step counts as changing them. */
 export const actsOnRigs = (steps: readonly RunStep[]): boolean =>
   steps.some((step) => needsMiner(step) || kindOf(step) === "rule");
 
-/** Whether a rule only reports offline rigs, as the service does without it. */
+/** Whether a rule only reports offline rigs, as the service does anyway. */
 export const reportsAbsence = ({ when, do: steps = [] }: Pick<ResolvedRule, "when" | "do">): boolean =>
   when !== undefined &&
   when.where === undefined &&
   conditionsIn(when).every((condition) => "offline" in condition && condition.offline) &&
   steps.every((step) => "notify" in step);
 
-/** A step in a few words, without texts and addresses, which may hold secrets. */
+/** A short description of a step, without texts and addresses, which may hold secrets. */
 export function stepText(step: RunStep): string {
   const kind = kindOf(step);
   if ("set" in step) return `set ${step.set} to ${String(step.value)}`;

@@ -13,7 +13,7 @@ import { hostAndPortOf } from "../../../link/pool-url.ts";
 import type { Truth } from "./machine.ts";
 import { current, isRigNumber, type OutsideNumber, rigNumbers, rigWords } from "./readings.ts";
 
-/** A miner as conditions see it; of a rule that concerns none, the id is 0 and there is no state. */
+/** A miner as conditions see it; in a rule that concerns no miner, the id is 0 and there is no state. */
 export interface Subject {
   readonly id: number;
   readonly state: RigState | null;
@@ -22,41 +22,41 @@ export interface Subject {
 
 export type Value = string | number | boolean | null;
 
-/** What conditions see beside the state of the rig. */
+/** Inputs of conditions besides the state of the rig. */
 export interface Surroundings {
-  /** What the rig does not report itself; null if it is unknown. */
+  /** A value that the rig does not report itself; null if unknown. */
   outside(minerId: number, name: OutsideNumber): number | null;
-  /** Of the last hour. */
+  /** The median of the last hour. */
   median(minerId: number, name: NumberReading): number | null;
-  /** Per hour, and as a share (0 to 1) of all shares in this time. */
+  /** The rate per hour, and as a share (0 to 1) of all shares in this time. */
   rate(
     minerId: number,
     kind: "rejected" | "hardwareErrors",
     overMs: number,
   ): { perHour: number; share: number | null } | null;
-  /** The pools with these names; all pools known here without names. */
+  /** The pools with these names; without names, all pools configured here. */
   pools(names: readonly string[] | undefined): readonly { readonly url: string; readonly worker: string }[];
-  /** The last value of a topic; null if there is none, or if it is too old. */
+  /** The last value of a topic; null if there is none or it is too old. */
   topic(condition: ConditionOf<"topic">): Value;
-  /** null while it is unknown, as after a jump of the clock. */
+  /** Null while unknown, as after a clock jump. */
   weekly(condition: ConditionOf<"weekly">): Truth;
-  /** Whether what the condition waits for happens at this moment. */
+  /** Whether the event of the condition happens at this moment. */
   happens(condition: Condition, minerId: number): boolean;
 }
 
-/** A condition, ready to be tested. */
+/** A compiled condition. */
 export interface Test {
-  /** `active`: the rule fires, so that hysteresis counts. */
+  /** `active`: the rule is firing, so hysteresis applies. */
   test(subject: Subject, active: boolean): Truth;
-  /** The value that it is about, for the trace. */
+  /** The tested value, for the trace. */
   value(subject: Subject): Value;
-  /** For people. */
+  /** The value as text. */
   readonly text: string;
-  /** What it depends on in the state of a rig; null: on other things as well. */
+  /** The inputs in a rig's state; null: the condition also depends on other things. */
   readonly inputs: readonly Input[] | null;
 }
 
-/** A part of a rig's state. Two states with the same value are the same to the conditions that depend on it. */
+/** Part of a rig's state. Conditions that depend on this part treat states with equal values alike. */
 export type Input = (state: RigState, disabled: boolean) => unknown;
 
 const numberInputs = Object.fromEntries(
@@ -78,7 +78,7 @@ const wordInputs: Readonly<Record<WordReading, Input>> = {
 
 type NumberRead = (subject: Subject) => number | null;
 
-/** A closure for a condition. */
+/** Compiles a condition. */
 export function compileCondition(condition: Condition, around: Surroundings): Test {
   if ("reading" in condition) return compileReading(condition, around);
   if ("rate" in condition) {
@@ -174,7 +174,7 @@ export function compileCondition(condition: Condition, around: Surroundings): Te
   return { text, inputs: null, test: happens, value: happens };
 }
 
-/** In lower case; null if it is unknown: not read yet, or the last read failed. */
+/** Lower case; null if unknown: not read yet, or the last read failed. */
 function knownStatus(state: RigState | null, disabled: boolean): string | null {
   if (state === null) return null;
   if (disabled) return "disabled";
@@ -239,7 +239,7 @@ function isSamePool(wanted: { readonly url: string; readonly worker: string }, {
   return wanted.worker === "" || worker === wanted.worker || worker.startsWith(`${wanted.worker}.`);
 }
 
-/** True or false where the value is known. */
+/** Null where the value is unknown. */
 const tested = <T extends Exclude<Value, null>>(
   text: string,
   inputs: readonly Input[] | null,
@@ -261,7 +261,7 @@ interface Bounds {
   readonly clear?: number | string | undefined;
 }
 
-/** A number above or below a bound, which is a share of `whole` if it is written as one. */
+/** Compares a number with a bound; a bound written as a share is a share of `whole`. */
 function bounded(
   { above, below, clear }: Bounds,
   name: string,

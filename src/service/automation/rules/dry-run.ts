@@ -11,30 +11,30 @@ import { dayMs, delaysOf, type LiveRule } from "./live-rule.ts";
 import { Past, PastExpression, type Sample } from "./past.ts";
 import { type Episode, guardOver, type PastFiring, Trial } from "./trial.ts";
 
-/** ms of work at a time; between two pieces others have their turn. */
+/** ms of work before other tasks get a turn. */
 const longestTurnMs = 20;
-/** Dry runs at once. */
+/** Concurrent dry runs. */
 const mostAtOnce = 2;
 const mostMiners = 1_000;
 const mostFirings = 1_000;
 const mostEpisodes = 100_000;
-/** The history is read in pieces of so many ms. */
+/** ms of history that are read at a time. */
 const pieceMs = 6 * 3_600_000;
 
-/** What the history holds, and what is taken as it is now. */
+/** Inputs from the history, and those that take their present value. */
 const inHistory: ReadonlySet<string> = new Set(["hashrate", "power", "temperature", "hashrateExpected"]);
 
 export interface DryRunOptions {
   each(minerId: number, from: number, to: number, take: TakeSample): void;
   stateOf(minerId: number): RigState | undefined;
-  /** What expressions see of a miner: its current name, group and tags. */
+  /** The values of a miner in expressions: its current name, group and tags. */
   names: ExpressionNames["names"];
   readonly zone: string | undefined;
   /** Days for which every sample is kept. */
   readonly settings: Sections<"history">;
 }
 
-/** Tries rules over the stored history. It asks no source, no channel and no rig. */
+/** Tries rules against the stored history. Contacts no source, channel or rig. */
 export class DryRuns {
   readonly #options: DryRunOptions;
   #running = 0;
@@ -43,7 +43,7 @@ export class DryRuns {
     this.#options = options;
   }
 
-  /** Throws `too.many` if two are running. */
+  /** Throws `too.many` if two are already running. */
   async run(rule: LiveRule, minerIds: readonly number[], from: number, to: number): Promise<TryReply> {
     if (this.#running >= mostAtOnce)
       throw new RigbridgeError("too.many", `${mostAtOnce} rules are being tried already; try again in a moment`);
@@ -122,7 +122,7 @@ export class DryRuns {
 
 const iso = (time: number): string => new Date(time).toISOString();
 
-/** Lets others have their turn. */
+/** Yields to other tasks. */
 class Breath {
   #began = performance.now();
 
@@ -136,7 +136,7 @@ class Breath {
   }
 }
 
-/** What the history lacks for this rule. */
+/** What this rule needs and the history lacks. */
 function notesOn({ when, inhibitedBy, again }: ResolvedRule, isLong: boolean): string[] {
   const conditions = when === undefined ? [] : conditionsIn(when);
   const missing = conditions.flatMap((condition) => {

@@ -39,9 +39,9 @@ export interface RuleEngineOptions {
   readonly rates: RateBook;
   readonly traces: Traces;
   readonly targets: Pick<StepTargets, "idOf">;
-  /** Why no rule is evaluated; null if they are. */
+  /** Why no rule is evaluated; null if rules are evaluated. */
   readonly off: string | null;
-  /** Called when the state of a rule changes at a miner. */
+  /** Called when the state of a rule for a miner changes. */
   readonly touch: (rule: LiveRule) => void;
   /** Epoch ms, and ms of a clock that never jumps. */
   readonly now: () => number;
@@ -49,12 +49,12 @@ export interface RuleEngineOptions {
   readonly log: Logger;
 }
 
-/** The clock has jumped if it differs by more than this from the monotonic one, ms. */
+/** The clock has jumped if it differs from the monotonic clock by more than this, ms. */
 const jumpMs = 5_000;
-/** Rules on conditions of the farm alone, such as a price, are tested this often, ms. */
+/** Interval for rules on conditions of the farm alone, such as a price, ms. */
 const farmMs = 10_000;
 
-/** Evaluates all rules: by what changes, and by time. */
+/** Evaluates all rules, on changes and on time. */
 export class RuleEngine {
   readonly #options: RuleEngineOptions;
   readonly #members: RuleMembers;
@@ -63,7 +63,7 @@ export class RuleEngine {
   #firing: FiringActs | undefined;
   #rules: readonly LiveRule[] = [];
   readonly #inputs = new InputMasks();
-  /** Rules that are new or other ones now: their conditions may hold already, and no reading need change for them. */
+  /** New or changed rules: their conditions may already hold, although no reading changes. */
   readonly #fresh = new Set<LiveRule>();
   readonly #allowances = new Allowances();
   #last: Instant | null = null;
@@ -88,12 +88,12 @@ export class RuleEngine {
     });
   }
 
-  /** What acts when a rule fires; set once. */
+  /** Acts when a rule fires; set once. */
   set firing(firing: FiringActs) {
     this.#firing = firing;
   }
 
-  /** Why no rule is evaluated; null if they are. */
+  /** Why no rule is evaluated; null if rules are evaluated. */
   get off(): string | null {
     return this.#options.off;
   }
@@ -110,12 +110,12 @@ export class RuleEngine {
     return this.#rules.find(({ id }) => id === ruleId);
   }
 
-  /** The miners that a rule acts on now. */
+  /** The miners that a rule currently acts on. */
   members(rule: LiveRule): number[] {
     return this.#members.of(rule);
   }
 
-  /** Why a rule is not for a miner, as the end of a sentence. */
+  /** Why a rule does not apply to a miner, as the end of a sentence. */
   whyNot(rule: LiveRule, minerId: number): string {
     return this.#members.whyNot(rule, minerId);
   }
@@ -128,7 +128,7 @@ export class RuleEngine {
     return this.#members.slot(minerId) ?? ofNoMiner;
   }
 
-  /** Re-enters all states as they were; nothing fires again. */
+  /** Restores all states; nothing fires again. */
   load(): void {
     this.reload();
     const { off } = this.#options;
@@ -141,7 +141,7 @@ export class RuleEngine {
     for (const rule of this.#rules) rule.guardOpen = [...rule.cells.values()].some(isGuarded);
   }
 
-  /** Takes the rules of the store; one that has not changed keeps its states. */
+  /** Loads the rules from the store; unchanged rules keep their states. */
   reload(): void {
     const { store, around, off, targets } = this.#options;
     const before = new Map(this.#rules.map((rule) => [rule.id, rule]));
@@ -156,7 +156,7 @@ export class RuleEngine {
       if (madeOf(old) === madeOf(rule)) return old;
       this.#fresh.add(rule);
       this.#firing?.closed(old);
-      // Its conditions have changed; only the count of its firings goes on.
+      // Its conditions changed; only the firing count is kept.
       for (const [minerId, cell] of old.cells) {
         const fresh = new Cell();
         fresh.count = cell.count;
@@ -211,7 +211,7 @@ export class RuleEngine {
       if (rule.compiled?.momentary === true) this.#moment(rule, slot.id, { event, minerId: slot.id });
   }
 
-  /** Tests a momentary rule while something happens. */
+  /** Tests a momentary rule while an event happens. */
   #moment(rule: LiveRule, minerId: number, moment: Moment): void {
     if (rule.settings.enabled === false || rule.problem !== null) return;
     const subject = this.subjectOf(minerId);
@@ -226,7 +226,7 @@ export class RuleEngine {
     });
   }
 
-  /** Something happens to no miner in particular, like a web hook that comes in. */
+  /** An event without a miner, such as an incoming web hook. */
   happen(moment: Moment, concerns: (condition: Condition) => boolean): void {
     this.#members.arrange();
     for (const rule of this.#rules) {
@@ -239,7 +239,7 @@ export class RuleEngine {
     return rule.compiled?.ofFarm === true ? [0] : this.members(rule);
   }
 
-  /** Tests the rules with such a condition at all their miners. */
+  /** Tests the rules with such a condition for all their miners. */
   reconsider(concerns: (condition: Condition) => boolean): void {
     const { now } = this;
     for (const rule of this.#rules)
@@ -255,7 +255,7 @@ export class RuleEngine {
     return cell;
   }
 
-  /** An action of a rule at a miner has ended: what changed meanwhile is looked at now. */
+  /** A rule's action for a miner has ended: evaluate the changes that it deferred. */
   settle(rule: LiveRule, minerId: number): void {
     const cell = rule.cells.get(minerId);
     if (cell !== undefined) this.#schedule(rule, minerId, cell, this.now.monotonic);
@@ -297,7 +297,7 @@ export class RuleEngine {
     this.#unwritten.gone(rule, minerId);
   }
 
-  /** One turn, once a second: time, makers, timers, and what is to be written. */
+  /** One turn, once a second: time, creators, timers, and writes. */
   turn(): void {
     const now = this.now;
     const jumped =
@@ -321,7 +321,7 @@ export class RuleEngine {
       const cell = rule.cells.get(minerId);
       if (cell?.due == null || cell.due > now.monotonic || !this.#rules.includes(rule)) continue;
       this.#evaluate(rule, minerId, this.subjectOf(minerId), now);
-      // Unchanged, it is due again only when something changes.
+      // Without changes, it is due again only by time.
       if (cell.due !== null && cell.due <= now.monotonic) cell.due = null;
     }
     for (const minerId of this.#options.medians.turn()) {
@@ -333,7 +333,7 @@ export class RuleEngine {
     this.#unwritten.write(this.#rules, now, false);
   }
 
-  /** Writes everything. */
+  /** Writes all states. */
   close(): void {
     this.#unwritten.write(this.#rules, this.now, true);
   }

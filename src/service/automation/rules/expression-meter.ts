@@ -1,7 +1,7 @@
 import type { Expression, ExpressionContext } from "../../../config/expressions.ts";
 import type { Truth } from "./machine.ts";
 
-/** Steps that expressions may take in the long run, refilled once a second. */
+/** Steps that expressions may take on average; the allowance is refilled once a second. */
 export class Allowance {
   readonly #most: number;
   readonly #perTurn: number;
@@ -28,16 +28,16 @@ export class Allowance {
 
 /** An expression over 10,000 miners takes some 20,000 steps a second; these take up to 25 ms of CPU. */
 const ruleAllowance = (): Allowance => new Allowance(1_000_000, 200_000);
-/** Of all rules of one user, so that those of others are evaluated however many one has. */
+/** For all rules of one user, so that users with many rules do not delay those of others. */
 const makerAllowance = (): Allowance => new Allowance(2_000_000, 500_000);
-/** An evaluation that is stopped counts as so many, so that a rule that is always stopped costs next to nothing. */
+/** A stopped evaluation is charged this many times, so that a rule that is always stopped costs next to nothing. */
 export const stoppedFactor = 10;
 
-/** The allowances of makers. */
+/** The allowances of creators. */
 export class Allowances {
   readonly #byMaker = new Map<number, Allowance>();
 
-  /** null for the configuration file and the owner, whose rules have only their own. */
+  /** Null for the configuration file and the owner, whose rules have only their own allowance. */
   of(makerId: number | null): Allowance | null {
     if (makerId === null) return null;
     const found = this.#byMaker.get(makerId) ?? makerAllowance();
@@ -45,7 +45,7 @@ export class Allowances {
     return found;
   }
 
-  /** Once a second: those of makers, and those of the rules. */
+  /** Refills, once a second, the allowances of creators and rules. */
   refill(rules: Iterable<{ readonly meter: ExpressionMeter | null }>): void {
     for (const allowance of this.#byMaker.values()) allowance.refill();
     for (const { meter } of rules) meter?.refill();
@@ -53,20 +53,20 @@ export class Allowances {
 }
 
 export interface Stop {
-  /** 0: at no miner in particular. */
+  /** 0: no single miner. */
   readonly minerId: number;
   /** Such as "it takes more than 10,000 steps". */
   readonly why: string;
 }
 
-/** Evaluates the expression of a rule within the budget of each evaluation and the allowances of rule and maker. */
+/** Evaluates the expression of a rule within the limit of each evaluation and the allowances of rule and creator. */
 export class ExpressionMeter {
   readonly #expression: Expression;
   readonly #own = ruleAllowance();
   readonly #maker: Allowance | null;
-  /** What kept the last evaluation from its end. */
+  /** Why the last evaluation was stopped. */
   #stop: Stop | null = null;
-  /** The first stop since it was last asked for. */
+  /** The first stop since the last query. */
   #unreported: Stop | null = null;
 
   constructor(expression: Expression, maker: Allowance | null) {
@@ -74,7 +74,7 @@ export class ExpressionMeter {
     this.#maker = maker;
   }
 
-  /** Why the last evaluation did not come to its end; null if it did. */
+  /** Why the last evaluation was stopped; null if it finished. */
   get stopped(): string | null {
     return this.#stop?.why ?? null;
   }
@@ -86,7 +86,7 @@ export class ExpressionMeter {
     return stop;
   }
 
-  /** null if it is unknown: also if it was stopped. Without an allowance `context` is not called. */
+  /** Null if unknown or stopped. Without an allowance `context` is not called. */
   test(minerId: number, context: () => ExpressionContext): Truth {
     if (this.#own.isSpent || this.#maker?.isSpent === true) {
       return this.#end(null, { minerId: 0, why: overall });
@@ -104,7 +104,7 @@ export class ExpressionMeter {
     return truth;
   }
 
-  /** That of its maker is refilled once for all rules. */
+  /** A creator's allowance is refilled once for all rules. */
   refill(): void {
     this.#own.refill();
   }

@@ -4,31 +4,31 @@ import type { Stop } from "./expression-meter.ts";
 import type { LiveRule } from "./live-rule.ts";
 import type { Traces } from "./traces.ts";
 
-/** ms without a stop after which the notification of an expression is over. */
+/** ms without a stop after which the notification of an expression is closed. */
 const quietMs = 3_600_000;
 
 interface Watched {
-  /** When it was last stopped, or first seen, by the monotonic clock. */
+  /** When it was last stopped or first seen, by the monotonic clock. */
   at: number;
   isRaised: boolean;
   isClosed: boolean;
 }
 
-/** Says once for each rule that its expression was refused or stopped, and says when that is over. */
+/** Notifies once for each rule that its expression was refused or stopped, and closes the notification afterwards. */
 export class ExpressionNotices {
   readonly #notices: Notices;
   readonly #traces: Traces;
   readonly #channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly #watched = new Map<LiveRule, Watched>();
 
-  /** `channelsOf`: where notices about what this user made are sent; undefined: to all channels that accept them. */
+  /** `channelsOf`: the channels for notices about this user's rules; undefined: all channels that accept them. */
   constructor(notices: Notices, traces: Traces, channelsOf: (makerId: number | null) => readonly string[] | undefined) {
     this.#notices = notices;
     this.#traces = traces;
     this.#channelsOf = channelsOf;
   }
 
-  /** Looks at the rules after a turn, at the start, and when they have changed; `now` in ms of the monotonic clock. */
+  /** Checks the rules after a turn, at the start, and when they have changed; `now` in ms of the monotonic clock. */
   look(rules: readonly LiveRule[], now: number): void {
     for (const [rule, watched] of this.#watched) {
       if (rules.includes(rule)) continue;
@@ -43,7 +43,7 @@ export class ExpressionNotices {
       if (rule.isRefused) this.#refused(rule, watched);
       else if (stop !== null) this.#stopped(rule, watched, stop, now);
       else if (!watched.isClosed && now - watched.at >= quietMs) {
-        // It may be open since an earlier run of the service.
+        // It may be open since before a restart.
         this.#notices.close(
           keyOf(rule),
           coded("notices.rules.within", { name: rule.settings.name ?? rule.settings.key }),

@@ -29,18 +29,18 @@ export interface FiringOptions {
   readonly engine: RuleEngine;
   readonly runs: Runs;
   readonly notices: Notices;
-  /** The channels that notices about what this user made are sent to; undefined: all that accept them. */
+  /** The channels for notices about this user's rules; undefined: all that accept them. */
   readonly channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly maintenance: MaintenanceWindows;
   readonly traces: Traces;
-  /** Fills in a text that names values. */
+  /** Replaces the names in a text with their values. */
   readonly texts: (rule: LiveRule) => RunRequest["texts"];
 }
 
-/** A rule does not hear of events that its own actions may have caused, ms after their end. */
+/** A rule ignores events that its own actions may have caused, up to this many ms after their end. */
 const deafMs = 300_000;
 
-/** Why a rule is held back, and when it may act. */
+/** Why a rule is held back, and when to try again. */
 interface Hold {
   readonly text: string;
   readonly retryAt: number;
@@ -49,7 +49,7 @@ interface Hold {
 const channelsOf = (steps: readonly RunStep[]): readonly string[] =>
   steps.flatMap((step) => ("notify" in step ? step.notify : []));
 
-/** What happens when a rule fires or clears: it is held back, or its steps are run. */
+/** Acts when a rule fires or clears: holds it back, or runs its steps. */
 export class Firing implements FiringActs {
   readonly #options: FiringOptions;
   /** Miners that count for a guard, at one moment. */
@@ -71,7 +71,7 @@ export class Firing implements FiringActs {
     cell.owesClear = false;
     cell.attempts = 0;
     const { do: steps = [], onGiveUp = [], onClear } = rule.settings;
-    // A channel that `onClear` notifies gets that text instead.
+    // A channel that `onClear` notifies receives that text instead.
     const notifiedAgain = channelsOf(onClear ?? []);
     for (const channel of new Set(channelsOf([...steps, ...onGiveUp])))
       if (!notifiedAgain.includes(channel)) this.#options.notices.close(ruleNoticeKey(rule.id, minerId, channel));
@@ -85,7 +85,7 @@ export class Firing implements FiringActs {
     this.#run(rule, minerId, cell, onClear, "cleared");
   }
 
-  /** Its actions have not helped; it gives up until it has cleared. */
+  /** The rule's actions have not helped; it gives up until it has cleared. */
   giveUp(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void {
     const window = this.#maintenanceAt(minerId);
     if (window !== null) {
@@ -99,7 +99,7 @@ export class Firing implements FiringActs {
     else this.#run(rule, minerId, cell, onGiveUp, "gave up");
   }
 
-  /** Once a second: says when a guard no longer holds. */
+  /** Once a second: reports guards that have released. */
   turn(rules: readonly LiveRule[], now: Instant): void {
     for (const rule of rules) {
       if (rule.recent.length > 0 && now.monotonic - (rule.recent[0] ?? 0) > dayMs) rule.recent.shift();
@@ -107,7 +107,7 @@ export class Firing implements FiringActs {
     }
   }
 
-  /** The guard of a rule holds nothing any more. */
+  /** The rule's guard has released. */
   closed(rule: LiveRule): void {
     if (!rule.guardOpen) return;
     rule.guardOpen = false;
@@ -115,8 +115,8 @@ export class Firing implements FiringActs {
   }
 
   /**
-   * A user runs it for these miners, whatever its conditions; `run` does so and says under which id, and `resultOf` is its result in words. Throws
-   * `not.possible` if its guard or its limits hold it back.
+   * Runs the rule for these miners on behalf of a user, whatever its conditions. `run` starts it and reports the run's
+   * id; `resultOf` turns the reply into text. Throws `not.possible` if the guard or the limits hold it back.
    */
   async byHand<T>(
     rule: LiveRule,
@@ -170,7 +170,7 @@ export class Firing implements FiringActs {
   }
 
   #warn(rule: LiveRule, affected: number): void {
-    // The rule has no actions on the rigs, and the service reports them without it.
+    // The rule does not act on rigs, and the service reports its condition without it.
     if (rule.guardOpen || reportsAbsence(rule.settings)) return;
     rule.guardOpen = true;
     const { key, name } = rule.settings;
@@ -191,7 +191,7 @@ export class Firing implements FiringActs {
     return entry === undefined ? null : this.#options.maintenance.over(entry);
   }
 
-  /** A rule that holds this one: it concerns this miner, the whole farm, or a miner at the same site. */
+  /** A rule that inhibits this one: it fires for this miner, the whole farm, or a miner at the same site. */
   #inhibitor(rule: LiveRule, minerId: number): LiveRule | undefined {
     const { engine } = this.#options;
     const site = engine.entryOf(minerId)?.facts.location.site ?? null;
@@ -207,7 +207,7 @@ export class Firing implements FiringActs {
       });
   }
 
-  /** Miners for which the conditions of a guarded rule began to hold within its time, or are held by it. */
+  /** Miners that a guarded rule holds back, or whose conditions began to hold within the guard's time. */
   #affectedBy(rule: LiveRule, now: Instant): number {
     const { guard } = rule;
     if (guard === null || allowedBy(rule) === Number.POSITIVE_INFINITY) return 0;
@@ -263,7 +263,7 @@ export class Firing implements FiringActs {
     cell.count += 1;
     const { limit } = rule.settings;
     if (limit === undefined) return;
-    // `repeat` needs the last one alone.
+    // `repeat` needs only the last firing.
     cell.fired = keptFirings(limit.perDay === undefined ? [monotonic] : [...firingsOf(cell), monotonic], monotonic);
   }
 
@@ -319,7 +319,7 @@ export class Firing implements FiringActs {
   }
 }
 
-/** Pending as well: a site that is away is not known as such before its miners. */
+/** Pending counts as well: the miners of a site go offline before the site is recognised as offline. */
 const isOn = (cell: Cell | undefined): boolean => cell !== undefined && cell.phase !== "idle";
 
 const guardKey = ({ id }: LiveRule): string => `rule:${id}:guard`;

@@ -4,10 +4,10 @@ import type { TakeSample } from "../../../store/index.ts";
 import { current } from "./readings.ts";
 
 const hourMs = 3_600_000;
-/** A median is renewed after this time, and is one only of so many samples. */
+/** A median is renewed after this time, and requires at least this many samples. */
 const renewMs = 300_000;
 const fewestSamples = 10;
-/** ms of reading in one turn. */
+/** ms of reading per turn. */
 const longestTurnMs = 10;
 
 export interface MedianOptions {
@@ -15,7 +15,7 @@ export interface MedianOptions {
   /** Epoch ms. */
   readonly now: () => number;
   readonly monotonicNow: () => number;
-  /** Whether the median of this miner stays as it is: a rule that compares with it has fired. */
+  /** Whether the median of this miner is frozen: a rule that compares with it has fired. */
   isFrozen(minerId: number): boolean;
 }
 
@@ -24,7 +24,7 @@ interface Median {
   readonly values: Readonly<Record<MedianReading, number | null>>;
 }
 
-/** The medians of the last hour, read from the history some at a time. */
+/** The medians of the last hour, read from the history a few at a time. */
 export class MedianBook {
   readonly #options: MedianOptions;
   readonly #known = new Map<number, Median>();
@@ -34,7 +34,7 @@ export class MedianBook {
     this.#options = options;
   }
 
-  /** null until it was read; the next turns read what was asked for. */
+  /** Null until it is read; a request queues the miner for one of the next turns. */
   get(minerId: number, name: MedianReading): number | null {
     const known = this.#known.get(minerId);
     const isOld = known === undefined || this.#options.monotonicNow() - known.at >= renewMs;
@@ -42,7 +42,7 @@ export class MedianBook {
     return known?.values[name] ?? null;
   }
 
-  /** The miners whose medians are new. */
+  /** The miners with new medians. */
   turn(): number[] {
     const began = performance.now();
     const done: number[] = [];
@@ -87,16 +87,16 @@ interface Counts {
   readonly hardwareErrors: number | null;
 }
 
-/** Points kept for the longest time of a miner. */
+/** Maximum points per miner over the longest window. */
 const pointsKept = 24;
 
-/** Shares and errors of the last while, for rates. */
+/** Recent shares and errors, for rates. */
 export class RateBook {
   readonly #points = new Map<number, Counts[]>();
-  /** The longest time of all rules, ms; 0 = no rule has a rate. */
+  /** The longest window of all rules, ms; 0: no rule has a rate. */
   longestMs = 0;
 
-  /** Takes the counts of a read, if the last ones are old enough. */
+  /** Adds the counts of a read if the last point is old enough. */
   note(minerId: number, state: RigState, at: number): void {
     const reading = this.longestMs === 0 ? null : current(state);
     if (reading === null) return;
@@ -108,14 +108,14 @@ export class RateBook {
     if (points === undefined || last === undefined || accepted < last.accepted || isLess(counts, last))
       this.#points.set(minerId, [counts]);
     else {
-      // The last point moves on until it is far enough from the one before.
+      // The last point moves until it is far enough from the one before.
       if (last.at - (points.at(-2)?.at ?? Number.NEGATIVE_INFINITY) < this.longestMs / pointsKept) points.pop();
       points.push(counts);
       while (points.length > 2 && at - (points[1]?.at ?? at) >= this.longestMs) points.shift();
     }
   }
 
-  /** Since the oldest point of that time; null before half of the time has passed. */
+  /** Rate since the oldest point of that window; null until half of the window has passed. */
   rate(
     minerId: number,
     kind: "rejected" | "hardwareErrors",
@@ -138,6 +138,6 @@ export class RateBook {
   }
 }
 
-/** Counters that fall began again. */
+/** A counter that falls has restarted. */
 const isLess = (now: Counts, before: Counts): boolean =>
   (now.rejected ?? 0) < (before.rejected ?? 0) || (now.hardwareErrors ?? 0) < (before.hardwareErrors ?? 0);

@@ -35,7 +35,7 @@ export interface RulesOptions {
   readonly runs: Runs;
   readonly notices: Notices;
   readonly jobNotices: JobNotices;
-  /** The channels that notices about what this user made are sent to; undefined: all that accept them. */
+  /** The channels for notices about this user's rules; undefined: all that accept them. */
   readonly channelsOf: (makerId: number | null) => readonly string[] | undefined;
   readonly targets: Pick<StepTargets, "idOf">;
   readonly values: RuleValues;
@@ -49,14 +49,14 @@ export interface RulesOptions {
   /** Days for which every sample is kept. */
   readonly settings: Sections<"history">;
   readonly format: Format;
-  /** Why all rules and schedules are off; null if they are not. */
+  /** Why all rules and schedules are off; null if they are on. */
   readonly off: string | null;
-  /** Called about once a second for each rule, schedule and window that has changed or done something. */
+  /** Called about once a second for each rule, schedule and window that has changed or acted. */
   readonly changed: ReportRuleChange;
   readonly log: Logger;
 }
 
-/** Rules, schedules and maintenance windows at work. */
+/** Runs rules, schedules and maintenance windows. */
 export class Automation {
   readonly engine: RuleEngine;
   readonly firing: Firing;
@@ -68,7 +68,7 @@ export class Automation {
   readonly #around: RuleSurroundings;
   readonly #changes: RuleChanges;
   readonly #expressions: ExpressionNotices;
-  /** Stops watching readings; null without rules, which need no readings. */
+  /** Stops watching readings; null without rules, which need none. */
   #unwatch: (() => void) | null = null;
   #isStarted = false;
 
@@ -172,12 +172,12 @@ export class Automation {
     });
   }
 
-  /** Why all rules and schedules are off; null if they are not. */
+  /** Why all rules and schedules are off; null if they are on. */
   get off(): string | null {
     return this.#options.off;
   }
 
-  /** Re-enters what was when the service stopped; call it once all miners are loaded. */
+  /** Restores the state from before the service stopped; call it once all miners are loaded. */
   start(): void {
     this.engine.load();
     this.schedules.load();
@@ -208,7 +208,7 @@ export class Automation {
     this.#safely(() => this.#changes.report());
   }
 
-  /** A failure is logged and ends nothing. */
+  /** Failures are logged; the turn continues. */
   #safely(work: () => void): void {
     try {
       work();
@@ -226,13 +226,13 @@ export class Automation {
     this.#watchIfNeeded();
   }
 
-  /** When the next of a rule's times comes, epoch ms; null if it has none, or is not evaluated. */
+  /** The next time condition of a rule, epoch ms; null if it has none or is not evaluated. */
   nextTimeOf({ settings, problem }: LiveRule): number | null {
     if (settings.enabled === false || problem !== null || settings.when === undefined) return null;
     return this.#around.nextTimeOf(conditionsIn(settings.when));
   }
 
-  /** The steps of all rules and schedules, by their names. */
+  /** The steps of all rules and schedules, by name. */
   lists(): { readonly what: string; readonly steps: readonly RunStep[] }[] {
     return [
       ...this.engine.rules.map(({ settings: { name, do: steps = [], onClear = [], onGiveUp = [] } }) => ({
@@ -246,14 +246,14 @@ export class Automation {
     ];
   }
 
-  /** A web hook has come in. */
+  /** Handles an incoming web hook. */
   hook(name: string): void {
     this.#safely(() =>
       this.engine.happen({ hook: name }, (condition) => "hook" in condition && condition.hook === name),
     );
   }
 
-  /** Call it after the executor of runs has been closed, whose last results are kept. */
+  /** Call it after closing the executor of runs, so that the last results are kept. */
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#watchIfNeeded();

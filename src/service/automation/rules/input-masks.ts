@@ -7,9 +7,9 @@ export const anything = -1;
 /** One bit of a mask is for everything else. */
 const mostBits = 30;
 
-/** The inputs of rules in the state of a rig, so that a read evaluates only the rules that it may affect. */
+/** The inputs of rules in the state of a rig: a read evaluates only the rules that it may affect. */
 export class InputMasks {
-  /** The bit of each is its index. */
+  /** An input's index is its bit. */
   #inputs: readonly Input[] = [];
 
   /** Sets the masks of all rules. */
@@ -25,7 +25,7 @@ export class InputMasks {
     }
   }
 
-  /** The bits of the inputs that a read has changed. */
+  /** The bits of the inputs that changed in a read. */
   changed({ disabled }: { readonly disabled: boolean }, before: RigState, state: RigState): number {
     let mask = 1 << 31;
     for (let bit = 0; bit < this.#inputs.length; bit += 1) {

@@ -11,16 +11,16 @@ import { type Allowances, ExpressionMeter } from "./expression-meter.ts";
 import { type Delays, dueAt, type Instant, type MachineState, type Phase, phases } from "./machine.ts";
 
 export const dayMs = 86_400_000;
-/** A held rule looks again after this time, ms. */
+/** ms after which a held rule tries again. */
 export const retryMs = 30_000;
-/** With this word begins why a guard holds. */
+/** Prefix of the reasons given by a guard. */
 export const guardWord = "its guard";
 
 export const isGuarded = ({ held }: { readonly held: string | null }): boolean => held?.startsWith(guardWord) === true;
 
 /**
- * Where a rule is at one miner; miner 0 for a rule that concerns no single one. There may be 200,000: times are whole ms
- * of the monotonic clock or null, which V8 keeps inside the object.
+ * State of a rule for one miner; miner 0 for a rule that concerns no single miner. There may be 200,000: times are
+ * whole ms of the monotonic clock or null, which V8 stores inside the object.
  */
 export class Cell implements MachineState {
   phase: Phase = "idle";
@@ -29,26 +29,26 @@ export class Cell implements MachineState {
   at: number | null = null;
   /** Firings so far. */
   count = 0;
-  /** Those of the last day, if there is a limit. */
+  /** The firings of the last day, if there is a limit. */
   fired: number | number[] | null = null;
-  /** Why it is held back; null if it is not. */
+  /** Why the rule is held back; null if it is not. */
   held: string | null = null;
-  /** Its `onClear` is held back. */
+  /** Its `onClear` steps are held back. */
   owesClear = false;
-  /** Actions since it last cleared; only for a rule that acts again. */
+  /** Actions since it last cleared; only for a rule that repeats its actions. */
   attempts = 0;
   /** When it may act again while its conditions still hold. */
   againAt: number | null = null;
   /** When its conditions began to hold. */
   began: number | null = null;
-  /** Until then it does not hear of what its own actions change; Infinity while they are under way. */
+  /** Until then it ignores the changes of its own actions; Infinity while they run. */
   deafUntil: number | null = null;
-  /** When it may act again after it was held back. */
+  /** When to try again after it was held back. */
   retryAt: number | null = null;
-  /** When it is stepped although nothing changes. */
+  /** When it is evaluated even without changes. */
   due: number | null = null;
 
-  /** Without anything to remember. */
+  /** Has nothing to remember. */
   get isBlank(): boolean {
     return this.phase === "idle" && this.count === 0 && !this.owesClear;
   }
@@ -58,7 +58,7 @@ export class Cell implements MachineState {
 export const firingsOf = ({ fired }: Pick<Cell, "fired">): readonly number[] =>
   typeof fired === "number" ? [fired] : (fired ?? []);
 
-/** What is kept of them. */
+/** The firings that are kept. */
 export const keptFirings = (fired: readonly number[], now: number): Cell["fired"] => {
   const kept = fired.filter((at) => now - at < dayMs);
   return kept.length > 1 ? kept : (kept[0] ?? null);
@@ -68,14 +68,14 @@ export interface LiveRule {
   readonly id: number;
   readonly settings: ResolvedRule;
   readonly makerId: number | null;
-  /** The rules that hold it while they fire, by id; 0 for one that is gone. */
+  /** Ids of the rules that inhibit it while they fire; 0 for a removed one. */
   readonly inhibitors: readonly number[];
   readonly compiled: CompiledConditions | null;
-  /** Evaluates its expression; null if it has none. */
+  /** Evaluates its expression; null without one. */
   readonly meter: ExpressionMeter | null;
-  /** Its expression, or one of its times, is one that this version refuses to evaluate. */
+  /** This version refuses to evaluate its expression or one of its times. */
   readonly isRefused: boolean;
-  /** Why it is never evaluated, whoever its maker is; null if it may be. */
+  /** Why it is never evaluated, whoever created it; null if it may be. */
   readonly refusal: string | null;
   readonly cells: Map<number, Cell>;
   readonly guard: { readonly share: number; readonly withinMs: number } | null;
@@ -84,15 +84,15 @@ export interface LiveRule {
   size: number;
   /** Why it is not evaluated; null if it is. */
   problem: string | null;
-  /** Bits of what it depends on in the state of a rig. */
+  /** Bits of its inputs in the state of a rig. */
   mask: number;
-  /** Its guard has said that it holds. */
+  /** Its guard has reported that it holds. */
   guardOpen: boolean;
-  /** Firings of a rule that is momentary, or counts for all miners, by the monotonic clock. */
+  /** Firings of a momentary rule, or of one that counts over all miners, by the monotonic clock. */
   readonly recent: number[];
 }
 
-/** What happens when a rule fires or clears. */
+/** Acts when a rule fires or clears. */
 export interface FiringActs {
   fire(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
   clear(rule: LiveRule, minerId: number, cell: Cell, now: Instant): void;
@@ -102,28 +102,28 @@ export interface FiringActs {
   closed(rule: LiveRule): void;
 }
 
-/** Every rule that acts on rigs has this guard, unless it has its own, or is a safety rule. */
+/** The default guard of rules that act on rigs, except safety rules. */
 const usualGuard = { share: 0.5, withinMs: 300_000 };
-/** A guarded rule waits so long to see how many rigs are affected. */
+/** How long a guarded rule waits to see how many rigs are affected. */
 const guardDelayMs = 30_000;
-/** In scopes of so many miners nothing is ever too many. */
+/** The guard does not apply to scopes of this size or smaller. */
 const unguardedSize = 2;
 
-/** What rules are evaluated with. */
+/** Dependencies of rule evaluation. */
 export interface Evaluation {
   readonly around: Surroundings & ExpressionNames;
   readonly targets: Pick<StepTargets, "idOf">;
   readonly allowances: Allowances;
-  /** Why no rule is evaluated; null if they are. */
+  /** Why no rule is evaluated; null if rules are evaluated. */
   readonly off: string | null;
 }
 
-/** The rule of a row; throws nothing: a row that cannot be read, or must not be evaluated, has a problem. */
+/** Builds the rule of a row. Never throws: a row that cannot be read or must not be evaluated gets a problem. */
 export function liveRule(row: Stored<StoredRule>, { around, targets, allowances, off }: Evaluation): LiveRule {
   const parsed = RuleSettings.safeParse(row.definition ?? { name: row.name });
   const { rule = null, mistakes = [] } = parsed.success ? resolveRule(parsed.data) : {};
   const settings: ResolvedRule = rule ?? { key: row.key ?? row.name, name: row.name };
-  // What was stored by another version is held to the checks of this one.
+  // Rows stored by another version must pass the checks of this one.
   const [refused] = rule === null || off !== null ? [] : unevaluable(rule);
   const isEvaluated = rule !== null && off === null && refused === undefined;
   const where = isEvaluated ? rule.when?.where : undefined;
@@ -172,7 +172,7 @@ export const delaysOf = ({ settings: { when }, guard, size, compiled }: LiveRule
   };
 };
 
-/** How many miners may be affected at once; Infinity without a guard. */
+/** How many miners may be affected at the same time; Infinity without a guard. */
 export function allowedBy({ guard, size }: Pick<LiveRule, "guard" | "size">): number {
   if (guard === null || size <= unguardedSize) return Number.POSITIVE_INFINITY;
   return guard.share === 0 ? 0 : Math.max(1, Math.floor(guard.share * size));
@@ -193,7 +193,7 @@ export const rowOf = (rule: LiveRule, minerId: number, cell: Cell, now: Instant)
   times: null,
 });
 
-/** The cell of a row: as it was, while no time counts before it is known again whether the conditions hold. */
+/** Restores a cell from its row; its time stands still until its conditions are known again. */
 export function cellOf(row: StoredRuleState, now: Instant): Cell {
   const cell = new Cell();
   cell.phase = phases.find((phase) => phase === row.phase) ?? "idle";
@@ -203,9 +203,9 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   cell.began = now.monotonic;
   cell.held = row.held;
   cell.attempts = row.attempts;
-  // Before the next action, its conditions must hold for their time again.
+  // Before the next action, its conditions must hold for the full time again.
   if (cell.phase === "firing") cell.elapsed = 0;
-  // A time in the future means that the clock was set back; then it has only just fired.
+  // A time in the future means that the clock was set back; the rule counts as having just fired.
   cell.fired = keptFirings(
     row.fired.map((time) => now.monotonic - Math.max(0, now.wall - time)),
     now.monotonic,
@@ -213,13 +213,13 @@ export function cellOf(row: StoredRuleState, now: Instant): Cell {
   return cell;
 }
 
-/** A rule does not react while its own action is running, or the rig restarts from it. */
+/** A rule does not react while its own action is running or the rig is restarting because of it. */
 export const isDeaf = (cell: Cell | undefined, { state }: Subject, now: Instant): boolean =>
   cell !== undefined &&
   now.monotonic < (cell.deafUntil ?? 0) &&
   (cell.deafUntil === Number.POSITIVE_INFINITY || state?.restarting === true);
 
-/** When the rule must be evaluated again even without changes, by the monotonic clock. */
+/** When the rule must be evaluated even without changes, by the monotonic clock. */
 export function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
   if (cell.owesClear || (cell.phase === "firing" && cell.held !== null))
     return cell.retryAt !== null && cell.retryAt > now.monotonic ? cell.retryAt : now.monotonic + retryMs;
@@ -228,11 +228,11 @@ export function dueOf(cell: Cell, rule: LiveRule, now: Instant): number {
 
 const longestAgainMs = 300_000;
 
-/** The wait after so many actions. */
+/** The wait after this many actions. */
 export const againMs = (attempts: number, { after, longest }: NonNullable<ResolvedRule["again"]>): number =>
   backOffMs(attempts, { firstMs: after * 1000, longestMs: longest === undefined ? longestAgainMs : longest * 1000 });
 
-/** When a firing rule acts again, or gives up, if its conditions still hold; Infinity if it does neither. */
+/** When a firing rule acts again or gives up, provided its conditions still hold; Infinity if it does neither. */
 export function againDue(cell: Cell, { settings: { again }, delays }: LiveRule): number {
   const { phase, held, attempts, at, elapsed } = cell;
   if (again === undefined || phase !== "firing" || held !== null || at === null) return Number.POSITIVE_INFINITY;

@@ -6,15 +6,15 @@ export interface LiveSchedule {
   readonly id: number;
   readonly settings: ScheduleSettings;
   readonly makerId: number | null;
-  /** null: it follows the price. */
+  /** Null: it follows the price. */
   readonly windows: Windows | null;
-  /** What `windows` was made of, as JSON: another text is another timetable. */
+  /** The JSON that `windows` was built from; a different text means a different timetable. */
   readonly times: string;
-  /** The last beginning that was handled, epoch ms; null: none yet. */
+  /** Start of the last handled window, epoch ms; null: none yet. */
   handled: number | null;
-  /** What has begun and not ended yet; its beginning is the handled one. */
+  /** The window that has begun and not ended; it starts at `handled`. */
   active: Span | null;
-  /** Steps that maintenance kept from a miner, by miner; they follow when its maintenance is over. */
+  /** Steps that maintenance deferred, by miner; they run when the miner's maintenance ends. */
   readonly owed: Map<number, OwedSteps>;
   /** When it next begins or ends, epoch ms. */
   changesAt: number;
@@ -23,10 +23,10 @@ export interface LiveSchedule {
 
 export type OwedSteps = "do" | "onEnd";
 
-/** What outlives a definition; `times` null: those of now, in a store of an earlier version. */
+/** State that survives a change of the definition; `times` null: stored by an earlier version, taken as unchanged. */
 type ScheduleState = Pick<LiveSchedule, "handled" | "active" | "owed"> & { readonly times: string | null };
 
-/** The schedule of a row before its first beginning; null if this version cannot read it. */
+/** The schedule of a row before its first window; null if this version cannot read it. */
 export function liveSchedule(row: Stored<StoredSchedule>, zone: string | undefined): LiveSchedule | null {
   const { data: settings } = ScheduleSettings.safeParse(row.definition);
   if (settings === undefined) return null;
@@ -52,8 +52,9 @@ export function liveSchedule(row: Stored<StoredSchedule>, zone: string | undefin
 }
 
 /**
- * Continues what an earlier definition of this schedule has begun. With other times it ends by the new ones: later,
- * earlier, or now if they do not include this time. What they would have begun before now was not missed.
+ * Takes over the state of an earlier definition of this schedule. If its times changed, an active window ends by the
+ * new times: later, earlier, or now if they do not include the present. Windows of the new times that began in the past
+ * do not count as missed.
  */
 export function takeOver(schedule: LiveSchedule, before: ScheduleState, now: number): void {
   schedule.handled = before.handled;
@@ -63,7 +64,7 @@ export function takeOver(schedule: LiveSchedule, before: ScheduleState, now: num
   const { windows, active } = schedule;
   const last = windows?.last(now) ?? null;
   const current = last?.end != null && now < last.end ? last : null;
-  // One that is current and has not begun yet begins with the next turn.
+  // A window that is current but not active begins with the next turn.
   const start = Math.max(before.handled ?? 0, active === null && current !== null ? 0 : (last?.start ?? 0));
   if (before.handled !== null || active !== null) schedule.handled = start;
   const isOver = active?.end != null && now >= active.end;
@@ -71,7 +72,7 @@ export function takeOver(schedule: LiveSchedule, before: ScheduleState, now: num
     schedule.active = { start, end: isOver ? active.end : windows === null ? null : (current?.end ?? now) };
 }
 
-/** The rows of a schedule: its own with miner 0, and one for each miner to which it owes steps. */
+/** The rows of a schedule: one with miner 0, and one for each miner with deferred steps. */
 export function rowsOf(schedule: LiveSchedule): StoredRuleState[] {
   const { id, handled, active, times, owed } = schedule;
   const row = (minerId: number, phase: string, elapsed: number): StoredRuleState => ({
@@ -93,7 +94,7 @@ export function rowsOf(schedule: LiveSchedule): StoredRuleState[] {
   ];
 }
 
-/** What the rows of one schedule say. */
+/** The state in the rows of one schedule. */
 export function stateIn(rows: readonly StoredRuleState[]): ScheduleState | null {
   const own = rows.find(({ minerId }) => minerId === 0);
   if (own === undefined) return null;

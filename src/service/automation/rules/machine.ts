@@ -1,23 +1,23 @@
-/** Whether the conditions of a rule hold; null if it is unknown. */
+/** Whether the conditions of a rule hold; null if unknown. */
 export type Truth = boolean | null;
 export const phases = ["idle", "pending", "firing", "clearing"] as const;
 export type Phase = (typeof phases)[number];
 
-/** Where a rule is at one miner. Changed in place, since 20,000 are stepped in some milliseconds. */
+/** State of a rule for one miner. Changed in place, because 20,000 are stepped within milliseconds. */
 export interface MachineState {
   phase: Phase;
-  /** Epoch ms when this phase began, for people. */
+  /** Epoch ms when this phase began, for display. */
   since: number;
   /** ms that the conditions have held (pending) or not held (clearing), up to `at`. */
   elapsed: number;
-  /** Since when they count on, by the monotonic clock; null while it is unknown whether they hold. */
+  /** Since when the time counts, by the monotonic clock; null while it is unknown whether the conditions hold. */
   at: number | null;
 }
 
 export interface Delays {
-  /** ms that the conditions hold before the rule fires. */
+  /** ms that the conditions must hold before the rule fires. */
   readonly forMs: number;
-  /** ms that they do not hold before it clears. */
+  /** ms that they must not hold before it clears. */
   readonly clearForMs: number;
 }
 
@@ -29,8 +29,8 @@ export interface Instant {
 }
 
 /**
- * One step: what the rule does now. It fires once until it has cleared. While it is unknown whether the conditions hold,
- * the phase stays, and no time counts.
+ * Steps the state once. A rule fires once until it has cleared. While it is unknown whether the conditions hold, the
+ * phase stays and no time counts.
  */
 export function advance(state: MachineState, truth: Truth, now: Instant, delays: Delays): "fire" | "clear" | null {
   const enter = <T extends "fire" | "clear" | null>(phase: Phase, turn: T): T => {
@@ -59,7 +59,7 @@ export function advance(state: MachineState, truth: Truth, now: Instant, delays:
   }
 }
 
-/** When the state must be stepped again although nothing changes, by the monotonic clock; Infinity if never. */
+/** When the state must be stepped even without changes, by the monotonic clock; Infinity if never. */
 export function dueAt({ phase, elapsed, at }: MachineState, { forMs, clearForMs }: Delays): number {
   if (at === null || phase === "idle" || phase === "firing") return Number.POSITIVE_INFINITY;
   return at + Math.max(0, (phase === "pending" ? forMs : clearForMs) - elapsed);

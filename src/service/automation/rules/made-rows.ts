@@ -21,9 +21,9 @@ export interface RuleOperationsOptions {
   readonly accessBook: AccessBook;
   readonly now: () => number;
   readonly targets: StepTargets;
-  /** What steps of this maker may use. */
+  /** The rights of this creator's steps. */
   names(maker: Access): Pick<KnownNames, "channels" | "hooks" | "hasMessages" | "programs">;
-  /** Why a maker must not have these steps. */
+  /** Why a creator must not have these steps. */
   stepMistakes(steps: readonly RunStep[], maker: Access, path: string): Mistake[];
 }
 
@@ -36,7 +36,7 @@ type Definition = object | null | undefined;
 
 export type MadeRows = ReturnType<typeof madeRows>;
 
-/** Rules, schedules and windows of the file and of users: who sees and changes which, and what they may name. */
+/** Rules, schedules and windows of the file and of users: who may see and change them, and what they may name. */
 export function madeRows(options: RuleOperationsOptions) {
   const { registry, store, accessBook } = options;
 
@@ -69,8 +69,8 @@ export function madeRows(options: RuleOperationsOptions) {
   }
 
   /**
-   * The row whose key this would be as well, of those whose makers share their names: users with access to everything
-   * with the file and the owner; any other user has names of their own, and learns nothing of those of others.
+   * The row that already has this key. Users with access to everything share keys with the file and the owner; any
+   * other user has a separate name space, so that no key of another user is revealed.
    */
   function taken<T extends Made & { readonly definition?: Definition }>(
     collection: Collection<T>,
@@ -128,13 +128,13 @@ export function parsed<T>(
 export const isoOrNull = (time: number | null | undefined): string | null =>
   time == null ? null : new Date(time).toISOString();
 
-/** Whether a change only disables something: that is possible whatever is wrong with it. */
+/** Whether a change only disables something, which is allowed whatever else is wrong with it. */
 export const onlyDisables = (change: { readonly enabled?: unknown }): boolean =>
   change.enabled === false && Object.keys(given(change)).length === 1;
 
 /**
- * A definition with some of its keys changed; null removes one. No answer contains the values of headers, so an empty one
- * that is sent back keeps the value it had, for the same address only.
+ * A definition with some of its keys changed; null removes a key. Answers never contain header values, so an empty
+ * value that is sent back keeps the stored one, for the same address only.
  */
 export function changed(definition: Definition, change: object): Record<string, unknown> {
   const before = new Map<string, unknown>();
@@ -145,7 +145,7 @@ export function changed(definition: Definition, change: object): Record<string, 
   );
 }
 
-/** A copy with what `replace` returns for the value of each header, whose `id` is its address and name. */
+/** A copy in which `replace` gives the value of each header; `id` is its address and name. */
 function eachHeader(value: unknown, replace: (id: string, value: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => eachHeader(each, replace));
   if (typeof value !== "object" || value === null) return value;
@@ -162,6 +162,6 @@ function eachHeader(value: unknown, replace: (id: string, value: unknown) => unk
   );
 }
 
-/** The values of headers may be secrets; `POST` and `PATCH` take them, and no answer has them. */
+/** Header values may be secrets: `POST` and `PATCH` accept them, and no answer contains them. */
 export const withoutHeaders = (definition: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(definition).map(([name, value]) => [name, eachHeader(value, () => "")]));

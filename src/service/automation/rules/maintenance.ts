@@ -4,7 +4,7 @@ import { enabled } from "../../crud.ts";
 import type { Entry } from "../../miners/miner-entries.ts";
 import { placeTests } from "../scope.ts";
 
-/** A time in which nothing is done at some miners. */
+/** A time in which nothing acts on some miners. */
 export interface Maintenance {
   readonly row: Stored<StoredMaintenance>;
   readonly settings: MaintenanceSettings;
@@ -14,7 +14,7 @@ export interface Maintenance {
   covers(entry: Entry): boolean;
 }
 
-/** The maintenance windows: they hold rules and schedules, and silence notifications. */
+/** The maintenance windows: they hold back rules and schedules, and silence notifications. */
 export class MaintenanceWindows {
   readonly #store: Store;
   readonly #now: () => number;
@@ -55,7 +55,7 @@ export class MaintenanceWindows {
     return from <= now && now < until;
   }
 
-  /** The name of a window that covers this miner now; null if there is none. */
+  /** The name of a window that currently covers this miner; null if there is none. */
   over(entry: Entry): string | null {
     return this.all.find((each) => this.isActive(each) && each.covers(entry))?.settings.name ?? null;
   }

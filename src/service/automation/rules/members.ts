@@ -21,7 +21,7 @@ export interface MembersOptions {
   readonly registry: { all(): Iterable<Entry>; readonly isDemoOnly: boolean };
   readonly store: Store;
   readonly accessBook: AccessBook;
-  /** Whole ms of a clock that never jumps. */
+  /** Whole ms of the monotonic clock. */
   readonly monotonicNow: () => number;
   /** A miner has left the scope of a rule. */
   readonly left: (rule: LiveRule, minerId: number) => void;
@@ -29,7 +29,7 @@ export interface MembersOptions {
   readonly removed: (minerId: number) => void;
 }
 
-/** ms between two looks at miners that came, left or moved. */
+/** ms between two checks for miners that were added, removed or moved. */
 const arrangeMs = 30_000;
 const disowned = "its creator is no longer an administrator";
 
@@ -40,7 +40,7 @@ export class RuleMembers {
   readonly #accesses = new Map<LiveRule, Access | null>();
   #rules: readonly LiveRule[] = [];
   #tests = new Map<LiveRule, (entry: Entry) => boolean>();
-  /** Counts up whenever scopes may have changed. */
+  /** Increases whenever scopes may have changed. */
   #version = 0;
   #groups: unknown;
   #arrangedAt = 0;
@@ -50,7 +50,7 @@ export class RuleMembers {
     this.#options = options;
   }
 
-  /** Takes the rules; they are assigned with the next `arrange`. */
+  /** Sets the rules; the next `arrange` assigns their miners. */
   set rules(rules: readonly LiveRule[]) {
     this.#rules = rules;
     this.#isStale = true;
@@ -65,7 +65,7 @@ export class RuleMembers {
     return [...this.#slots.values()].filter(({ rules }) => rules.includes(rule)).map(({ id }) => id);
   }
 
-  /** Why a rule is not for a miner, as the end of a sentence. */
+  /** Why a rule does not apply to a miner, as the end of a sentence. */
   whyNot(rule: LiveRule, minerId: number): string {
     const entry = this.#slots.get(minerId)?.entry;
     if (entry?.facts.demo === true && !this.#options.registry.isDemoOnly) return "rules do not act on demo rigs";
@@ -74,7 +74,7 @@ export class RuleMembers {
     return isVisible ? "outside the scope of the rule" : "the creator of the rule has no access there";
   }
 
-  /** Assigns miners to rules again where miners, groups, rules or makers have changed. `isNew`: there is a new miner. */
+  /** Reassigns miners to rules after changes of miners, groups, rules or creators. `isNew`: a miner was added. */
   arrange(isNew = false): void {
     const { registry, store, monotonicNow } = this.#options;
     const groups = store.groups.all();
@@ -132,7 +132,7 @@ export class RuleMembers {
     });
   }
 
-  /** Whether a maker sees other miners now; a rule whose maker has left or was demoted does nothing. */
+  /** Whether the access of a creator has changed; a rule stops if its creator was removed or demoted. */
   #accessChanged(): boolean {
     let changed = this.#accesses.size !== this.#rules.length;
     for (const rule of this.#rules) {

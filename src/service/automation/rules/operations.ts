@@ -37,7 +37,7 @@ export function ruleOperations(options: RuleOperationsOptions): RuleOperations &
   const rows = madeRows(options);
   const { isVisible, found, own, taken, known, mistakesIn, refuse } = rows;
 
-  /** Throws with every mistake; returns what its names mean. `before`: the rule that changes. */
+  /** Throws with every mistake; returns the links of its names. `before`: the rule as stored. */
   function checkRule(settings: RuleSettings, caller: Caller, before: RuleBefore | null): Links {
     const { rule } = resolveRule(settings);
     const key = rule?.key ?? settings.key ?? settings.name ?? "";
@@ -173,7 +173,9 @@ interface RuleBefore {
   readonly links: Links;
 }
 
-/** The loops in which rules would run each other with this one. All rules of a loop may run this one, so its maker sees them. */
+/**
+ * The loops of rules that this rule would close. Each rule of a loop may run this one, so the creator sees them all.
+ */
 function loopsWith(
   changed: Naming & { readonly id: number; readonly key: string; readonly lists: StepLists },
   store: Store,

@@ -21,7 +21,7 @@ export interface Sample {
   readonly temperature: number;
 }
 
-/** The past of a trial: averages by hour of the week, and medians of the history itself. */
+/** The past during a trial: averages by hour of the week, and medians of the history. */
 export class Past implements Surroundings, ExpressionNames {
   now = 0;
   readonly #zone: string | undefined;
@@ -33,7 +33,7 @@ export class Past implements Surroundings, ExpressionNames {
     this.#zone = zone;
   }
 
-  /** Begins with another miner. */
+  /** Starts over with another miner. */
   forget(): void {
     this.#hour.length = 0;
     this.#medians = null;
@@ -73,10 +73,10 @@ export class Past implements Surroundings, ExpressionNames {
 /** Steps of all evaluations of a trial: 1,000 miners, read every 30 s for two days, take 120 million. */
 const mostWork = 200_000_000;
 
-/** The expression of a rule, with readings of the history and current names. */
+/** The expression of a rule, with past readings and current names. */
 export class PastExpression {
   readonly counts = { true: 0, false: 0, unknown: 0 };
-  /** How often it was stopped, by the reason. */
+  /** Number of stops by reason. */
   readonly stops = new Map<string, number>();
   #left = mostWork;
   readonly #expression: Expression;
@@ -89,7 +89,7 @@ export class PastExpression {
     this.#rule = rule;
   }
 
-  /** Together with the other conditions, which hold or are unknown. */
+  /** Combines it with the other conditions, which hold or are unknown. */
   with(found: Truth, subject: Subject): Truth {
     const { state } = subject;
     const reading = state === null ? {} : presentReadings(state, null, null);
@@ -112,7 +112,7 @@ export class PastExpression {
   }
 }
 
-/** The state of a rig as a sample shows it; what it expects of itself is what it expects now. */
+/** The state of a rig at a sample; expected values are the present ones. */
 export function stateAt({ time, hashrate, power, temperature }: Sample, known: RigState): RigState {
   const readings = {
     ...unknownReadings(),

@@ -3,16 +3,16 @@ import type { NumberReading, WordReading } from "../../../contract/rule-conditio
 import type { RigState } from "../../../fleet/state.ts";
 import type { Reading } from "../../../link/driver.ts";
 
-/** The reading of a rig if it is current; null while it is stale or missing, which makes conditions unknown. */
+/** The reading of a rig if it is current; null while it is stale or missing, so that conditions are unknown. */
 export const current = ({ reading, missed }: RigState): Reading | null => (missed === 0 ? reading : null);
 
-/** What is not a reading of the rig: its money, the price of electricity, and what its pool says. */
+/** Values that do not come from the rig: its money, the electricity price, and the pool's values. */
 export type OutsideNumber = "revenue" | "cost" | "profit" | "price" | "poolHashrate" | "poolRejected" | "poolBalance";
 export type RigNumber = Exclude<NumberReading, OutsideNumber>;
 
 type Read<T> = (reading: Reading, state: RigState) => T | null;
 
-/** Each reading that conditions compare, from the state of a rig; null if it is unknown. */
+/** Each reading that conditions compare, from the state of a rig; null if unknown. */
 export const rigNumbers: Readonly<Record<RigNumber, Read<number>>> = {
   hashrate: ({ readings }) => readings.hashrate,
   hashrateAverage: ({ readings }) => readings.hashrateAverage,
@@ -58,7 +58,7 @@ function extreme<T>(parts: readonly T[], read: (part: T) => number | null, choos
   return found;
 }
 
-/** null if one of them is unknown. */
+/** Null if one of them is unknown. */
 function sum<T>(parts: readonly T[], read: (part: T) => number | null): number | null {
   if (parts.length === 0) return null;
   let total = 0;

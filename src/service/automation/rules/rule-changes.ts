@@ -4,7 +4,7 @@ import type { LiveRule } from "./live-rule.ts";
 import type { MaintenanceWindows } from "./maintenance.ts";
 import type { Schedules } from "./schedules.ts";
 
-/** `makerId`: the user who has made it; null: it is of the file, or of a user with access to everything. */
+/** `makerId`: the user who created it; null: the file, or a user with access to everything. */
 export type ReportRuleChange = (change: RuleChange, makerId: number | null) => void;
 
 interface Sources {
@@ -13,20 +13,20 @@ interface Sources {
   readonly maintenance: Pick<MaintenanceWindows, "all" | "isActive">;
 }
 
-/** A rule, schedule or window as it was when it was last looked at. */
+/** A rule, schedule or window at the last report. */
 interface Thing extends Pick<RuleChange, "kind" | "id" | "key"> {
   readonly makerId: number | null;
-  /** Another object, or another text, is another definition or state. */
+  /** A different object or mark means a changed definition or state. */
   readonly of: object;
   readonly mark: string;
   readonly state: () => RuleChange["state"];
 }
 
-/** Finds out which rules, schedules and maintenance windows have changed, and reports each once. */
+/** Detects changed rules, schedules and maintenance windows, and reports each once. */
 export class RuleChanges {
   readonly #sources: Sources;
   readonly #report: ReportRuleChange;
-  /** Of which something has happened that their marks do not show: a run, or a state at a miner. */
+  /** Keys of what changed without a change of its mark: a run, or the state for a miner. */
   readonly #touched = new Set<string>();
   #known: ReadonlyMap<string, Thing> | null = null;
 

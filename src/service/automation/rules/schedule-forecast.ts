@@ -2,7 +2,7 @@ import type { ScheduleSettings } from "../../../contract/rules.ts";
 import type { LiveSchedule } from "./live-schedule.ts";
 import type { Span } from "./windows.ts";
 
-/** The price forecast is looked at in these steps, so far ahead, ms. */
+/** Step and range of the price forecast, ms. */
 const priceStepMs = 900_000;
 const priceAheadMs = 2 * 86_400_000;
 
@@ -11,7 +11,7 @@ type WantedPrice = NonNullable<ScheduleSettings["price"]>;
 export const isWanted = (price: number, { below, above }: WantedPrice): boolean =>
   (below === undefined || price < below) && (above === undefined || price > above);
 
-/** What a schedule begins after `now` and before `until`, soonest first, at most so many; epoch ms. */
+/** The windows of a schedule that begin after `now` and before `until`, soonest first, up to a limit; epoch ms. */
 export function upcomingSpans(
   { settings, windows }: Pick<LiveSchedule, "settings" | "windows">,
   now: number,

@@ -39,7 +39,7 @@ export function scheduleOperations(options: RuleOperationsOptions, rows: MadeRow
   const { schedules, traces, maintenance } = automation;
   const { isVisible, found, own, taken, known, mistakesIn, refuse } = rows;
 
-  /** As for a rule. */
+  /** Like a rule. */
   function checkSchedule(
     settings: ScheduleSettings,
     caller: Caller,

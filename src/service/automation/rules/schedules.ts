@@ -26,7 +26,7 @@ export interface SchedulesOptions {
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly zone: string | undefined;
-  /** Why no schedule begins or ends; null if they do. */
+  /** Why no schedule begins or ends; null if schedules run. */
   readonly off: string | null;
   readonly log: Logger;
   readonly texts: (schedule: LiveSchedule) => RunRequest["texts"];
@@ -34,18 +34,18 @@ export interface SchedulesOptions {
   readonly disowned: (schedule: LiveSchedule, problem: string) => void;
 }
 
-/** A beginning without an end that is this late was missed, ms. */
+/** A beginning without an end counts as missed after this time, ms. */
 const lateMs = 120_000;
 const jumpMs = 5_000;
 
-/** What begins and ends by the wall clock, or by the electricity price. */
+/** Runs schedules by the wall clock or the electricity price. */
 export class Schedules {
   readonly #options: SchedulesOptions;
   #all: readonly LiveSchedule[] = [];
-  /** Removed or disabled in the file while they were active; they end with the first turn. */
+  /** Schedules that were removed or disabled in the file while active; they end with the first turn. */
   #leftOpen: LiveSchedule[] = [];
   readonly #dirty = new Set<LiveSchedule>();
-  /** The miners of the rows in the store that say what is owed, by schedule. */
+  /** The miners of the stored rows with deferred steps, by schedule. */
   readonly #owedRows = new Map<number, readonly number[]>();
   #last: { readonly wall: number; readonly monotonic: number } | null = null;
 
@@ -57,7 +57,7 @@ export class Schedules {
     return this.#all;
   }
 
-  /** Re-enters what was active when the service stopped. */
+  /** Restores what was active when the service stopped. */
   load(): void {
     this.reload();
     const { store, now, zone } = this.#options;
@@ -79,7 +79,7 @@ export class Schedules {
     }
   }
 
-  /** Takes the schedules of the store. One that was removed while it was active ends now. */
+  /** Loads the schedules from the store. A schedule that was removed while active ends now. */
   reload(): void {
     const { store, zone, log, now } = this.#options;
     const before = new Map(this.#all.map((schedule) => [schedule.id, schedule]));
@@ -129,7 +129,7 @@ export class Schedules {
     const gone = [...this.#dirty].flatMap(({ id }) =>
       (this.#owedRows.get(id) ?? []).map((minerId) => ({ kind: "schedule" as const, ownerId: id, minerId })),
     );
-    // Rows are removed before others are written.
+    // Rows are removed before new ones are written.
     if (!ruleLog.save(states, gone, [])) return;
     for (const { id, owed } of this.#dirty) this.#owedRows.set(id, [...owed.keys()]);
     this.#dirty.clear();
@@ -139,7 +139,7 @@ export class Schedules {
     const { active } = schedule;
     if (!jumped && now < schedule.changesAt) return;
     schedule.changesAt = changeAfter(windows, now);
-    // Also of a disabled one: what has begun ends.
+    // A disabled schedule ends too, once it has begun.
     if (active?.end != null && now >= active.end) this.#end(schedule, active, isDisowned);
     const last = windows.last(now);
     if (last === null) return;
@@ -147,7 +147,7 @@ export class Schedules {
     if (!isFirst && last.start <= (schedule.handled ?? 0)) return;
     const isOver = last.end === null ? now - last.start > lateMs : now >= last.end;
     if (schedule.settings.enabled === false || isDisowned) {
-      // Enabled before its end, it still begins; what came and went until then was not missed.
+      // If it is enabled before the window ends, it still begins; earlier windows do not count as missed.
       if (isFirst || schedule.active !== null || !(isOver || last.end === null)) return;
       schedule.handled = last.start;
       this.#dirty.add(schedule);
@@ -156,7 +156,7 @@ export class Schedules {
     schedule.handled = last.start;
     this.#dirty.add(schedule);
     if (!isOver && !jumped && !(isFirst && last.end === null)) this.#begin(schedule, last);
-    // What was before a schedule was made was not missed.
+    // Windows before a schedule was created do not count as missed.
     else if (!isFirst)
       this.#trace(
         schedule,
@@ -185,11 +185,11 @@ export class Schedules {
     if (hasEnd) this.#owe(schedule, "do", held);
   }
 
-  /** `isDisowned`: its maker may not act on rigs any more, so it ends without its steps. */
+  /** `isDisowned`: its creator may no longer act on rigs, so it ends without its steps. */
   #end(schedule: LiveSchedule, span: Span, isDisowned: boolean): void {
     schedule.active = null;
     this.#dirty.add(schedule);
-    // Where maintenance kept it from beginning there is nothing to end.
+    // If maintenance kept it from beginning, there is nothing to end.
     const untouched = new Set([...schedule.owed].flatMap(([id, steps]) => (steps === "do" ? [id] : [])));
     forgive(schedule, (steps) => steps === "do");
     const { onEnd } = schedule.settings;
@@ -202,10 +202,10 @@ export class Schedules {
     for (const minerId of minerIds) schedule.owed.set(minerId, steps);
   }
 
-  /** Runs the steps that maintenance kept from miners whose maintenance is over. */
+  /** Runs the deferred steps of miners whose maintenance has ended. */
   #payOwed(schedule: LiveSchedule): void {
     const { settings, owed, handled } = schedule;
-    // One that is disabled ends, but does not begin.
+    // A disabled schedule ends, but does not begin.
     if (settings.enabled === false) forgive(schedule, (steps) => steps === "do");
     const free = new Set(this.members(schedule).ids);
     for (const [what, steps] of [
@@ -218,12 +218,12 @@ export class Schedules {
       const chosen = new Set(ids);
       forgive(schedule, (_, minerId) => chosen.has(minerId));
       this.#dirty.add(schedule);
-      // A miner is owed one list of steps once, so its id names the occurrence.
+      // Each list of steps is deferred once per miner, so the miner's id identifies the occurrence.
       this.#start(schedule, steps, `${handled}:${what}:after-maintenance:${first}`, "maintenance is over", ids);
     }
   }
 
-  /** The miners that it acts on; those in maintenance apart. */
+  /** The miners that it acts on; those in maintenance separately. */
   members(schedule: LiveSchedule): { readonly ids: number[]; readonly held: number[] } {
     const { accessBook, store, registry, maintenance } = this.#options;
     const access = accessBook.of({ actor: "schedule", ...makerOf(schedule) });
@@ -238,7 +238,7 @@ export class Schedules {
     return { ids, held };
   }
 
-  /** Returns the miners that maintenance keeps it from. */
+  /** Returns the miners that are skipped because of maintenance. */
   #run(
     schedule: LiveSchedule,
     steps: readonly RunStep[],
@@ -323,19 +323,19 @@ export class Schedules {
     return !isOwned;
   }
 
-  /** What begins from now until then, soonest first; of the price, as far as its forecast goes. */
+  /** The windows that begin between now and then, soonest first; with a price, as far as the forecast reaches. */
   upcoming(schedule: LiveSchedule, until: number, most: number): Span[] {
     const { now, values } = this.#options;
     return upcomingSpans(schedule, now(), until, most, (at) => values.price(0, at));
   }
 
-  /** Writes everything. */
+  /** Writes all states. */
   close(): void {
     this.#save();
   }
 }
 
-/** Whether this user may still make rules. */
+/** Whether this user may still have rules. */
 export function isAdministrator(accessBook: AccessBook, userId: number): boolean {
   try {
     return accessBook.of({ actor: "rule", userId }).privilege === "administrator";
@@ -346,7 +346,7 @@ export function isAdministrator(accessBook: AccessBook, userId: number): boolean
 
 const makerOf = ({ makerId }: LiveSchedule) => (makerId === null ? {} : { userId: makerId });
 
-/** Drops some of what is owed. */
+/** Drops some of the deferred steps. */
 function forgive({ owed }: LiveSchedule, isDropped: (steps: OwedSteps, minerId: number) => boolean): void {
   for (const [minerId, steps] of owed) if (isDropped(steps, minerId)) owed.delete(minerId);
 }

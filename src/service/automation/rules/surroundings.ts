@@ -11,13 +11,13 @@ import type { Truth } from "./machine.ts";
 import type { OutsideNumber } from "./readings.ts";
 import { changeAfter, cronOf, dailyPattern, isInside, type Windows, weeklyWindows } from "./windows.ts";
 
-/** Values that rigs do not report, for a miner; 0 = for none in particular. */
+/** Values that rigs do not report, for a miner; 0: no single miner. */
 export interface RuleValues {
-  /** Last output of a miner's mining program before it was given up or restarted; null if unknown. */
+  /** Last output of a miner's mining program before it failed for good or was restarted; null if unknown. */
   lastOutput(minerId: number): string | null;
-  /** Money per kWh at this time, epoch ms; null if it is unknown. */
+  /** Money per kWh at this time, epoch ms; null if unknown. */
   price(minerId: number, at: number): number | null;
-  /** Money per day, or what the pool says; null if it is unknown. */
+  /** Money per day, or the pool's values; null if unknown. */
   outside(minerId: number, name: Exclude<OutsideNumber, "price">): number | null;
 }
 
@@ -29,9 +29,9 @@ export interface RuleSurroundingsOptions {
   readonly messages: Messages;
   readonly now: () => number;
   readonly monotonicNow: () => number;
-  /** The time zone of conditions that name none. */
+  /** The time zone of conditions without one. */
   readonly zone: string | undefined;
-  /** Called when a topic has another value. */
+  /** Called when the value of a topic changes. */
   readonly topicChanged: (topic: string) => void;
   names(subject: Subject, rule: { readonly key: string; readonly name: string }): ExpressionContext;
 }
@@ -39,9 +39,9 @@ export interface RuleSurroundingsOptions {
 interface TopicValue {
   /** The text of the last message; null before the first. */
   payload: string | null;
-  /** What conditions have found in it, by their path, so that it is parsed once and not for each miner. */
+  /** The values of conditions by path, so that it is parsed once and not for each miner. */
   readonly values: Map<string | undefined, Value>;
-  /** By the monotonic clock. */
+  /** Monotonic clock, ms. */
   at: number;
   stop: () => void;
 }
@@ -53,21 +53,21 @@ interface WeeklyValue {
   changesAt: number;
 }
 
-/** Longer messages are not values. */
+/** Longer messages are ignored. */
 const longestPayload = 100_000;
 
-/** What happens at this moment: an event of a miner, a web hook, or the time of these conditions. */
+/** The present event: of a miner, a web hook, or a time condition. */
 export type Moment =
   | { readonly event: string; readonly minerId: number }
   | { readonly hook: string }
   | { readonly conditions: ReadonlySet<Condition> };
 
-/** What conditions see beside the state of a rig. */
+/** Inputs of conditions besides the state of a rig. */
 export class RuleSurroundings implements Surroundings, ExpressionNames {
   readonly #options: RuleSurroundingsOptions;
   readonly #topics = new Map<string, TopicValue>();
   readonly #weekly = new Map<Condition, WeeklyValue>();
-  /** When the next time of these conditions comes, epoch ms. */
+  /** The next time of these conditions, epoch ms. */
   readonly #times = new Map<Condition, number>();
   #moment: Moment | null = null;
 
@@ -75,7 +75,7 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     this.#options = options;
   }
 
-  /** Takes the conditions of all rules; those that are gone are no longer watched. */
+  /** Sets the conditions of all rules; removed ones are no longer watched. */
   watch(conditions: readonly Condition[]): void {
     const kept = new Set(conditions);
     for (const map of [this.#weekly, this.#times]) for (const each of map.keys()) if (!kept.has(each)) map.delete(each);
@@ -98,8 +98,8 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
   }
 
   /**
-   * The conditions whose hours have begun or ended, and those whose time has come. After a jump of the clock the hours
-   * are unknown until they next begin or end, and times that were jumped over do not come.
+   * The conditions whose hours have begun or ended, and those whose time has come. After a clock jump the hours are
+   * unknown until they next begin or end, and skipped times do not count.
    */
   turn(jumped: boolean): { readonly changed: ReadonlySet<Condition>; readonly come: ReadonlySet<Condition> } {
     const now = this.#options.now();
@@ -123,13 +123,13 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     return { changed, come };
   }
 
-  /** When the next time of these conditions comes, epoch ms; null if none does. */
+  /** The next time of these conditions, epoch ms; null if there is none. */
   nextTimeOf(conditions: readonly Condition[]): number | null {
     const next = Math.min(...conditions.map((each) => this.#times.get(each) ?? Number.POSITIVE_INFINITY));
     return Number.isFinite(next) ? next : null;
   }
 
-  /** Runs `work` while this happens. */
+  /** Runs `work` during this event. */
   during<T>(moment: Moment, work: () => T): T {
     this.#moment = moment;
     try {
@@ -198,7 +198,7 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
     this.#topics.clear();
   }
 
-  /** Known again once the hours that were jumped into are over, or those outside them. */
+  /** Known again once the hours (or the gap between them) that the clock jumped into have ended. */
   #settle(value: WeeklyValue, now: number): void {
     const next = value.windows.next(now);
     const isAtBoundary = (at: number | null | undefined): boolean => at != null && now - at >= 0 && now - at < 60_000;
@@ -219,7 +219,7 @@ export class RuleSurroundings implements Surroundings, ExpressionNames {
 
   #listen(topic: string): void {
     const value: TopicValue = { payload: null, values: new Map(), at: 0, stop: () => undefined };
-    // A retained message may come at once.
+    // A retained message may arrive at once.
     value.stop = this.#options.messages.listen(topic, ({ payload }) => {
       value.payload = payload.length > longestPayload ? null : payload;
       value.values.clear();

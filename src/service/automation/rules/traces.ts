@@ -21,13 +21,13 @@ interface Kept {
   readonly trace: Trace;
 }
 
-/** What rules and schedules did, written with the next turn. */
+/** The actions of rules and schedules, written with the next turn. */
 export class Traces {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #touch: (kind: TraceKind, ownerId: number) => void;
   readonly #unwritten = new Map<number, Kept>();
-  /** Traces of runs that have not ended, which are written again. */
+  /** Traces of unfinished runs, which will be written again. */
   readonly #open = new Map<number, Kept>();
   #last: number;
 
@@ -39,7 +39,7 @@ export class Traces {
     this.#last = store.ruleLog.lastTraceId;
   }
 
-  /** Returns its id. */
+  /** Returns the trace's id. */
   add(
     kind: TraceKind,
     ownerId: number,
@@ -55,7 +55,7 @@ export class Traces {
     return kept.id;
   }
 
-  /** Its steps are run under this id. */
+  /** Its steps run under this id. */
   begun(id: number, run: number): void {
     const kept = this.#open.get(id);
     if (kept === undefined) return;
@@ -64,7 +64,7 @@ export class Traces {
     this.#unwritten.set(id, known);
   }
 
-  /** The end of a run. */
+  /** Ends the trace of a run. */
   end(id: number, changed: Partial<Trace>): void {
     const kept = this.#open.get(id);
     if (kept === undefined) return;
@@ -73,7 +73,7 @@ export class Traces {
     this.#touch(kept.kind, kept.ownerId);
   }
 
-  /** The rows to write; they are kept until `written` is called. */
+  /** The rows to write; kept until `written` is called. */
   rows(): StoredTrace[] {
     return Array.from(this.#unwritten.values(), ({ trace, ...row }) => ({ ...row, value: JSON.stringify(trace) }));
   }
@@ -86,20 +86,20 @@ export class Traces {
     return this.#unwritten.size > 0;
   }
 
-  /** The newest one; null if it concerned a miner that the caller does not see. */
+  /** The newest trace; null if its miner is hidden from the caller. */
   last(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean): RuleInfo["lastRun"] {
     const [newest] = this.list(kind, ownerId, sees, 1);
     return newest === undefined ? null : { time: newest.time, outcome: newest.outcome, message: newest.message };
   }
 
-  /** The newest ones that the caller sees, newest first. */
+  /** The newest traces that the caller may see, newest first. */
   list(kind: TraceKind, ownerId: number, sees: (minerId: number) => boolean, limit = listLimit): RuleRun[] {
     const fresh = [...this.#unwritten.values()].filter((each) => each.kind === kind && each.ownerId === ownerId);
     const stored = this.#store.ruleLog.traces(kind, ownerId, limit);
     return this.#newest(fresh, stored, limit).filter(({ minerId }) => minerId === null || sees(minerId));
   }
 
-  /** Of all rules and schedules, newest first. */
+  /** Traces of all rules and schedules, newest first. */
   recent(filter: Omit<TraceFilter, "limit">): (RuleRun & { readonly kind: TraceKind; readonly ownerId: number })[] {
     const { kind, minerId, since } = filter;
     const fresh = [...this.#unwritten.values()].filter(
@@ -116,7 +116,7 @@ export class Traces {
       ...written.flatMap((row) => {
         const value = ids.has(row.id) ? null : traceIn(row.value);
         if (value === null) return [];
-        // Of an earlier run of the service.
+        // Left unfinished by an earlier start of the service.
         const isLost = value.outcome === "running" && !this.#open.has(row.id);
         return [ownedRun(row, isLost ? { ...value, outcome: "unknown", message: interrupted } : value)];
       }),
@@ -142,10 +142,10 @@ function traceIn(json: string): z.output<typeof StoredTraceValue> | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** Actions listed in one trace. */
+/** Maximum actions in one trace. */
 const listedActions = 200;
 
-/** How a run has ended. */
+/** The result of a run. */
 export const endOf = (record: RunRecord): Partial<Trace> => {
   const actions = record.miners.flatMap(({ minerId, steps }) =>
     steps.map(({ step, state, message }) => ({ action: stepText(step), minerId, state, message })),

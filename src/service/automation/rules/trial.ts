@@ -7,7 +7,7 @@ import { allowedBy, dayMs, delaysOf, type LiveRule } from "./live-rule.ts";
 import { advance, type Delays, dueAt, type MachineState } from "./machine.ts";
 import { type Past, type PastExpression, type Sample, stateAt } from "./past.ts";
 
-/** A miner without a sample for longer than this was away, ms, and for longer than so many of its intervals. */
+/** A miner counts as offline after a gap of this many ms, and this many of its intervals, between samples. */
 const awayMs = 120_000;
 const awayIntervals = 4;
 
@@ -20,7 +20,7 @@ export interface PastFiring {
 
 interface TrialOptions {
   readonly rule: ResolvedRule;
-  /** Without its expression. */
+  /** Without the rule's expression. */
   readonly compiled: CompiledConditions;
   readonly where: PastExpression | null;
   readonly past: Past;
@@ -29,12 +29,12 @@ interface TrialOptions {
   readonly delays: Delays;
 }
 
-/** One miner through its history. */
+/** One miner over its history. */
 export class Trial {
   readonly firings: PastFiring[] = [];
-  /** For its guard: when its conditions held, even if not long enough. */
+  /** For the guard: when its conditions held, even if not long enough. */
   readonly episodes: Episode[] = [];
-  /** Times of the firings that its limit allows. */
+  /** Times of the firings that the limit allows. */
   readonly #acted: number[] = [];
   readonly #options: TrialOptions;
   readonly #machine: MachineState = { phase: "idle", since: 0, elapsed: 0, at: null };
@@ -48,7 +48,7 @@ export class Trial {
     options.past.forget();
   }
 
-  /** Samples have the interval of its reads, or of an hour where only averages are left. */
+  /** Samples are one read apart, or an hour where only averages are left. */
   learnInterval(samples: readonly Sample[]): void {
     const gaps = samples.slice(1).map(({ time }, index) => time - (samples[index]?.time ?? time));
     const usual = median(gaps);
@@ -112,7 +112,7 @@ export interface Episode {
   ended: number | null;
 }
 
-/** The guard of a rule in the past: how many miners its conditions held for at a time. */
+/** The guard of a rule in the past: for how many miners its conditions held at a time. */
 export function guardOver(live: LiveRule, episodes: readonly Episode[]) {
   const allowed = allowedBy(live);
   if (live.guard === null || allowed === Number.POSITIVE_INFINITY) return null;
@@ -127,7 +127,7 @@ export function guardOver(live: LiveRule, episodes: readonly Episode[]) {
   return { allowed, countAt };
 }
 
-/** Index of the first that began at this time or later. */
+/** Index of the first span that began at this time or later. */
 function firstFrom(sorted: readonly Episode[], time: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

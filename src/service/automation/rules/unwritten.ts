@@ -3,10 +3,10 @@ import { firingsOf, keptFirings, type LiveRule, rowOf } from "./live-rule.ts";
 import type { Instant } from "./machine.ts";
 import type { Traces } from "./traces.ts";
 
-/** ms after which a state whose time counts is written again. */
+/** ms after which a state with a running time is written again. */
 const rewriteMs = 60_000;
 
-/** The states of rules that are not written yet: they are once a second, with the traces, in one transaction. */
+/** The unwritten states of rules: written once a second, with the traces, in one transaction. */
 export class UnwrittenStates {
   readonly #store: Store;
   readonly #traces: Traces;
@@ -32,20 +32,20 @@ export class UnwrittenStates {
     this.#gone.get(rule)?.delete(minerId);
   }
 
-  /** The state is over, and nothing of it is kept. */
+  /** The state has ended and is deleted. */
   gone(rule: LiveRule, minerId: number): void {
     this.#touch(rule);
     this.#changed.get(rule)?.delete(minerId);
     setOf(this.#gone, rule).add(minerId);
   }
 
-  /** These rules alone are left. */
+  /** Drops the states of all other rules. */
   keepOnly(rules: readonly LiveRule[]): void {
     for (const each of [this.#changed, this.#gone])
       for (const rule of each.keys()) if (!rules.includes(rule)) each.delete(rule);
   }
 
-  /** `all`: with how long the conditions of each have held. */
+  /** `all`: also writes how long the conditions of each have held. */
   write(rules: readonly LiveRule[], now: Instant, all: boolean): void {
     if (all || now.monotonic - this.#rewrittenAt >= rewriteMs) {
       this.#rewrittenAt = now.monotonic;

@@ -4,22 +4,22 @@ import { type Weekly, weekdays } from "../../../contract/rule-conditions.ts";
 /** Epoch ms. */
 export interface Span {
   readonly start: number;
-  /** null: it has no end. */
+  /** Null: it has no end. */
   readonly end: number | null;
 }
 
-/** When something begins and ends by the wall clock of a time zone; days of 23 and 25 hours included. */
+/** Windows by the wall clock of a time zone; days of 23 and 25 hours included. */
 export interface Windows {
-  /** The last one that has begun by this time, whether it has ended or not; null if none has. */
+  /** The last window that began by this time, ended or not; null if there is none. */
   last(now: number): Span | null;
-  /** The first one that begins after this time; null if none does. */
+  /** The first window that begins after this time; null if there is none. */
   next(now: number): Span | null;
 }
 
 export const cronOf = (pattern: string, timeZone: string | undefined): Cron =>
   new Cron(pattern, { paused: true, ...(timeZone === undefined ? {} : { timezone: timeZone }) });
 
-/** The pattern of a time of day on some days. */
+/** The cron pattern of a time of day on some days. */
 export const dailyPattern = (time: string, days: readonly string[] | undefined): string => {
   const [hours = "0", minutes = "0"] = time.split(":");
   return `${Number(minutes)} ${Number(hours)} * * ${days === undefined ? "*" : days.flatMap(daysOf).join(",")}`;
@@ -27,7 +27,7 @@ export const dailyPattern = (time: string, days: readonly string[] | undefined):
 
 const names: readonly string[] = weekdays;
 
-/** Days like `fri-mon`, which cron refuses. */
+/** Days like `fri-mon`, which cron rejects. */
 function daysOf(text: string): string[] {
   const [from = "", to = from] = text.split("-");
   const first = names.indexOf(from);
@@ -36,7 +36,7 @@ function daysOf(text: string): string[] {
   return Array.from({ length: count }, (_, index) => names[(first + index) % 7] ?? "");
 }
 
-/** Of the beginnings by `starts`; `endOf` is the end of one that begins at this time. */
+/** Windows that begin at `starts`; `endOf` gives the end of the window that begins at this time. */
 const windowsOf = (starts: Cron, endOf: (start: number) => number | null): Windows => {
   const spanAt = (start: Date | null | undefined): Span | null =>
     start == null ? null : { start: start.getTime(), end: endOf(start.getTime()) };
@@ -64,7 +64,7 @@ export function isInside(windows: Windows, now: number): boolean {
   return last !== null && (last.end === null || now < last.end);
 }
 
-/** When one next begins or ends, epoch ms; Infinity if never. */
+/** The next time a window begins or ends, epoch ms; Infinity if never. */
 export function changeAfter(windows: Windows, now: number): number {
   const last = windows.last(now);
   const end = last?.end ?? null;
