@@ -34,7 +34,7 @@ import { brokerPlace } from "./web-targets.ts";
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** The first room: everything that knows no miner. Brings the store in line with the configuration. */
+/** The first room: everything that does not depend on miners. Brings the store in line with the configuration. */
 export async function openCore(options: ServiceOptions) {
   const { log, now = Date.now, monotonicNow = () => performance.now(), repeat = byTimer, demo } = options;
   const store: Store = demo?.store ?? options.store;
@@ -57,7 +57,7 @@ export async function openCore(options: ServiceOptions) {
     options,
     settingsBook: book,
     settings,
-    /** What the file declares beside settings; it does not change while the service runs. */
+    /** The declarations of the file besides settings; fixed while the service runs. */
     declared,
     store,
     log,
@@ -105,7 +105,7 @@ function declaredIn({ miners, groups, pools, poolGroups, hooks, channels, coins,
   return { miners, groups, pools, poolGroups, hooks, channels, coins, algorithms };
 }
 
-/** The formats of the present locale, currency and time zone. */
+/** Formats for the present locale, currency and time zone. */
 function liveFormat(part: SettingsPart<"display">): Format {
   let present = formatFor(part.now.display);
   part.onChange(({ display }) => {
@@ -124,7 +124,7 @@ function liveFormat(part: SettingsPart<"display">): Format {
   };
 }
 
-/** What the settings say of the MQTT broker. */
+/** The broker in the present MQTT settings. */
 function liveBroker(part: SettingsPart<"mqtt">) {
   let place = brokerPlace(part.now.mqtt);
   let own = ownTopics(part.now.mqtt);
@@ -162,7 +162,7 @@ async function openRecords(
   return {
     demoStore,
     recorderOf: (minerId: number): Recorder => (isDemo(minerId) ? demoRecorder : recorder),
-    /** Wh of a group, as stored last. */
+    /** Last stored Wh of a group. */
     energyOfGroup: (groupId: number): number | null => {
       const [own, demo] = [recorder.energyOfGroup(groupId), demoRecorder.energyOfGroup(groupId)];
       return own === null || demo === null ? (own ?? demo) : own + demo;

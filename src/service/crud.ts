@@ -2,7 +2,7 @@ import { notFound, RigbridgeError } from "../contract/problems.ts";
 import type { ActionReply } from "../contract/resources.ts";
 import type { Collection, Stored } from "../store/index.ts";
 
-/** The visible rows: a row that the configuration file no longer declares is kept, but hidden. */
+/** The visible rows: a row that was removed from the configuration file is kept, but hidden. */
 export const enabled = <T>(collection: Collection<T>): Stored<T>[] =>
   collection.all().filter(({ disabled }) => !disabled);
 
@@ -21,7 +21,7 @@ export function findOwn<T>(collection: Collection<T>, id: number, what: string):
   return row;
 }
 
-/** The fields of a body that are not undefined. */
+/** The fields of a body that are defined. */
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -12,8 +12,8 @@ import type { Coins } from "./money/coins.ts";
 import { walkGroups } from "./nested-groups.ts";
 
 /**
- * Brings the store in line with what the configuration file declares: rows keep their ids, what is no longer declared
- * is disabled, what came over the API is left alone.
+ * Brings the store in line with the configuration file: rows keep their ids, removed ones are disabled, and those
+ * created over the API stay untouched.
  */
 export async function declareAll(config: Config, store: Store, coins: Coins): Promise<void> {
   const groups = await declareGroups(config.groups, store);
@@ -103,7 +103,7 @@ async function declareOwnHost({ agent }: Config, { hosts }: Store, groups: Rows<
   await hosts.declare(new Map(agent.enabled ? [[ownHost, row]] : []));
 }
 
-/** Coins come before the pools that name them. A coin without a profit in the file keeps the profit that was set. */
+/** Coins come before the pools that name them. A coin without a profit in the file keeps the one set over the API. */
 export async function declareCoins(config: Config, store: Store): Promise<void> {
   const stored = new Map(store.coins.all().map((coin) => [coin.key, coin]));
   await store.coins.declare(
@@ -128,7 +128,7 @@ const idsOf = (names: readonly string[], rows: Rows<unknown>): number[] =>
 const byName = (groups: Rows<StoredGroup>): Rows<StoredGroup> =>
   new Map([...groups.values()].map((group) => [group.name, group]));
 
-/** Keys are the paths of names. A parent has an id only once it is stored, so parents are set in a second pass. */
+/** Keys are the paths of names. Parents are set in a second pass, because a parent has an id only once it is stored. */
 async function declareGroups(settings: readonly GroupSettings[], store: Store): Promise<Rows<StoredGroup>> {
   const flat = Array.from(walkGroups(settings), ({ group, above }) => ({
     path: [...above, group].map(({ name }) => name),
@@ -152,7 +152,7 @@ const roomOf = ({ room }: GroupSettings): Pick<StoredGroup, "room" | "max"> =>
 
 const keyOf = (path: readonly string[]): string => JSON.stringify(path);
 
-/** A rig at a changed address is recognised before it is sent a login. */
+/** A rig at a changed address is identified before a login is sent. */
 async function declareMiners(settings: readonly MinerSettings[], store: Store, groups: Rows<StoredGroup>) {
   const before = new Map(store.miners.all().map(({ id, address }) => [id, address]));
   for (const { id, address } of (
@@ -164,7 +164,7 @@ async function declareMiners(settings: readonly MinerSettings[], store: Store, g
   }
 }
 
-/** A miner keeps its row by its address, else (when that has changed) by its uid or name in the file. */
+/** A miner keeps its row by its address or, if that has changed, by its uid or name in the file. */
 function minerRows(
   settings: readonly MinerSettings[],
   stored: readonly Stored<StoredMiner>[],
@@ -189,7 +189,7 @@ function minerRows(
               (miner.name !== undefined && each.name === miner.name)),
         );
       if (row !== undefined) found.add(row);
-      // Its tariff may hold a token, and stays in the file.
+      // The tariff may hold a token, and stays in the file.
       const { group, electricity: _, ...fields } = miner;
       const groupId = group === undefined ? 0 : (groupIds.get(group)?.id ?? 0);
       const value: StoredMiner = { ...blankMiner, ...given(fields), address, groupId };
@@ -198,7 +198,7 @@ function minerRows(
   );
 }
 
-/** A miner that has moved away keeps its key, so a new one at its old address needs another. */
+/** A miner that moved away keeps its key, so a new miner at its old address needs another. */
 function freeKey(address: string, taken: ReadonlySet<string | null>): string {
   let key = address;
   for (let next = 2; taken.has(key); next += 1) key = `${address} (${next})`;

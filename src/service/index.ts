@@ -32,13 +32,15 @@ export { type LiveSettings, present, type Sections, type SettingsPart } from "./
 export { SettingsBook, type SettingsSource } from "./settings/settings-book.ts";
 
 export type RunningService = MiningService & {
-  /** Resolves when no read, command, run, search or message is under way: what turns of rules and loops began is done. */
+  /**
+   * Resolves when no read, command, run, search or message is in progress, including those started by rules and loops.
+   */
   settled(): Promise<void>;
 };
 
 /**
- * The mining service itself: brings the store in line with the configuration and starts polling. `close` stops
- * polling, stores what is left, and leaves the store open.
+ * The mining service: brings the store in line with the configuration and starts polling. `close` stops polling, stores
+ * the remaining data, and leaves the store open.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const core = await openCore(options);
@@ -61,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
   const rooms = [
     core,
-    // Before the miners, so that channels are told what has become of these since the last run.
+    // Started before the miners, so that channels get their changes since the last run.
     notifications,
     miners,
     commands,

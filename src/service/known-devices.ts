@@ -11,20 +11,20 @@ import { unreadPlug } from "../link/plugs/plugged-rig.ts";
 import { programPorts, usualPorts } from "../link/ports.ts";
 import { isLoopbackHost, isThisMachine, ownHosts } from "./own-address.ts";
 
-/** Something that steps control, so that no web hook may. */
+/** A device that steps control, and that web hooks must not reach. */
 export interface KnownDevice {
   readonly kind: "miner" | "plug" | "broker";
   /** Null for the broker. */
   readonly minerId: number | null;
 }
 
-/** Where a request goes: every spelling and address of its host, as `canonicalHost` writes it. */
+/** The target of a request: every spelling and address of its host, as `canonicalHost` writes it. */
 export interface Place {
   readonly hosts: readonly string[];
   readonly port: number;
 }
 
-/** A miner as far as it is known where and what it is. */
+/** The known address and identity of a miner. */
 export interface KnownRig {
   readonly id: number;
   readonly declared: Pick<Declared, "address" | "supply" | "program" | "driver">;
@@ -40,7 +40,7 @@ export interface BrokerPlace {
 
 export interface KnownDevicesOptions {
   readonly registry: {
-    /** Another number whenever the miners or their addresses have changed. */
+    /** Changes whenever the miners or their addresses change. */
     readonly addressesAt: number;
     all(): Iterable<{ readonly rig: KnownRig }>;
     find(minerId: number): { readonly rig: KnownRig } | undefined;
@@ -49,7 +49,7 @@ export interface KnownDevicesOptions {
   readonly managed: { minerAt(host: string, port: number | null): number | undefined };
   /** Whether the configuration file declares a miner. */
   isOfFile(minerId: number): boolean;
-  /** Of the MQTT broker, the same object until it changes; null without one. */
+  /** The MQTT broker, the same object until it changes; null without one. */
   readonly broker: () => BrokerPlace | null;
   readonly resolve?: LookupAll;
 }
@@ -67,10 +67,10 @@ interface Located extends KnownDevice {
   readonly tls: boolean;
 }
 
-/** ms for which the addresses of a device's name are used, and ms that a request waits for those of all names. */
+/** ms for which resolved addresses of device names are cached, and ms that a request waits for all names. */
 const namesKeptMs = 30_000;
 const namesWaitMs = 2_000;
-/** Names resolved at once. The system's resolver has four threads for the whole process. */
+/** Names resolved at the same time. The system's resolver has four threads for the whole process. */
 const resolvedAtOnce = 2;
 
 /** The miners, plugs and broker by their addresses. */
@@ -85,9 +85,9 @@ export class KnownDevices {
   }
 
   /**
-   * The device at this place, by addresses as they are written. `forAll`: whether the one who sends has access to
-   * everything. Their requests are stopped only by devices that the file declares or that were found to be one: whoever
-   * may add a miner could otherwise stop them by giving it the address of something else.
+   * The device at this place, by its literal address. `forAll`: whether the sender has access to everything. Such a
+   * sender's requests are blocked only by devices that the file declares or that were identified: otherwise anyone who
+   * may add a miner could block requests by giving it a foreign address.
    */
   at(place: Place, forAll: boolean): KnownDevice | null {
     const { byHost } = this.#indexed();
@@ -103,7 +103,7 @@ export class KnownDevices {
     return null;
   }
 
-  /** The same, also of devices that are declared by names. */
+  /** Like `at`, and also finds devices that are declared by name. */
   async resolvedAt(place: Place, forAll: boolean): Promise<KnownDevice | null> {
     const written = this.at(place, forAll);
     const { named } = this.#indexed();
@@ -117,7 +117,7 @@ export class KnownDevices {
         if (isThere && this.#isAt(device, place.port, isOwn, forAll)) there = device;
       }
     });
-    // A name that cannot be resolved now leads this service to no device either.
+    // A name that cannot be resolved does not lead this service to a device either.
     const waiting = new AbortController();
     await Promise.race([Promise.all(lookups), sleep(namesWaitMs, null, { signal: waiting.signal }).catch(() => null)]);
     waiting.abort();
@@ -133,13 +133,13 @@ export class KnownDevices {
   }
 
   #isAt(device: Located, port: number, isHere: boolean, forAll: boolean): boolean {
-    // Most of them share a host only in a simulation, where there may be thousands.
+    // Many devices share a host only in a simulation, which may have thousands.
     if (isHere && device.port !== null && device.port !== port) return false;
     return this.#ports(device, isHere)?.includes(port) !== false && (!forAll || this.#isSure(device));
   }
 
   /**
-   * The ports of a device; null: all of its address. A mining program, a broker and whatever is on this machine share
+   * The ports of a device; null: its whole address. A mining program, a broker and everything on this machine share
    * their address with other services.
    */
   #ports({ kind, minerId, port, tls }: Located, isHere: boolean): readonly number[] | null {
@@ -158,7 +158,7 @@ export class KnownDevices {
     const state = this.#options.registry.find(minerId)?.rig.state;
     if (state === undefined) return false;
     if (kind === "plug") return state.reading?.readings.notes.every((note) => !note.startsWith(unreadPlug)) === true;
-    // A name may lead elsewhere than when the rig was recognised.
+    // A name may resolve elsewhere than when the rig was identified.
     return isIP(host) === 0 ? state.missed === 0 && state.at !== null : state.driver !== null;
   }
 
@@ -208,5 +208,5 @@ export class KnownDevices {
   }
 }
 
-/** Key of all devices at loopback addresses: a program that listens at one of them may listen at every one. */
+/** Key of all devices at loopback addresses: a program that listens at one may listen at all. */
 const loopback = "127.0.0.1";

@@ -1,8 +1,8 @@
 import type { RunStep } from "../contract/steps.ts";
 
 /**
- * What steps and rules name. Channels are not among them: their keys are unique, and only users with access to everything
- * add any.
+ * The kinds of names in steps and rules. Channels are not among them: their keys are unique, and only users with access
+ * to everything add any.
  */
 export type NamedKind = "rule" | "inhibitor" | "template" | "pool" | "poolGroup";
 
@@ -12,14 +12,14 @@ export interface Named {
 }
 
 /**
- * The ids of what a rule, schedule or template names, by kind and name, as they were meant when it was saved; 0 for a name
- * that meant nothing. A name that is given to something else later changes nothing.
+ * The ids of the names in a rule, schedule or template, by kind and name, resolved when it was saved; 0 for a name
+ * without a target. Giving a name to something else later changes nothing.
  */
 export type Links = Readonly<Record<string, number>>;
 
 export const linkKey = ({ kind, name }: Named): string => `${kind} ${name}`;
 
-/** What a step names; null if it names nothing. */
+/** The name in a step; null if it has none. */
 export function namedBy(step: RunStep): Named | null {
   if ("rule" in step) return { kind: "rule", name: step.rule };
   if ("template" in step) return { kind: "template", name: step.template };
@@ -27,7 +27,7 @@ export function namedBy(step: RunStep): Named | null {
   return "poolGroup" in step ? { kind: "poolGroup", name: step.poolGroup } : null;
 }
 
-/** Whether something is named. */
+/** Whether something is the target of a name. */
 export const isLinked = (
   { links = {} }: { readonly links?: Links | undefined },
   kind: NamedKind,

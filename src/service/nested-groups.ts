@@ -4,7 +4,10 @@ interface Nested<T> {
   readonly groups?: readonly T[] | undefined;
 }
 
-/** Every group, parents first, with those `above` it from the top; nothing inside a group for which `enters` is false. */
+/**
+ * Every group, parents first, with its ancestors (`above`) from the top; skips the subgroups of groups for which
+ * `enters` is false.
+ */
 export function* walkGroups<T extends Nested<T>>(
   groups: readonly T[],
   enters: (group: T) => boolean = () => true,
@@ -16,7 +19,7 @@ export function* walkGroups<T extends Nested<T>>(
   }
 }
 
-/** The ids of groups, and of all groups inside them. */
+/** The ids of groups and all their subgroups. */
 export function withInnerGroups(
   ids: Iterable<number>,
   groups: readonly { readonly id: number; readonly parentId: number }[],
@@ -29,7 +32,7 @@ export function withInnerGroups(
   return found;
 }
 
-/** A group and those that it is inside of; 0 alone for none. A group that the file no longer declares does not count. */
+/** A group and its ancestors; only 0 for none. Groups that were removed from the file are skipped. */
 export function lineOf(
   groupId: number,
   groups: { get(id: number): Stored<StoredGroup> | undefined },

@@ -10,16 +10,16 @@ import type { Repeat } from "./repeat.ts";
 import type { SettingsBook } from "./settings/settings-book.ts";
 import type { TryBroker } from "./trials/trials.ts";
 
-/** What a service is started with. */
+/** Options of the service. */
 export interface ServiceOptions {
   readonly config: Config;
-  /** The same with what was saved over the API, and where it comes from; by default `config` and what the store holds. */
+  /** The settings as saved over the API, and their origin; by default `config` and the content of the store. */
   readonly settings?: SettingsBook;
   readonly store: Store;
   readonly log: Logger;
   /** Epoch ms. */
   readonly now?: () => number;
-  /** Milliseconds of a clock that never jumps, for reads and commands; by default `performance.now`. */
+  /** ms of the monotonic clock, for reads and commands; by default `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
    * Virtual rigs to try things out, over the store. They are removed when the first real miner is added, unless there were
@@ -27,37 +27,37 @@ export interface ServiceOptions {
    */
   readonly demo?: Demo;
   /**
-   * Reads the configuration again; the function that it resolves with closes everything and starts it anew in this process.
-   * Absent = only a start of the process does.
+   * Reads the configuration again; resolves with a function that closes everything and restarts it in this process.
+   * Absent: only a restart of the process does so.
    */
   readonly restart?: () => Promise<() => void>;
   /** The machine's networks, searched unless a search names others; by default `os.networkInterfaces`. */
   readonly interfaces?: () => Interfaces;
   /** Runs the loops that control power and the outbox of channels; by default a timer. */
   readonly repeat?: Repeat;
-  /** Of commands; by default those of the executor. */
+  /** Timeouts of commands; by default those of the executor. */
   readonly commandTimeouts?: CommandTimeouts;
-  /** All rules and schedules are off: they are listed, changed and deleted, and never evaluated. */
+  /** Turns all rules and schedules off: they can be listed, changed and deleted, but are never evaluated. */
   readonly withoutRules?: boolean;
-  /** Runs what rules and schedules do; by default the executor. */
+  /** Runs the steps of rules and schedules; by default the executor. */
   readonly runs?: Runs;
   /** Runs the turns of rules, once a second; by default a timer. */
   readonly ruleTurns?: Repeat;
-  /** The same for profit switching. */
+  /** Runs the turns of profit switching; by default a timer. */
   readonly switchingTurns?: Repeat;
-  /** The same for recording the history of the farm. */
+  /** Runs the turns of the farm's history; by default a timer. */
   readonly historyTurns?: Repeat;
-  /** Where plugs and sensors publish, such as an MQTT broker; absent = there is no broker. */
+  /** Messages of plugs and sensors, such as over an MQTT broker; absent: there is no broker. */
   readonly messages?: Messages;
-  /** Tries settings of MQTT before they are saved; absent = it cannot. */
+  /** Tests MQTT settings before they are saved; absent: not supported. */
   readonly tryBroker?: TryBroker;
   /**
-   * Events kept for subscribers that resume, of some 150 bytes each; by default 10,000. 1,000 do where no connection can
-   * break, which is how far a subscriber may fall behind.
+   * Events kept for resuming subscribers, some 150 bytes each; by default 10,000. 1,000 are enough where no connection
+   * can break; they limit how far a subscriber may fall behind.
    */
   readonly eventsKept?: number;
-  /** ms in which a host's agent may connect again before its miners are disconnected; by default 10 s. */
+  /** ms within which a host's agent may reconnect before its miners count as disconnected; by default 10 s. */
   readonly agentGraceMs?: number;
-  /** The port at which the service is served, once it is, where `http.port` is 0. */
+  /** The actual port of the server once it listens, for `http.port` 0. */
   readonly ownPort?: () => number | null;
 }

@@ -4,14 +4,14 @@ import type { HttpSettings } from "../config/schema.ts";
 import { canonicalHost, hostIn, portIn } from "../link/address.ts";
 import { isForbidden } from "../link/forbidden-addresses.ts";
 
-/** The names and addresses of this machine, except the many of loopback. */
+/** The names and addresses of this machine, without the many of loopback. */
 export function ownHosts(): string[] {
   const own = hostname().toLowerCase();
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address));
   return ["localhost", own, `${own}.local`, ...addresses.map(canonicalHost)];
 }
 
-/** Whether a host, as `canonicalHost` writes it, is this machine whatever its networks are. */
+/** Whether a host, as `canonicalHost` writes it, is this machine on any network. */
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" ||
   host.endsWith(".localhost") ||
@@ -20,8 +20,8 @@ export const isLoopbackHost = (host: string): boolean =>
 export const isThisMachine = (host: string): boolean => isLoopbackHost(host) || ownHosts().includes(host);
 
 /**
- * Whether an address is one at which the service itself listens: its own port, and a name or address of this machine.
- * `listening`: its port where the settings leave it open; null before it listens.
+ * Whether the service listens at an address: its own port at a name or address of this machine. `listening`: its port
+ * if the settings leave it open; null before it listens.
  */
 export const isAddressOf =
   (settings: () => Pick<HttpSettings, "port" | "hosts">, listening: () => number | null = () => null) =>

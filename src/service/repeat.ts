@@ -1,4 +1,4 @@
-/** Calls `work` every so many ms until the returned function is called. */
+/** Calls `work` at an interval in ms until the returned function is called. */
 export type Repeat = (work: () => Promise<void>, ms: number) => () => void;
 
 export const byTimer: Repeat = (work, ms) => {

@@ -1,41 +1,41 @@
 import type { MiningService } from "../contract/service.ts";
 import type { Calls } from "./users/guard.ts";
 
-/** A part of the service: what it offers, and what it does in the background. */
+/** A part of the service: its operations and its background work. */
 export interface ServiceRoom {
-  /** Operations, for callers whose access was checked. */
+  /** Operations for callers whose access is already checked. */
   readonly operations?: Partial<Calls>;
-  /** Other methods of the service, and streams: they check access by themselves. */
+  /** Other methods of the service, and streams: they check access themselves. */
   readonly direct?: Partial<MiningService>;
-  /** Before it nothing of the room happens by itself. */
+  /** Starts the background work of the room. */
   start?(): void | Promise<void>;
-  /** Resolves when what it does by itself is done, and nothing is under way. */
+  /** Resolves when its background work is idle. */
   settled?(): Promise<void>;
   /**
-   * Takes on nothing more at once, and resolves when nothing is left to do. `later` resolves when all rooms that were
-   * started after this one have closed: what they still use stays until then.
+   * Accepts no more work at once, and resolves when the remaining work is done. `later` resolves when all rooms that
+   * were started after this one have closed: resources that they still use stay open until then.
    */
   close?(later: Promise<void>): void | Promise<void>;
-  /** What other rooms use of it. */
+  /** Shared with other rooms. */
   readonly [shared: string]: unknown;
 }
 
 /**
- * Starts the rooms in their order, and returns what closes them in the opposite one. If one cannot be started, closes them
- * and rejects.
+ * Starts the rooms in order, and returns a function that closes them in reverse. If a room cannot be started, closes
+ * the others and rejects.
  */
 export async function startRooms(rooms: readonly ServiceRoom[]): Promise<() => Promise<void>> {
   try {
     for (const room of rooms) await room.start?.();
   } catch (error) {
-    // Whatever else goes wrong follows from the error that is thrown.
+    // Further errors follow from the one that is thrown.
     await closeRooms(rooms).catch(() => undefined);
     throw error;
   }
   return () => closeRooms(rooms);
 }
 
-/** Every room closes even if another cannot. */
+/** Closes every room, even if another fails to close. */
 async function closeRooms(rooms: readonly ServiceRoom[]): Promise<void> {
   const closing: Promise<void>[] = [];
   for (const room of rooms.toReversed()) {
@@ -46,7 +46,7 @@ async function closeRooms(rooms: readonly ServiceRoom[]): Promise<void> {
   await Promise.all(closing);
 }
 
-/** Resolves when nothing is under way in any room; each gives work only to those before it. */
+/** Resolves when all rooms are idle; each room gives work only to earlier ones. */
 export async function settledRooms(rooms: readonly ServiceRoom[]): Promise<void> {
   for (const room of rooms.toReversed()) await room.settled?.();
 }

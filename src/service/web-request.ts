@@ -20,14 +20,14 @@ export interface WebReply {
   readonly body: string;
 }
 
-/** A web address to which a request may be sent, with the addresses for which this was checked. */
+/** A checked web address, with the addresses for which the check holds. */
 export interface WebTarget {
   readonly url: URL;
   readonly addresses: readonly LookupAddress[];
 }
 
 export interface TargetOptions {
-  /** Why nothing may be sent to these addresses of the host; null if it may. */
+  /** Why nothing may be sent to these addresses of the host; null if allowed. */
   refusal(url: URL, addresses: readonly string[]): Promise<string | null>;
   readonly signal?: AbortSignal | undefined;
   readonly resolve?: LookupAll;
@@ -37,8 +37,8 @@ export interface TargetOptions {
 export const webRequestLimits = { resolveMs: 5_000, answerMs: 10_000, bytes: 65_536 };
 
 /**
- * Resolves and checks a web address. The request then goes to the addresses that were checked, whatever the name stands
- * for by then. Throws `service.unreachable` if nothing may be sent there, not even through a name.
+ * Resolves and checks a web address. The request then goes to the checked addresses, even if the name changes. Throws
+ * `service.unreachable` if nothing may be sent there, not even by name.
  */
 export async function checkedTarget(
   address: string,
@@ -80,9 +80,9 @@ async function addressesOf(
 }
 
 /**
- * One request to a web address, sent once and without redirects. Resolves for any status. Throws `service.unreachable` if
- * nothing was sent, and `service.garbled` if it was sent but the answer is missing or too long. Errors name only the host,
- * since the rest may contain a secret.
+ * One request to a web address, sent once and without redirects. Resolves for any status. Throws `service.unreachable`
+ * if nothing was sent, and `service.garbled` if it was sent but the answer is missing or too long. Errors name only the
+ * host, because the rest may contain a secret.
  */
 export async function sendWebRequest(target: WebTarget, { signal, ...request }: WebRequestOptions): Promise<WebReply> {
   const at = target.url.host;
@@ -135,7 +135,7 @@ function exchange(
   });
 }
 
-/** A resolver with one answer. */
+/** A resolver with a fixed answer. */
 const always =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_name, { all }, callback) => {

@@ -4,15 +4,18 @@ import type { BrokerPlace, KnownDevice, KnownDevices } from "./known-devices.ts"
 import { addressRefusal } from "./own-address.ts";
 import type { Access } from "./users/access.ts";
 
-/** Where web hooks and channels do not go: this service, forbidden addresses, and devices that steps control. */
+/**
+ * The addresses that web hooks and channels must not reach: this service, forbidden addresses, and devices that steps
+ * control.
+ */
 export interface WebTargets {
-  /** Why nothing may be sent to an address as it is written; null if it may. `sender`: whose request it is. */
+  /** Why nothing may be sent to a literal address; null if allowed. `sender`: whose request it is. */
   refusal(url: URL, sender: Sender): string | null;
-  /** The same of the address that its host has been resolved to. */
+  /** Like `refusal`, for the addresses that its host resolves to. */
   resolvedRefusal(url: URL, addresses: readonly string[], sender: Sender): Promise<string | null>;
 }
 
-/** Only those who have access to everything are told the names of devices. */
+/** Device names are revealed only to senders with access to everything. */
 type Sender = Pick<Access, "all">;
 
 /** The owner, to whom channels belong. */
@@ -21,7 +24,7 @@ export const ownerSends: Sender = { all: true };
 export interface WebTargetsOptions {
   readonly devices: Pick<KnownDevices, "at" | "resolvedAt">;
   isOwnAddress(url: URL): boolean;
-  /** undefined for a miner that was removed meanwhile. */
+  /** Undefined for a miner removed in the meantime. */
   nameOf(minerId: number): string | undefined;
 }
 
@@ -60,7 +63,7 @@ export function openWebTargets({ devices, isOwnAddress, nameOf }: WebTargetsOpti
 
 const brokerPorts: Readonly<Record<string, number>> = { "mqtt:": 1883, "mqtts:": 8883, "ws:": 80, "wss:": 443 };
 
-/** Where the MQTT broker listens; null without one. */
+/** The address of the MQTT broker; null without one. */
 export function brokerPlace(mqtt: MqttSettings | undefined): BrokerPlace | null {
   if (mqtt === undefined) return null;
   const { url, broker } = mqtt;

@@ -1,6 +1,6 @@
 import { RigbridgeError } from "../contract/problems.ts";
 
-/** A request to an address outside that the configuration names. */
+/** A request to an external address from the configuration. */
 export interface WebRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface WebLimits {
   readonly bytes: number;
 }
 
-/** The source asks to be left alone for a time. */
+/** The source asks for a pause. */
 export class WebBusyError extends RigbridgeError {
   readonly retryAfterMs: number | null;
 
@@ -30,8 +30,8 @@ export class WebBusyError extends RigbridgeError {
 }
 
 /**
- * Asks once, and follows no redirects, which could lead into the own network. Throws `service.unreachable`,
- * `service.refused` or `service.garbled`, naming the host alone: a path may hold a key as well as the headers.
+ * Sends one request and follows no redirects, which could lead into the local network. Throws `service.unreachable`,
+ * `service.refused` or `service.garbled`, naming only the host: both path and headers may hold a key.
  */
 export async function webText(
   { url, headers = {}, body }: WebRequest,

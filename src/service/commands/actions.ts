@@ -14,14 +14,14 @@ type ActionOperations = Pick<MiningService, "minerAction" | "minerPoolAction">;
 
 /** An action without the miner that it is for. */
 export type Action = Omit<Input<"minerAction">, "id"> & {
-  /** Of a restart: a rig that cannot restart its miner is rebooted. */
+  /** For a restart: reboot a rig that cannot restart its miner. */
   readonly orReboot?: boolean;
 };
 type Parameter = CommandSpec["parameters"][string];
 
-/** The loops that take actions for a miner. */
+/** The loops that accept actions for a miner. */
 export interface ActionLoops {
-  /** Resolves with the result. Throws as `addressed`, and `input.invalid`. */
+  /** Resolves with the result. Throws like `addressed`, and `input.invalid`. */
   take(action: Action, minerId: number, access: Access): Promise<string>;
   /** Throws `not.possible` if the miner has no such loop, `user.forbidden` if it has miners hidden from this access. */
   addressed(action: Action, minerId: number, access: Access): unknown;
@@ -31,11 +31,11 @@ export interface ActionLoops {
 export interface PowerSteps {
   stop(minerId: number): Step[];
   start(minerId: number): Step[];
-  /** Sets a control; whether it takes the value is checked against the rig's reading. */
+  /** Sets a control; the value is checked against the rig's reading. */
   setting(minerId: number, key: string, text: string, path?: string): Step[];
 }
 
-/** Changes of managed miners, which are stored with the miner. Each throws like `StepsOf`. */
+/** Changes of managed miners, stored with the miner. Each throws like `StepsOf`. */
 export interface ManagedSteps {
   isManaged(minerId: number): boolean;
   changePool(minerId: number, poolId: number, type: "single" | "group"): Step[];
@@ -60,7 +60,9 @@ export const rigAction =
     return executor.run(entry.rig, spec, caller, steps);
   };
 
-/** Throws `not.possible` if another, who comes before the caller, controls the power that this command would change. */
+/**
+ * Throws `not.possible` if a holder with precedence over the caller controls the power that this command would change.
+ */
 export type PowerGuard = (entry: Entry, spec: CommandSpec, caller: Caller) => void;
 
 /** The actions of a single miner. */
@@ -92,10 +94,10 @@ export function actionOperations(
   };
 }
 
-/** Gives an action to the loop of a miner; resolves with the result. Throws as `ActionLoops.take`. */
+/** Passes an action to the loop of a miner; resolves with the result. Throws like `ActionLoops.take`. */
 export type RunOnLoop = (entry: Entry, action: Action, caller: Caller, access: Access) => Promise<string>;
 
-/** Target temperatures, which people set, are recorded as commands; measured values are not. */
+/** Target temperatures are set by people and recorded as commands; measured values are not. */
 export const loopAction =
   (loops: ActionLoops, executor: CommandExecutor): RunOnLoop =>
   async (entry, action, caller, access) => {
@@ -115,8 +117,8 @@ export function commandSpec(
 }
 
 /**
- * The steps of an action. Throws, before a command is stored, if the action refers to something that does not exist or
- * that this access does not see.
+ * The steps of an action. Throws, before a command is stored, if the action names something that does not exist or is
+ * hidden from this access.
  */
 export type StepsOf = (action: Action, access: Access) => (minerId: number) => Step[];
 
@@ -179,7 +181,7 @@ const poolActionsOf: Partial<Readonly<Record<string, readonly PoolAction[]>>> = 
   change_pool: ["use", "switch", "add"],
 };
 
-/** Refuses what a rig does not offer with the reason, if that is known. */
+/** Adds the known reason to the refusal of an action that the rig does not support. */
 const explained =
   (step: Step, poolActions: readonly PoolAction[]): Step =>
   (reading) => {

@@ -15,13 +15,13 @@ import { joinMessages, type Proof, type RigWrite, type Step } from "./steps.ts";
 
 /** ms. */
 export interface CommandTimeouts {
-  /** For a command's turn with the rig; after that it is no longer sent. */
+  /** How long a command waits for its rig; after that it is not sent. */
   readonly queueMs: number;
-  /** For the rig, by a request; after that the reply has the command's id. */
+  /** How long a request waits for the rig; after that the reply has the command's id. */
   readonly requestMs: number;
-  /** For the rig's answer to one write. */
+  /** How long one write waits for the rig's answer. */
   readonly answerMs: number;
-  /** For the rig to report the change. */
+  /** How long the rig may take to report the change. */
   readonly changeMs: number;
 }
 
@@ -29,29 +29,32 @@ const defaultTimeouts: CommandTimeouts = { queueMs: 60_000, requestMs: 20_000, a
 /** ms before each read that checks for the change; the last one repeats. */
 const confirmDelaysMs = [100, 300, 700, 1_500, 3_000];
 
-/** What a command does to which miner, as the audit shows it. */
+/** A command for a miner, as the audit shows it. */
 export interface CommandSpec {
   readonly minerId: number;
   readonly minerName: string;
   readonly action: string;
   /** Without secrets. */
   readonly parameters: Record<string, string | number | boolean>;
-  /** The run that it belongs to. */
+  /** The run that the command belongs to. */
   readonly cause?: CommandCause;
 }
 
 /** A stored command that is being sent. */
 export interface BegunCommand {
   readonly progress: CommandProgress;
-  /** Resolves with the rig's answer when the rig has accepted it; rejects with the error of rig or connection. */
+  /**
+   * Resolves with the rig's answer once it has accepted the command; rejects with the error of the rig or the
+   * connection.
+   */
   readonly taken: Promise<string>;
-  /** The same once the result is known, which takes longer for a restart. */
+  /** Like `taken`, but once the result is known, which takes longer for a restart. */
   readonly ended: Promise<string>;
 }
 
-/** The result of a command's turn with the rig. */
+/** The result of a command. */
 interface Outcome {
-  /** The rig's. */
+  /** The rig's answer. */
   readonly answer: string;
   /** A restart that later reads must confirm. */
   readonly restart: OpenRestart | null;
@@ -66,7 +69,9 @@ interface OpenRestart {
   readonly unanswered: unknown;
 }
 
-/** Sends commands to rigs: a row before any byte leaves, in order per rig, confirmed by reading back, never twice. */
+/**
+ * Sends commands to rigs: stored before any byte leaves, in order per rig, confirmed by reading back, never sent twice.
+ */
 export class CommandExecutor {
   readonly #fleet: Poller;
   readonly #store: Store;
@@ -75,7 +80,7 @@ export class CommandExecutor {
   readonly #timeouts: CommandTimeouts;
   readonly #closing = new AbortController();
   readonly #running = new Background();
-  /** Commands whose turn is not over. */
+  /** Unfinished commands. */
   readonly #open = new Map<number, CommandProgress>();
 
   constructor(fleet: Poller, store: Store, log: Logger, timeouts: CommandTimeouts = defaultTimeouts) {
@@ -90,14 +95,14 @@ export class CommandExecutor {
     this.#watchers.push(watcher);
   }
 
-  /** Stores a command, for `send` to send. */
+  /** Stores a command for a later `send`. */
   async enqueue(spec: CommandSpec, { actor }: Caller): Promise<StoredCommand> {
     const row = await this.#store.commands.add({ ...spec, actor });
     this.#moved(row);
     return row;
   }
 
-  /** Stores a change that writes nothing to a rig, with its result. Resolves and rejects as the change. */
+  /** Stores a change that writes nothing to a rig, with its result. Settles like the change. */
   async record(spec: CommandSpec, caller: Caller, change: () => Promise<string>): Promise<string> {
     const { id } = await this.enqueue(spec, caller);
     const end = async (state: "done" | "failed", message: string): Promise<void> =>
@@ -117,7 +122,7 @@ export class CommandExecutor {
     return this.#begin(rig, id, (progress) => this.#execute(rig, steps, progress));
   }
 
-  /** The same for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug. */
+  /** Like `send`, for a write that needs no reading of the rig and is confirmed by its answer, such as to its plug. */
   sendUnread(rig: PolledRig, { id }: StoredCommand, write: (signal: AbortSignal) => Promise<string>): BegunCommand {
     return this.#begin(rig, id, (progress) =>
       this.#settled(progress, async () => {
@@ -169,18 +174,18 @@ export class CommandExecutor {
     }
   }
 
-  /** Resolves when the results of all commands are stored. */
+  /** Resolves once the results of all commands are stored. */
   settled(): Promise<void> {
     return this.#running.settled();
   }
 
-  /** Aborts the commands under way, and resolves when their results are stored. */
+  /** Aborts running commands, and resolves once their results are stored. */
   close(): Promise<void> {
     this.#closing.abort();
     return this.settled();
   }
 
-  /** One command's turn with a rig. */
+  /** Executes one command on a rig. */
   #execute(rig: PolledRig, steps: readonly Step[], progress: CommandProgress): Promise<Outcome> {
     const session = new Session(this.#fleet, rig, progress, {
       timeouts: this.#timeouts,
@@ -189,7 +194,7 @@ export class CommandExecutor {
     return this.#settled(progress, () => session.take(steps));
   }
 
-  /** Does the work of a command, and moves the command to the state in which that leaves it. */
+  /** Runs the work of a command and sets the resulting state. */
   async #settled(progress: CommandProgress, work: () => Promise<Outcome>): Promise<Outcome> {
     progress.check();
     try {
@@ -204,7 +209,7 @@ export class CommandExecutor {
     }
   }
 
-  /** Waits for reads to confirm a restart, while other commands may run. Rejects if they do not. */
+  /** Waits for reads to confirm a restart, while other commands may run. Rejects if it is not confirmed. */
   async #confirm(rig: PolledRig, progress: CommandProgress, { answer, restart }: Outcome): Promise<string> {
     if (restart === null) return answer;
     if (await this.#hasRestarted(rig, restart)) {
@@ -257,7 +262,7 @@ const away: ReadonlySet<string> = new Set(["rig.unreachable", "rig.timeout", "ri
 
 const isAway = (error: unknown): boolean => error instanceof RigbridgeError && away.has(error.code);
 
-/** Its answer was not garbled: a rig that restarts breaks connections off. */
+/** The answer was not garbled: a restarting rig cuts connections. */
 const notBack = (): RigbridgeError =>
   new RigbridgeError("rig.unreachable", "The rig is restarting and does not answer yet");
 
@@ -272,19 +277,19 @@ const restartUnconfirmed = (answer: string, { seconds }: OpenRestart, closing: A
 const pauseBefore = (attempt: number, signal: AbortSignal): Promise<unknown> =>
   sleep(confirmDelaysMs[Math.min(attempt, confirmDelaysMs.length - 1)], null, { signal }).catch(() => null);
 
-/** The reading of a rig that takes commands. Throws why it cannot be reached, or that it is another rig. */
+/** The reading of a rig that accepts commands. Throws if the rig cannot be reached or is a different one. */
 export function requireReading({ reading, trouble }: RigState): Reading {
   if (trouble !== null) throw errorOf(trouble);
   if (reading === null) throw new RigbridgeError("rig.unreachable", "The rig is not read");
   return reading;
 }
 
-/** The rig or a check has refused the command, so that it certainly had no effect. */
+/** The rig or a check refused the command, so it certainly had no effect. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RigbridgeError &&
   !["rig.timeout", "rig.garbled", "rig.unreachable", "rig.unconfirmed"].includes(error.code);
 
-/** One command's turn with a rig. The rig is identified before each write, and before a write is repeated. */
+/** One command's session with a rig. The rig is identified before each write, including repeats. */
 class Session {
   readonly #fleet: Poller;
   readonly #rig: PolledRig;
@@ -305,7 +310,7 @@ class Session {
     this.#closing = closing;
   }
 
-  /** Takes the steps in order; a restart, which comes last, may still have to be confirmed. */
+  /** Runs the steps in order; a restart, which comes last, may still have to be confirmed. */
   async take(steps: readonly Step[]): Promise<Outcome> {
     const messages: string[] = [];
     let restart: OpenRestart | null = null;
@@ -313,7 +318,7 @@ class Session {
     let isIdentified = true;
     for (const [index, step] of steps.entries()) {
       let write = step(reading);
-      // The step before may have taken minutes, since the rig restarts: another rig may answer at the address now.
+      // The previous step may have taken minutes if the rig restarted: a different rig may answer at the address now.
       if (typeof write !== "string" && !isIdentified) {
         reading = await this.#identified();
         isIdentified = true;
@@ -339,11 +344,11 @@ class Session {
     return { answer: joinMessages(messages), restart };
   }
 
-  /** Reads the rig now. Throws if it does not answer, or if another rig does. */
+  /** Reads the rig. Throws if it does not answer or a different rig does. */
   async #identified(): Promise<Reading> {
     this.#rig.doubt();
     await this.#fleet.read(this.#rig);
-    // Right after the start, when every rig is read at once, its first answer may come late.
+    // Right after the start, when every rig is read at once, the first answer may be late.
     for (let attempt = 1; attempt < missesUntilDisconnected && isUnread(this.#rig.state); attempt += 1) {
       await pauseBefore(attempt, this.#closing);
       if (this.#closing.aborted) break;
@@ -363,7 +368,7 @@ class Session {
     }
   }
 
-  /** Sends once. The rig's next reads confirm the change; without an answer they decide whether it was made. */
+  /** Sends once. The next reads confirm the change; if the rig did not answer, they decide whether it was made. */
   async #send({ write, seconds, restarts, proof }: RigWrite): Promise<Outcome> {
     await this.#progress.markSent();
     const sentAt = performance.now();
@@ -374,7 +379,7 @@ class Session {
     } catch (error) {
       if (isRefusal(error)) throw error;
       if (proof.by === "restart") {
-        // Some break off the connection because they restart.
+        // Some rigs cut the connection because they restart.
         if (error instanceof RigbridgeError && error.code === "rig.garbled") this.#rig.restarts(seconds);
         return { answer: "", restart: { proof, seconds, sentAt, unanswered: error } };
       }
@@ -397,14 +402,14 @@ class Session {
     throw new RigbridgeError("rig.unconfirmed", joinMessages([unconfirmed, doubt]));
   }
 
-  /** Reads until the rig reports the change and nothing is in doubt; at the end the change alone is enough. */
+  /** Reads until the rig reports the change without doubt; after the last read, the change alone is enough. */
   async #confirms({ isDone, doubt }: Extract<Proof, { by: "read" }>, seconds: number): Promise<boolean> {
     const until = performance.now() + Math.min(this.#timeouts.changeMs, (seconds + 10) * 1000);
     let isConfirmed = false;
     for (let attempt = 0; performance.now() < until; attempt += 1) {
       await pauseBefore(attempt, this.#closing);
       if (this.#closing.aborted) return isConfirmed;
-      // Some rigs restart for it; misses are expected then.
+      // Some rigs restart for the change, so missed reads are expected.
       await this.#fleet.read(this.#rig, { silence: true });
       const { trouble, reading } = this.#rig.state;
       isConfirmed = trouble === null && reading !== null && isDone(reading);

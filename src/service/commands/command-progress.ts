@@ -32,7 +32,7 @@ export class CommandProgress {
     return this.#withdrawal.promise;
   }
 
-  /** Throws why it was withdrawn. */
+  /** Throws the reason for which it was withdrawn. */
   check(): void {
     if (this.#why !== null) throw this.#why;
   }
@@ -50,12 +50,12 @@ export class CommandProgress {
     this.#sent = true;
   }
 
-  /** Nothing of it was sent after all. */
+  /** Nothing was sent after all. */
   markUnsent(): void {
     this.#sent = false;
   }
 
-  /** Ends it as `failed` if nothing of it was sent; false once something may have been. */
+  /** Ends the command as `failed` if nothing was sent; false if something may have been. */
   async withdraw(why: RigbridgeError): Promise<boolean> {
     if (this.#state !== "queued") return false;
     const written = this.move("failed", why.message);
@@ -65,7 +65,7 @@ export class CommandProgress {
   }
 }
 
-/** A command is for the situation in which it was given: after this time it is no longer sent. */
+/** A command suits the situation in which it was given: after this time it is not sent. */
 export const expired = (ms: number): RigbridgeError =>
   new RigbridgeError(
     "command.expired",

@@ -6,7 +6,7 @@ import { checkTrigger, switchWord } from "../../contract/triggers.ts";
 
 /**
  * Parses a value for the control: words in any case, numbers with or without a unit. Throws `input.invalid` with the
- * values that it takes.
+ * accepted values.
  */
 export function controlValue(control: Control, text: string, path = "value"): ControlValue {
   const labels = optionLabels(control);
@@ -40,7 +40,7 @@ function rangeValue(control: Control, text: string, path: string): number {
   const given = quantityIn(text, unit);
   if (typeof given === "string") throw invalid(path, `"${key}" takes ${bounds}; the value ${given}`);
   const stepsOf = (value: number): number => (step === null || step === 0 ? 0 : (value - (min ?? 0)) / step);
-  // Degrees Fahrenheit hardly ever are whole degrees Celsius.
+  // Degrees Fahrenheit are rarely whole degrees Celsius.
   const isRounded = unit === "°C" && /[f℉]\s*$/i.test(text) && step !== null && step !== 0;
   const number = isRounded ? (min ?? 0) + Math.round(stepsOf(given)) * step : given;
   if (!(number >= low && number <= high)) throw invalid(path, `"${key}" takes ${bounds}`);
@@ -52,7 +52,7 @@ function rangeValue(control: Control, text: string, path: string): number {
 const optionLabels = ({ options }: Control): string[] =>
   (options ?? []).map((option) => (typeof option === "string" ? option : option.label));
 
-/** Whether the rig now reports the value that was set; true also for a control that reports none. */
+/** Whether the rig reports the value that was set; true also for a control that reports none. */
 export function reports(control: Control | undefined, value: ControlValue): boolean {
   if (control === undefined) return false;
   const { value: reported, step } = control;
@@ -61,7 +61,7 @@ export function reports(control: Control | undefined, value: ControlValue): bool
   return reported === value;
 }
 
-/** Whether the rig has accepted this value and is now at a lower maximum, which it has shown only since. */
+/** Whether the rig accepted this value but runs at a lower maximum, which it only shows afterwards. */
 export function isCapped(control: Control | undefined, value: ControlValue): boolean {
   if (control === undefined || control.max === null || typeof value !== "number" || value <= control.max) return false;
   return control.value === control.max;

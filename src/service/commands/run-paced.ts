@@ -1,17 +1,17 @@
 import { Mutex } from "../../async/index.ts";
 
 export interface PacedOptions {
-  /** Items worked on at once. */
+  /** Concurrent items. */
   readonly parallel: number;
   /** ms between two starts. */
   readonly delayMs: number;
-  /** Once it is aborted nothing more starts; what has started continues. */
+  /** Once aborted, nothing more starts; running items continue. */
   readonly signal: AbortSignal;
-  /** Resolves after so many ms or when the signal is aborted; never rejects. */
+  /** Resolves after this time or when the signal is aborted; never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Works on the items in order; a slow item delays only its own worker. `work` never rejects. */
+/** Processes the items in order; a slow item delays only its own worker. `work` never rejects. */
 export async function runPaced<T extends NonNullable<unknown>>(
   items: readonly T[],
   { parallel, delayMs, signal, wait }: PacedOptions,

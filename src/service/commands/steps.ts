@@ -7,9 +7,9 @@ import { controlValue, isCapped, reports } from "./control-value.ts";
 export interface RigWrite {
   /** Resolves with the rig's answer. */
   write(rig: Rig, signal: AbortSignal): Promise<string>;
-  /** s that the rig may need for it. */
+  /** Seconds that the rig may need for it. */
   readonly seconds: number;
-  /** Whether the rig restarts for it, and may not answer meanwhile. */
+  /** Whether the rig restarts for it and may not answer in the meantime. */
   readonly restarts: boolean;
   readonly proof: Proof;
 }
@@ -18,14 +18,14 @@ export interface RigWrite {
 export type Proof =
   /** The rig's answer: no read shows the change. */
   | { readonly by: "answer" }
-  /** A read, before anything else is sent. `remark`: how it was done; `doubt`: what may still be wrong then. */
+  /** A read, before anything else is sent. `remark`: how the change was made; `doubt`: what may still be wrong. */
   | {
       readonly by: "read";
       isDone(reading: Reading): boolean;
       remark?(reading: Reading): string | null;
       doubt?(reading: Reading): string | null;
     }
-  /** Reads in the minutes after it. Nothing waits for them: the command counts as taken when the rig answers. */
+  /** Reads in the minutes after it. Nothing waits for them: the command counts as accepted when the rig answers. */
   | { readonly by: "restart"; hasRestarted(now: Reading, since: SinceWrite): boolean };
 
 /** Observations of a rig since the command to restart. */
@@ -35,17 +35,17 @@ export interface SinceWrite {
 }
 
 /**
- * Decides by the rig's last reading what to write; a pure function. A message instead of a write says why nothing needs
- * to be written. Throws why the command is refused, before anything is sent.
+ * Decides by the rig's last reading what to write; a pure function. Returns a message if nothing needs to be written.
+ * Throws the reason for a refusal before anything is sent.
  */
 export type Step = (reading: Reading) => RigWrite | string;
 
-/** The messages of steps that would write nothing by this reading. Throws as the steps do. */
+/** The messages of steps that would write nothing for this reading. Throws like the steps. */
 export function rehearse(steps: readonly Step[], reading: Reading): string {
   const messages: string[] = [];
   for (const step of steps) {
     const write = step(reading);
-    // The steps after a write are decided by the reading then.
+    // Steps after a write depend on the reading at that time.
     if (typeof write !== "string") break;
     messages.push(write);
   }
@@ -80,7 +80,7 @@ export const setControl =
     return { write, seconds, restarts, proof: { by: "read", isDone, remark } };
   };
 
-/** Stops or starts. Refused if the rig is stopped or mining already, as by `canStop` and `canStart`. */
+/** Stops or starts. Refused if the rig is already stopped or mining, like `canStop` and `canStart`. */
 export const switchMining =
   (on: boolean): Step =>
   (reading) => {
@@ -103,7 +103,7 @@ export function onPool(action: ListedPoolAction, pool: PoolReading, reading: Rea
   );
 }
 
-/** Adds a pool; a pool that the rig already has stays as it is. */
+/** Adds a pool; a pool that the rig already has stays unchanged. */
 export const addPool =
   (login: PoolLogin): Step =>
   (reading) => {
@@ -117,8 +117,8 @@ export const addPool =
   };
 
 /**
- * Makes the rig mine at the first pool: by switching to it, or else by replacing the pool that it mines at. The others
- * are added if the rig takes more pools.
+ * Makes the rig mine at the first pool: switches to it, or replaces the pool that it mines at. The others are added if
+ * the rig has room.
  */
 export const changePool = (first: PoolLogin, others: readonly PoolLogin[]): Step[] => [
   (reading) => (choosable(first, reading) ? addPool(first)(reading) : ""),
@@ -132,7 +132,7 @@ export const changePool = (first: PoolLogin, others: readonly PoolLogin[]): Step
   ),
 ];
 
-/** Whether the rig can switch to the pool once it is added. */
+/** Whether the rig can switch to the pool once added. */
 const choosable = (login: PoolLogin, reading: Reading): boolean =>
   poolFor(login, reading) === undefined &&
   reading.poolActions.includes("switch") &&
@@ -159,7 +159,7 @@ function usePool(login: PoolLogin, reading: Reading): RigWrite | string {
 const deadPoolWarning = (login: PoolLogin, reading: Reading): string | null =>
   poolFor(login, reading)?.status === "dead" ? `the rig lists ${login.url} as dead: it gets no work there` : null;
 
-/** s until a change of pools shows. A rig that gives its own time restarts for it. */
+/** Seconds until a changed pool shows. A rig with its own time restarts for it. */
 const poolSeconds = 30;
 
 function poolWrite(reading: Reading, write: RigWrite["write"], isDone: (reading: Reading) => boolean): PoolWrite {
@@ -185,24 +185,24 @@ const bareUrl = (url: string): string =>
     .replace(/\/$/, "")
     .toLowerCase();
 
-/** s by which an uptime may be behind: it is in whole seconds, and some rigs update it late. */
+/** Seconds by which an uptime may lag: it is in whole seconds, and some rigs update it late. */
 const uptimeLag = 2;
 
 /**
- * Whether a rig has restarted: by its uptime if it reports one, else because it was away and is back; or because it
- * reports that it is starting.
+ * Whether a rig has restarted: by its uptime if it reports one, otherwise because it went offline and came back; or
+ * because it reports that it is starting.
  */
 export function hasRestarted(before: Reading, now: Reading, { wasAway, seconds }: SinceWrite): boolean {
   if (now.starting === true && before.starting !== true) return true;
   const [was, is] = [before.readings.uptime, now.readings.uptime];
   if (was === null || is === null) return wasAway;
-  // A rig that had only just started before cannot be judged by its uptime alone.
+  // A rig that had just started before cannot be judged by its uptime alone.
   return is < was || is + uptimeLag < seconds || (wasAway && is <= seconds);
 }
 
 const samePool = (a: PoolReading, b: PoolReading): boolean => a.url === b.url && a.worker === b.worker;
 
-/** Whether the rig's list of pools shows that an action was done. */
+/** Whether the rig's list of pools confirms an action. */
 const poolDone: Record<ListedPoolAction, (pools: readonly PoolReading[], pool: PoolReading) => boolean> = {
   switch: (pools, pool) => pools.some((each) => samePool(each, pool) && (each.active || each.priority === 0)),
   enable: (pools, pool) => pools.some((each) => samePool(each, pool) && each.status !== "disabled"),

@@ -19,7 +19,7 @@ export const demoIdsAfter = 1_900_000_000;
 /** Whether a miner, or anything else with an id, belongs to the demo. */
 export const isDemo = (id: number): boolean => id > demoIdsAfter;
 
-/** What the fleet is told of a miner, but its plug. */
+/** The declaration of a miner for the fleet, without its plug. */
 export const declaredOf = (
   miner: Row,
   { interval, makersLogins, nameplates }: Config["poll"],
@@ -49,17 +49,17 @@ export const declaredOf = (
   return program === undefined ? declared : { ...declared, program };
 };
 
-/** Where it is read. */
+/** Where the rig is read. */
 export function descriptionOf({ declared: { address, driver, program }, state }: PolledRig): string {
   if (program !== undefined) return address.host;
   const port = address.port ?? drivers.find(({ id }) => id === (driver ?? state.driver))?.ports[0];
   return hostAndPort(address.host, port ?? (address.tls ? 443 : 80));
 }
 
-/** Of a miner without a declared name. */
+/** The name of a miner without a declared one. */
 export const nameOf = (identity: Identity | null, description: string): string => identity?.hostname ?? description;
 
-/** A miner with nothing declared but its address. */
+/** A miner of which only the address is declared. */
 export const blankMiner: Omit<StoredMiner, "address"> = {
   name: null,
   uid: null,

@@ -18,7 +18,7 @@ const presentGroup = ({ id, name, parentId, room = false, owner }: Stored<Stored
   ...(owner === "file" ? { owner } : {}),
 });
 
-/** Groups of miners. `regrouped` is called when miners may be in other groups. */
+/** Groups of miners. `regrouped` is called when miners may have changed group. */
 export function groupOperations(
   store: Store,
   accessBook: AccessBook,
@@ -84,7 +84,7 @@ export function groupOperations(
   };
 }
 
-/** The groups that this access sees; a group whose parent is hidden moves to the top. */
+/** The groups that are visible to this access; a group whose parent is hidden moves to the top. */
 export const visibleSections = (sections: readonly GroupSection[], { seesGroup }: Access): GroupSection[] =>
   Array.from(
     walkGroups(sections, ({ id }) => !seesGroup(id)),
@@ -93,7 +93,7 @@ export const visibleSections = (sections: readonly GroupSection[], { seesGroup }
 
 const separator = " / ";
 
-/** Groups side by side, each named by its path: many clients walk one level of groups only. */
+/** All groups on one level, each named by its path: many clients show only one level. */
 export const flatSections = (sections: readonly GroupSection[]): GroupSection[] =>
   Array.from(walkGroups(sections), ({ group, above }) => ({
     ...group,
@@ -101,7 +101,7 @@ export const flatSections = (sections: readonly GroupSection[]): GroupSection[] 
     groups: [],
   }));
 
-/** The groups that have one of these miners, or a group inside that does. */
+/** The groups that contain one of these miners, directly or in a subgroup. */
 export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: number) => boolean): GroupSection[] =>
   sections.flatMap((section) => {
     const minerIds = section.minerIds.filter(isShown);
@@ -109,14 +109,17 @@ export const sectionsWith = (sections: readonly GroupSection[], isShown: (id: nu
     return minerIds.length + groups.length === 0 ? [] : [{ ...section, minerIds, groups }];
   });
 
-/** The miners of groups and of those inside them. */
+/** The miners of groups and of their subgroups. */
 export const minersInSections = (sections: readonly GroupSection[]): number[] =>
   [...walkGroups(sections)].flatMap(({ group }) => group.minerIds);
 
-/** Finds the id of a group by its id, name or path; else what is wrong with it. A request may name 100,000. */
+/**
+ * Finds a group by its id, name or path and returns its id, or the reason why it was not found. A request may name
+ * 100,000.
+ */
 export type FindGroup = (group: string | number) => number | { readonly message: string };
 
-/** Its id. Throws `input.invalid` at the field. */
+/** The id of a group. Throws `input.invalid` at the field. */
 export function groupIdOf(
   group: string | number,
   groups: Store["groups"],
@@ -129,8 +132,8 @@ export function groupIdOf(
 }
 
 /**
- * Among the groups that this access sees, and 0 for the miners in no group. Paths start at the first group that is
- * visible, as in the list of miners.
+ * Searches the groups that are visible to this access; 0 stands for the miners in no group. Paths start at the topmost
+ * visible group, as in the list of miners.
  */
 export function groupFinder(groups: Store["groups"], access: Access): FindGroup {
   const visible = new Map(
@@ -153,7 +156,7 @@ export function groupFinder(groups: Store["groups"], access: Access): FindGroup 
 
 export const noGroup = (group: string | number) => ({ message: `there is no group ${group}` });
 
-/** As `flatSections` names it. */
+/** The path as in `flatSections`. */
 function pathOf(id: number, visible: ReadonlyMap<number, Stored<StoredGroup>>): string {
   let path = "";
   for (let at = visible.get(id); at !== undefined && path.length <= longestPath; at = visible.get(at.parentId))
@@ -161,10 +164,10 @@ function pathOf(id: number, visible: ReadonlyMap<number, Stored<StoredGroup>>): 
   return path;
 }
 
-/** Characters of a group's name as a request may have it. */
+/** Maximum characters of a group in a request. */
 const longestPath = 400;
 
-/** The groups as GET /api/miners shows them: nested, the miners in no group last. */
+/** The groups as GET /api/miners shows them: nested, with ungrouped miners last. */
 export function sectionsOf(
   groups: readonly Stored<StoredGroup>[],
   miners: readonly { readonly id: number; readonly groupId: number }[],

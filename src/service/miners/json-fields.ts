@@ -4,8 +4,8 @@ const colon = 0x3a;
 const comma = 0x2c;
 
 /**
- * The members of an object with these names, cut from its JSON without spaces, joined by commas and without braces. A
- * list of 10,000 miners is then a walk over bytes, and not a second of parsing and writing.
+ * Cuts the members with these names out of an object's JSON (without spaces), joined by commas and without braces. For
+ * 10,000 miners this is a walk over bytes instead of a second of parsing and stringifying.
  */
 export function fieldsOfJson(json: Buffer, wanted: ReadonlySet<string>): Buffer {
   const found: Buffer[] = [];
@@ -34,7 +34,7 @@ const separator = Buffer.from(",");
 const isOpening = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b;
 const isClosing = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d;
 
-/** The end of the string that starts here. */
+/** The end of the string that begins here. */
 function endOfText(json: Buffer, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;

@@ -21,47 +21,47 @@ import {
 import { RowCache } from "./row-cache.ts";
 import { rowSourceOf } from "./row-source.ts";
 
-/** Takes changes of what miners show. */
+/** Receives changes of displayed miners. */
 export interface DisplayEvents {
-  /** A miner has changed. `before`: the group that it was in, null for a new miner. */
+  /** A miner has changed. `before`: its previous group, null for a new miner. */
   miner(miner: Pick<Miner, "id" | "uid" | "groupId">, before: number | null): void;
-  /** So many miners have changed that subscribers read the list again. */
+  /** Too many miners have changed for single events: subscribers read the list again. */
   reset(): void;
-  /** The last event that concerns the row of this miner. */
+  /** The last event for the row of this miner. */
   markOf(minerId: number): number;
-  /** The last event with which this miner came to another group. */
+  /** The last event with which this miner changed group. */
   movedAt(minerId: number): number;
 }
 
 export interface MinerDisplayOptions {
   readonly entries: Pick<MinerEntries, "entry" | "find" | "all" | "size">;
-  /** Holds the data of a miner. */
+  /** Where the data of a miner is stored. */
   readonly storeOf: (minerId: number) => Store;
   readonly sectionsFor: SectionsFor;
   readonly presentation: Presentation;
-  /** Wh of a miner as stored last. */
+  /** The last stored energy of a miner, Wh. */
   readonly energyOf: (minerId: number) => number | null;
   /** The number of a miner's open notifications. */
   readonly alarmsOf: (minerId: number) => number;
   readonly power: Pick<PowerControl, "holder" | "leftFor" | "control">;
   readonly events: DisplayEvents;
-  /** Miners that may change at once with an event for each; when more change, subscribers read the list again. */
+  /** Up to this many simultaneous changes get an event each; beyond it, subscribers read the list again. */
   readonly singleEvents: number;
-  /** Milliseconds of a clock that never jumps. */
+  /** ms of the monotonic clock. */
   readonly monotonicNow: () => number;
   readonly log: Logger;
 }
 
 const noLoop: LoopStatus = { heating: null, stoppedBy: null, loop: null };
 
-/** What the API shows of the miners, which is made on request. */
+/** The API's view of the miners, built on request. */
 export class MinerDisplay {
   readonly jsonCache: MinerJsonCache;
   readonly rows: RowCache;
   readonly #options: MinerDisplayOptions;
-  /** Of miners that belong to a loop. */
+  /** Status of miners that belong to a loop. */
   readonly #loopStatus = new Map<number, LoopStatus>();
-  /** Miners that Rigbridge fails on and has logged. */
+  /** Miners that cannot be presented; each was logged. */
   readonly #failing = new Set<number>();
 
   constructor(options: MinerDisplayOptions) {
@@ -84,12 +84,12 @@ export class MinerDisplay {
     });
   }
 
-  /** The miner as it is this moment. Throws only `not.found`: one that cannot be presented must not affect others. */
+  /** The miner as of now. Throws only `not.found`: a miner that cannot be presented must not affect the others. */
   present(id: number): PresentedMiner {
     return this.#presented(this.#options.entries.entry(id));
   }
 
-  /** Takes what a miner shows of its loop, null if it has none; `changed` is false when nothing but time has passed. */
+  /** Sets what a miner shows of its loop, null if it has none; `changed` is false if only time has passed. */
   setLoopStatus(id: number, status: LoopStatus | null, changed: boolean): void {
     const entry = this.#options.entries.find(id);
     if (status === null || entry === undefined) this.#loopStatus.delete(id);
@@ -97,7 +97,7 @@ export class MinerDisplay {
     if (entry !== undefined && changed) this.mark(entry, true);
   }
 
-  /** These miners may show something else, such as their highest power. */
+  /** The display of these miners may have changed, such as their highest power. */
   change(ids: Iterable<number>): void {
     for (const id of ids) {
       const entry = this.#options.entries.find(id);
@@ -105,7 +105,7 @@ export class MinerDisplay {
     }
   }
 
-  /** Every miner may show something else: pools or coins have changed. */
+  /** The display of every miner may have changed, because pools or coins have. */
   changeAll(): void {
     this.jsonCache.touch();
     const { entries, singleEvents } = this.#options;
@@ -129,7 +129,7 @@ export class MinerDisplay {
     return pool;
   }
 
-  /** Its miner was removed. */
+  /** The miner was removed. */
   remove(id: number): void {
     this.jsonCache.remove(id);
     this.rows.remove(id);
@@ -137,7 +137,7 @@ export class MinerDisplay {
     this.#failing.delete(id);
   }
 
-  /** Its state may have changed. `before`: the group that it was in, null for a new miner. */
+  /** The miner's state may have changed. `before`: its previous group, null for a new miner. */
   mark(entry: Entry, changed: boolean, before: number | null = entry.facts.groupId): void {
     const { id, groupId } = entry.facts;
     const isNew = this.jsonCache.mark(id, this.#energyOf(entry), changed);
@@ -148,7 +148,7 @@ export class MinerDisplay {
     return shownEnergy(this.#options.energyOf(rig.id), rig.state);
   }
 
-  /** Throws what Rigbridge fails on. */
+  /** Throws if the reading cannot be presented. */
   #present({ facts, rig }: Entry, energy: number | null): PresentedMiner {
     const { id } = facts;
     const { reading } = rig.state;
@@ -173,12 +173,12 @@ export class MinerDisplay {
 
   #presentedFailed(entry: Entry, energy: number | null, error: unknown): PresentedMiner {
     const { facts, rig } = entry;
-    // Those who were shown the miner as it was learn of it.
+    // Subscribers that saw the miner before get this state as well.
     if (this.#logFailure(rig.id, error)) this.mark(entry, true);
     return presentFailed(facts, rig, { energy }, this.#options.presentation);
   }
 
-  /** Throws what Rigbridge fails on. */
+  /** Throws if the reading cannot be presented. */
   #rowSource({ facts, rig }: Entry): RowSource {
     const { id } = facts;
     const figures = this.jsonCache.current(id)?.figures;
@@ -189,7 +189,7 @@ export class MinerDisplay {
     return rowSourceOf(facts, rig, { figures, energy, stoppedBy, alarms: this.#options.alarmsOf(id) });
   }
 
-  /** Throws what Rigbridge would fail on once the miner is requested. */
+  /** Throws if a later request for the miner would fail. */
   rehearse(entry: Entry): void {
     JSON.stringify(this.#present(entry, this.#energyOf(entry)));
   }
@@ -198,12 +198,12 @@ export class MinerDisplay {
     try {
       if (!this.#failing.has(entry.rig.id)) return minerFigures(entry.facts, entry.rig, this.#options.presentation);
     } catch {
-      // It fails again below, where that is logged.
+      // It fails again below and is logged there.
     }
     return this.#presented(entry).figures;
   }
 
-  /** Active IDs. Pools that are listed twice with one worker are distinguished by their order. */
+  /** Active IDs. Duplicates of one pool and worker are distinguished by their order. */
   #poolIds(minerId: number, pools: readonly PoolReading[]): number[] {
     const { activePools } = this.#options.storeOf(minerId);
     const counts = new Map<string, number>();
@@ -215,7 +215,7 @@ export class MinerDisplay {
     });
   }
 
-  /** Logs once until the miner can be presented again; returns whether it did. */
+  /** Logs the failure once until the miner can be presented again; returns whether it logged. */
   #logFailure(id: number, error: unknown): boolean {
     if (this.#failing.has(id)) return false;
     this.#failing.add(id);
@@ -223,7 +223,7 @@ export class MinerDisplay {
     return true;
   }
 
-  /** Rigbridge fails on this miner: it is logged once, until the miner can be presented again. */
+  /** The miner cannot be presented: logged once until it can be. */
   fail(entry: Entry, error: unknown): void {
     this.mark(entry, this.#logFailure(entry.rig.id, error));
   }
@@ -232,7 +232,7 @@ export class MinerDisplay {
     return this.#failing.has(id);
   }
 
-  /** It can be presented, or its connection is a new one. */
+  /** The miner can be presented again, or has a new connection. */
   recovered(id: number): void {
     this.#failing.delete(id);
   }

@@ -25,27 +25,27 @@ export class MinerEntries {
     return this.entries.get(id);
   }
 
-  /** The id of a miner given by id or uid. Throws `not.found`, also if this access does not see it. */
+  /** The id of a miner given by id or uid. Throws `not.found`, also if the miner is hidden from this access. */
   idFor(miner: number | string, access: Access): number {
     const id = typeof miner === "number" ? miner : this.idOfUid(miner);
     if (id === undefined) throw notFound("miner", miner);
     return this.entryFor(id, access).facts.id;
   }
 
-  /** The miner, undefined if it does not exist or this access does not see it. */
+  /** The miner; undefined if it does not exist or is hidden from this access. */
   visible(id: number, access: Access): Entry | undefined {
     const entry = this.entries.get(id);
     return entry !== undefined && access.seesGroup(entry.facts.groupId) ? entry : undefined;
   }
 
-  /** Throws `not.found`, also if this access does not see the miner. */
+  /** Throws `not.found`, also if the miner is hidden from this access. */
   entryFor(id: number, access: Access): Entry {
     const entry = this.visible(id, access);
     if (entry === undefined) throw notFound("miner", id);
     return entry;
   }
 
-  /** Every miner that this access sees. */
+  /** Every miner that is visible to this access. */
   *entriesFor(access: Access): Iterable<Entry> {
     for (const entry of this.entries.values()) if (access.seesGroup(entry.facts.groupId)) yield entry;
   }
@@ -64,7 +64,7 @@ export class MinerEntries {
     return undefined;
   }
 
-  /** A miner as errors name it to a caller: "another miner" to one who does not see it. */
+  /** The name of a miner in errors; "another miner" if it is hidden from the caller. */
   nameFor(id: number, access: Access): string {
     const visible = this.visible(id, access);
     return visible === undefined ? "another miner" : `miner ${id} (${visible.facts.name})`;
@@ -76,7 +76,7 @@ export class MinerEntries {
     return this.entries.size > 0;
   }
 
-  /** What notifications say of a miner. */
+  /** The description of a miner in notifications. */
   noticeMiner(id: number): NoticeMiner | undefined {
     const entry = this.entries.get(id);
     if (entry === undefined) return undefined;

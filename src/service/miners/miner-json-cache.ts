@@ -7,31 +7,31 @@ import { fieldsOfJson } from "./json-fields.ts";
 import type { MinerFigures } from "./present-miner.ts";
 import { type Form, type ListForm, type MinerSource, ShownMiner } from "./shown-miner.ts";
 
-/** Up to 64 miners of a group that follow one another in the list. */
+/** Up to 64 consecutive miners of a group in the list. */
 interface Page {
   readonly ids: readonly number[];
-  /** Their JSON in both forms, if a list had it since one of them was read. */
+  /** Their JSON in both forms, if a list used it since the last read of any of them. */
   bytes: readonly Buffer[] | null;
   viewOnly: readonly Buffer[] | null;
-  /** The newest version in it. */
+  /** The newest version among them. */
   newest: number;
-  /** When a list last had a miner of it, by `performance.now`. */
+  /** When a list last contained one of them, by `performance.now`. */
   listedAt: number;
 }
 
 const neverListed = Number.NEGATIVE_INFINITY;
 const minersOnPage = 64;
-/** Miners whose JSON a list makes without yielding. */
+/** Miners whose JSON is built without yielding. */
 const madeAtOnce = 100;
 /** ms of work between two yields. */
 const turnMs = 20;
 /**
- * ms after a list in which the JSON of its miners is made with each read, so that the next list is ready. After that it
- * is made with the first read after a list alone: nobody may ask for what the others would make.
+ * For this many ms after a list, each read builds the JSON of its miner, so that the next list is ready. After that,
+ * only the first read after a list does so, as there may be no next list.
  */
 const listedWithinMs = 10_000;
 
-/** A group of the list. */
+/** A group in the list. */
 export interface GroupSection {
   readonly id: number;
   readonly name: string;
@@ -39,21 +39,21 @@ export interface GroupSection {
   readonly groups: readonly GroupSection[];
 }
 
-/** The groups that this access sees, as the list shows them. */
+/** The groups that are visible to this access, as the list shows them. */
 export type SectionsFor = (sections: readonly GroupSection[], access: Access) => readonly GroupSection[];
 
-/** The list as one access sees it. */
+/** The list for one access. */
 interface Arrangement {
   /** Text, and pages of miners. */
   readonly parts: readonly (Buffer | Page)[];
-  /** Unique; with the versions of its miners it identifies what the list shows. */
+  /** Unique; with the versions of its miners it identifies the content of the list. */
   readonly number: number;
 }
 
 /**
- * Every miner as it is shown, made on request and at most once per read, and its JSON kept as bytes: a list of 10,000
- * miners is then a walk over 160 pages of buffers and not 100 ms of stringify, and a read that nobody looks at costs
- * neither. The buffers are not joined: a copy of a long list makes V8 collect all garbage, which costs more than thirty
+ * Every displayed miner, built on request and at most once per read, with its JSON kept as bytes: a list of 10,000
+ * miners is then a walk over 160 pages of buffers instead of 100 ms of stringify, and a read that nobody requests costs
+ * nothing. The buffers are not joined: copying a long list makes V8 collect all garbage, which costs more than thirty
  * such walks.
  */
 export class MinerJsonCache {
@@ -62,14 +62,14 @@ export class MinerJsonCache {
   readonly #pageOf = new Map<number, Page>();
   /** By group. */
   #pages = new Map<number, readonly Page[]>();
-  /** Distinguishes the versions of this run from those of the run before. */
+  /** Distinguishes the versions of this run from those of earlier runs. */
   readonly #run = Math.floor(Math.random() * 36 ** 8).toString(36);
   #version = 0;
   readonly #sectionsFor: SectionsFor;
   #sections: readonly GroupSection[] = [];
   #arrangements = new WeakMap<Access, Arrangement>();
   #arranged = 0;
-  /** The version of the last change that concerns every reply. */
+  /** The version of the last change that affects every reply. */
   #touched = 0;
 
   constructor(source: MinerSource, sectionsFor: SectionsFor) {
@@ -77,12 +77,12 @@ export class MinerJsonCache {
     this.#sectionsFor = sectionsFor;
   }
 
-  /** Rises with every change that is more than passing time. */
+  /** Increases with every change other than passing time. */
   get version(): number {
     return this.#version;
   }
 
-  /** Of all miners, or of these. */
+  /** The figures of all miners, or of these. */
   *figures(ids: Iterable<number> = this.#shown.keys()): Iterable<MinerFigures> {
     for (const id of ids) {
       const shown = this.#shown.get(id);
@@ -90,14 +90,14 @@ export class MinerJsonCache {
     }
   }
 
-  /** The miner as it is now, made when its object or its JSON is read. */
+  /** The miner as of now, built when its object or JSON is read. */
   current(id: number): ShownMiner | undefined {
     return this.#shown.get(id);
   }
 
   /**
-   * Something may have changed: what is shown is made again on request. `changed` is false when nothing but time
-   * has passed. Returns whether more than that has changed.
+   * Marks a miner to be rebuilt on request. `changed` is false if only time has passed. Returns whether anything else
+   * has changed.
    */
   mark(id: number, energy: number | null, changed: boolean): boolean {
     const before = this.#shown.get(id);
@@ -124,7 +124,7 @@ export class MinerJsonCache {
     this.touch();
   }
 
-  /** Takes the groups, and the miners in each. */
+  /** Sets the groups and their miners. */
   arrange(sections: readonly GroupSection[]): void {
     this.#sections = sections;
     this.#pageOf.clear();
@@ -133,7 +133,7 @@ export class MinerJsonCache {
     this.#version += 1;
   }
 
-  /** A change that concerns every reply. */
+  /** Marks a change that affects every reply. */
   touch(): void {
     this.#version += 1;
     this.#touched = this.#version;
@@ -154,7 +154,7 @@ export class MinerJsonCache {
     return `W/"${this.#run}-${version.toString(36)}${list}"`;
   }
 
-  /** One miner with what only a single read has, as JSON text without braces. */
+  /** One miner as JSON text without braces, with the fields that only a single read has. */
   one(id: number, rest: (figures: MinerFigures) => string, access: Access): Encoded | undefined {
     const shown = this.#shown.get(id);
     if (shown === undefined) return undefined;
@@ -164,7 +164,7 @@ export class MinerJsonCache {
 
   /**
    * The list for this access; `head` goes before `groupList`, `tail` after it, both JSON text without braces. The etag
-   * is of this access alone, and changes with what it sees.
+   * is valid for this access only, and changes with the visible content.
    */
   list(head: string, tail: string, access: Access): Encoded {
     const now = performance.now();
@@ -180,7 +180,10 @@ export class MinerJsonCache {
     return { etag: this.#etag(newest, `-${number.toString(36)}`), length: lengthOf(chunks), chunks };
   }
 
-  /** A list of some miners, or of some of their fields. Any change may add a miner to it, so each changes its etag. */
+  /**
+   * A list of some miners, or of some of their fields. Any change may add a miner to it, so each change changes its
+   * etag.
+   */
   part(head: string, tail: string, sections: readonly GroupSection[], { fields, access }: PartOptions): Encoded {
     const wanted = fields && new Set(["id", ...fields]);
     const chunks = filled(
@@ -208,8 +211,8 @@ export class MinerJsonCache {
   }
 
   /**
-   * Makes what a list of these miners takes, their objects or their bytes, and yields in between; undefined if that is so
-   * little that the list may be made at once.
+   * Builds the objects or bytes for a list of these miners, yielding in between; undefined if the list is small enough
+   * to build at once.
    */
   prepare(ids: readonly number[], form: Form): Promise<void> | undefined {
     const now = performance.now();
@@ -231,7 +234,7 @@ export class MinerJsonCache {
     }
   }
 
-  /** The status of one miner as it is shown. */
+  /** The displayed status of one miner. */
   statusOf(id: number): MinerStatus | undefined {
     return this.#shown.get(id)?.figures.status;
   }
@@ -240,7 +243,7 @@ export class MinerJsonCache {
   #piecesOf(page: Page, form: ListForm): readonly Buffer[] {
     const known = page[form];
     if (known !== null) return known;
-    // All are made first: one that cannot be presented is replaced by one that says so.
+    // Built first: a miner that cannot be presented is replaced by an error entry.
     for (const id of page.ids) void this.#shown.get(id)?.[form];
     const shown = page.ids.flatMap((id) => this.#shown.get(id) ?? []);
     page.newest = shown.reduce((newest, { version }) => Math.max(newest, version), 0);
@@ -262,7 +265,7 @@ export class MinerJsonCache {
 }
 
 interface PartOptions {
-  /** All of them if undefined. */
+  /** Undefined: all. */
   readonly fields: readonly string[] | undefined;
   readonly access: Access;
 }
@@ -270,7 +273,7 @@ interface PartOptions {
 /** The form of the JSON for this access. */
 export const formFor = (access: Access): ListForm => (mayAct(access) ? "bytes" : "viewOnly");
 
-/** One of its miners was read. */
+/** One of the page's miners was read. */
 function disturb(page: Page): void {
   page.bytes = null;
   page.viewOnly = null;
@@ -282,7 +285,7 @@ const closing = Buffer.from("}");
 
 const lengthOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
 
-/** The list with the bytes of its miners, which begin with a comma. */
+/** The list with the bytes of its miners, each of which begins with a comma. */
 function filled<T>(
   head: string,
   tail: string,
@@ -307,7 +310,7 @@ function filled<T>(
   return chunks;
 }
 
-/** The list as text, with what stands for the miners of each group in between. */
+/** The list as text, with placeholders for the miners of each group. */
 function partsOf<T>(
   sections: readonly GroupSection[],
   minersOf: (section: GroupSection) => readonly T[],

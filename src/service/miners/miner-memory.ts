@@ -7,12 +7,12 @@ import type { MinerEntries } from "./miner-entries.ts";
 interface MemoryContext {
   readonly entries: Pick<MinerEntries, "find">;
   readonly isManaged: (minerId: number) => boolean;
-  /** Where what is known of this miner is stored. */
+  /** Where the last known state of this miner is stored. */
   readonly storeOf: (minerId: number) => Pick<Store, "memory">;
   readonly log: Logger;
 }
 
-/** What is known of rigs from their last reads. */
+/** The last known state of rigs. */
 export class MinerMemory {
   readonly #context: MemoryContext;
 
@@ -21,8 +21,8 @@ export class MinerMemory {
   }
 
   /**
-   * Of the rig of a miner. Drops the driver of one that moves: the rig at the new address is recognised before anything is
-   * sent. That it was off at the old address does not count either.
+   * What is remembered of a miner's rig. If the miner moves, the driver is dropped, so that the rig at the new address
+   * is identified before anything is sent; that the rig was off at the old address is dropped, too.
    */
   of(id: number, moves: boolean): Remembered {
     const { memory } = this.#context.storeOf(id);
@@ -37,7 +37,7 @@ export class MinerMemory {
     return { ...remembered, ...moved };
   }
 
-  /** A uid moves here from a miner that the configuration file no longer declares. */
+  /** A uid moves here from a miner that was removed from the configuration file. */
   async remember(id: number, remembered: Parameters<Store["memory"]["remember"]>[1]): Promise<void> {
     const { entries, storeOf, log } = this.#context;
     const { memory } = storeOf(id);
@@ -48,7 +48,7 @@ export class MinerMemory {
       const holder = memory.all().find(({ uid }) => uid === remembered.uid);
       if (holder === undefined) throw error;
       if (entries.find(holder.minerId) !== undefined) {
-        // Once, not with each read until it is resolved; the error itself must not name the other miner.
+        // Logged once, not with each read until it is resolved; the error itself must not name the other miner.
         if (entries.find(id)?.rig.state.trouble?.code !== "in.use")
           log.warn({ miner: id, other: holder.minerId }, `${error.message}: miner ${holder.minerId}`);
         throw error;

@@ -11,7 +11,7 @@ export const noticeKeys = {
   bestShare: (minerId: number) => `best-share:${minerId}`,
 };
 
-/** A best share is one notification for each miner, whose count rises; every block is one of its own. */
+/** Best shares of a miner share one notification with a rising count; every block gets its own. */
 export function recordNotice({ id: minerId, event, value, before }: MinerEvent, { grouped }: Format): Notice {
   const common = { minerId, source: "System", severity: "info" } as const;
   const values = { value: grouped(value), before: grouped(before) };

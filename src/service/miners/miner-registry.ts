@@ -40,11 +40,11 @@ export interface ManagedRows {
   minerAt(host: string, port: number | null): number | undefined;
   readonly programs: HostPrograms;
   readonly hosts: ProgramHosts;
-  /** The host with this name, in the same group, so that every user who may act on a miner also sees its host. */
+  /** The host with this name in the same group, so that every user who may act on a miner also sees its host. */
   hostOf(name: string, groupId: number): number | undefined;
 }
 
-/** Takes what happens to miners. */
+/** Receives the events of miners. */
 export interface MinerEvents extends DisplayEvents {
   minerRemoved(miner: Pick<Miner, "id" | "uid" | "groupId">): void;
   minerEvent(event: MinerEvent): void;
@@ -52,17 +52,17 @@ export interface MinerEvents extends DisplayEvents {
 
 export interface MinerRegistryOptions {
   readonly store: Store;
-  /** Holds the data of demo miners until the process ends. */
+  /** Stores the data of demo miners until the process ends. */
   readonly demoStore: Store;
   readonly settings: Sections<"poll" | "display">;
   readonly ownTopics: () => OwnTopics;
   readonly now: () => number;
-  /** For the fleet. */
+  /** Used by the fleet. */
   readonly monotonicNow: (() => number) | undefined;
   readonly presentation: Presentation;
   readonly recorderOf: (minerId: number) => ReadingRecorder;
   readonly events: MinerEvents;
-  /** Miners that may change at once with an event for each; when more change, subscribers read the list again. */
+  /** Up to this many simultaneous changes get an event each; beyond it, subscribers read the list again. */
   readonly singleEvents: number;
   readonly power: PowerControl;
   /** Adds up what a miner earns and costs. */
@@ -76,8 +76,7 @@ export interface MinerRegistryOptions {
 }
 
 /**
- * The miners as they are declared, and their rigs in the fleet. What rigs report goes to `readings`, whether they answer
- * to `presence`, and what the API shows of them is in `display`.
+ * Declared miners, and their rigs in the fleet. Reads go to `readings` and `presence`; the API's view is in `display`.
  */
 export class MinerRegistry extends MinerEntries {
   readonly fleet: Poller;
@@ -151,14 +150,14 @@ export class MinerRegistry extends MinerEntries {
     this.arrange();
   }
 
-  /** Another number whenever a miner was added, removed or has another address or plug. */
+  /** Changes whenever a miner is added or removed, or its address or plug changes. */
   get addressesAt(): number {
     return this.#addressesAt;
   }
 
-  /** Throws `address.known` when another miner has this address; only callers who see that miner learn which. */
+  /** Throws `address.known` if another miner has this address; the error names it only if the caller sees it. */
   checkAddress(address: string, id: number | null, access: Access): void {
-    // A miner that is just being added is in the store, but not here yet.
+    // A miner that is being added is in the store, but not here yet.
     const { host, port } = storedAddress(address);
     const other =
       this.#byAddress.get(address) ??
@@ -168,7 +167,7 @@ export class MinerRegistry extends MinerEntries {
       throw new RigbridgeError("address.known", `${address} is already the address of ${this.nameFor(other, access)}`);
   }
 
-  /** Takes a miner that was added or changed; call `arrange` after it. */
+  /** Adds or updates a miner; call `arrange` after it. */
   put(miner: Row): void {
     const before = this.entries.get(miner.id)?.facts.groupId ?? null;
     const entry = this.#take(miner);
@@ -178,7 +177,7 @@ export class MinerRegistry extends MinerEntries {
 
   async remove(id: number): Promise<void> {
     const { facts, rig } = this.entry(id);
-    // Without awaiting: a list must not meet a miner that is half removed.
+    // Synchronous, so that no list contains a half-removed miner.
     this.#drop(id);
     this.display.remove(id);
     this.arrange();
@@ -194,7 +193,7 @@ export class MinerRegistry extends MinerEntries {
     store.power.forget(id);
   }
 
-  /** Removes all demo miners, and what they were in the history of the farm. */
+  /** Removes all demo miners and their share of the farm's history. */
   async removeDemos(): Promise<void> {
     const { store, demoStore } = this.#options;
     for (const { id } of demoStore.miners.all()) {
@@ -220,7 +219,7 @@ export class MinerRegistry extends MinerEntries {
     return this.#listedSections(this.sections(), access);
   }
 
-  /** The miners of a group and of those inside it; of 0, those in no group. */
+  /** The miners of a group and its subgroups; for 0, those in no group. */
   minersInGroup(id: number): number[] {
     for (const { group } of walkGroups(this.sections())) if (group.id === id) return minersInSections([group]);
     return [];
@@ -232,32 +231,31 @@ export class MinerRegistry extends MinerEntries {
   }
 
   /**
-   * Calls the listener with the miners whose reads have changed something, and the keys that have changed: for whatever
-   * acts on readings. Returns a function that ends it.
+   * Calls the listener with the miners whose readings changed, and the changed keys. Returns a function that ends it.
    */
   watchReadings(listener: ReadingListener): () => void {
     return this.#watch.watch(listener);
   }
 
-  /** Every miner may show something else: pools or coins have changed. */
+  /** The display of every miner may have changed, because pools or coins have. */
   changeAll(): void {
     if (this.fleet instanceof WorkerPoller) this.fleet.refreshLogins();
     this.display.changeAll();
   }
 
-  /** Reads the rigs without an interval of their own at that of the settings. */
+  /** Applies the poll interval of the settings to rigs without their own. */
   pace(): void {
     const { store, settings, managed } = this.#options;
     for (const { id, interval } of [...enabled(store.miners), ...managed.rows()])
       if (interval === null) this.fleet.pace(id, settings.poll.interval * 1000);
   }
 
-  /** Of each worker thread that reads rigs. */
+  /** The health of each worker thread that reads rigs. */
   workers(): readonly WorkerHealth[] {
     return this.fleet instanceof WorkerPoller ? this.fleet.health() : [];
   }
 
-  /** Counts what was read since the last read that counts, and stops polling. */
+  /** Stops polling, after counting the last readings. */
   close(): Promise<void> {
     this.readings.countMoneyNow();
     return this.fleet.close();
@@ -266,7 +264,7 @@ export class MinerRegistry extends MinerEntries {
   #take(miner: Row): Entry {
     const { presentation, settings } = this.#options;
     const rigBefore = this.entries.get(miner.id)?.rig;
-    // The same function again, so that an unchanged declaration is equal to the one before.
+    // Reuses the function, so that an unchanged declaration equals the previous one.
     const poolPassword = rigBefore?.declared.credentials.poolPassword ?? presentation.pools.passwordsFor(miner.id);
     const own = declaredOf(miner, settings.poll, poolPassword);
     const isAlone = miner.program !== undefined || isDemo(miner.id);
@@ -280,14 +278,14 @@ export class MinerRegistry extends MinerEntries {
       rigBefore !== undefined &&
       (!isSameAddress(rigBefore.declared.address, declared.address) ||
         rigBefore.declared.program?.software !== declared.program?.software);
-    // A change that does not concern the connection, such as a name, disturbs neither readings nor commands.
+    // A change that does not concern the connection, such as a name, affects neither readings nor commands.
     const rig = isUnchanged ? rigBefore : this.fleet.put(declared, this.#memory.of(miner.id, moves));
     const entry = { facts: this.#factsOf(miner, rig), rig };
     if (isNoRig(declared.address) && miner.program === undefined && !isUnchanged)
       this.#options.log.warn(`Miner ${miner.id} is not read: nothing is ever sent to ${miner.address}`);
     this.entries.set(miner.id, entry);
     if (!isUnchanged) this.#addressesAt += 1;
-    // Several managed miners may be on one host.
+    // Several managed miners may share one host.
     if (miner.program === undefined) this.#byAddress.set(miner.address, miner.id);
     return entry;
   }
@@ -316,7 +314,7 @@ export class MinerRegistry extends MinerEntries {
       named: miner.name !== null,
       demo: isDemo(miner.id),
       name: miner.name ?? nameOf(rig.state.identity, description),
-      // A group that the configuration file no longer declares does not count.
+      // A group that was removed from the configuration file is ignored.
       groupId: group?.disabled === false ? miner.groupId : 0,
       location: miner.location,
       tags: miner.tags,

@@ -8,17 +8,17 @@ import { groupIdOf } from "./groups.ts";
 import type { MinerRegistry } from "./miner-registry.ts";
 import { type Row, type Selection, type ShownRow, selectionOf } from "./row-cache.ts";
 
-/** The events, as far as versions of the list need them. */
+/** The events that row versions are built from. */
 export interface RowChanges {
-  /** Unique for each run of the service. */
+  /** Unique for each start of the service. */
   readonly run: string;
   /** The newest event. */
   readonly last: number;
   /** The last event that concerns any row. */
   readonly newestMark: number;
-  /** The event since which this access has been unchanged. */
+  /** The event since which this access is unchanged. */
   since(access: Access): number;
-  /** As `RowMarks`. */
+  /** Like `RowMarks`. */
   leftSince(version: number, access: Access): number[] | null;
 }
 
@@ -32,15 +32,15 @@ export interface RowContext {
 
 type RowsInput = Omit<Input<"listMinerRows">, "view">;
 
-/** What a subscriber to rows wants: these columns, of rows that have changed after an event. */
+/** A subscription to rows: columns of rows that changed after an event. */
 export interface RowWatch extends WatchedRows {
   readonly changedAfter: number;
 }
 
-/** Which changes of rows are wanted. */
+/** The watched changes of rows. */
 export interface WatchedRows {
   readonly selection: Selection;
-  /** Miners of which every change counts; of others only the large ones do. null: every change of every miner. */
+  /** Miners of which every change counts; of others, only large changes count. Null: every change of every miner. */
   readonly shown: ReadonlySet<number> | null;
 }
 
@@ -52,7 +52,7 @@ export const watchedRows = ({ fields, shown }: Pick<RowsInput, "fields" | "shown
 const changedAt = (id: number, row: Row, { selection: { watched }, shown }: WatchedRows): number =>
   shown === null || shown.has(id) ? row.changedAt(watched) : row.roughlyChangedAt(watched);
 
-/** What a request gets: the rows, and which of them the client has to forget. */
+/** The rows of a reply, and the ids that the client must drop. */
 interface Listed {
   readonly version: string;
   readonly whole: boolean;
@@ -63,11 +63,11 @@ interface Listed {
 const comma = Buffer.from(",");
 
 /**
- * The miners as rows of a table, all or those that have changed. A version is the run of the service, the newest event at
- * that time, and a digest of the request: whatever else comes as `since` is answered with the whole list.
+ * The miners as rows of a table, all or only changed ones. A version contains the run of the service, the newest event,
+ * and a digest of the request; with any other `since`, the reply is the whole list.
  */
 export function minerRows({ registry, store, accessBook, shares, changes }: RowContext) {
-  /** Whether a row is listed: of those that this access sees. Throws `input.invalid` for a group that it does not see. */
+  /** Whether a visible row is listed. Throws `input.invalid` for a group that is hidden from this access. */
   const filterOf = ({ status, group, tag }: RowsInput, access: Access): ((id: number, row: Row) => boolean) => {
     const groupId = group === undefined ? null : groupIdOf(group, store.groups, access);
     const members = groupId === null ? null : new Set(registry.minersInGroup(groupId));
@@ -79,14 +79,14 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
   };
   const visible = (access: Access): number[] => Array.from(registry.entriesFor(access), ({ facts }) => facts.id);
 
-  /** The request as versions contain it: another request, another access or other groups make it another one. */
+  /** The digest of a request; it changes with the request, the access, and the groups. */
   const digestOf = ({ status, group, tag, fields }: RowsInput, access: Access): string => {
     const groups = group === undefined ? null : store.groups.all().map(({ id, parentId }) => [id, parentId]);
     const asked = [status?.toSorted(), group, tag, fields?.toSorted(), changes.since(access), groups];
     return createHash("sha1").update(JSON.stringify(asked)).digest("hex").slice(0, 12);
   };
 
-  /** The event of a version that this request can continue from. */
+  /** The event of a version from which this request can continue. */
   const continuedFrom = (since: string | undefined, digest: string): number | null => {
     const [run, event, request] = since?.split(".") ?? [];
     const known = run === changes.run && request === digest && /^\d{1,15}$/.test(event ?? "");
@@ -104,9 +104,9 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
       const row = registry.display.rows.of(id);
       removed.delete(id);
       if (version === null || left === null) {
-        // The whole list is what the changes of its rows are measured from.
+        // Later changes of its rows are measured from the whole list.
         if (watch.shown !== null) row.roughlyChangedAt(watch.selection.watched);
-        // Of a miner that is shown now and was not before, small changes were left out.
+        // A newly shown miner is sent, because its small changes were left out.
       } else if (watch.shown?.has(id) !== true && changedAt(id, row, watch) <= version) continue;
       if (isListed(id, row)) rows.push(row);
       else if (left !== null) removed.add(id);
@@ -130,7 +130,7 @@ export function minerRows({ registry, store, accessBook, shares, changes }: RowC
 
   return {
     prepare,
-    /** For the event with this id; undefined if nothing has changed, or if a later event carries the change. */
+    /** The row for this event; undefined if nothing has changed or a later event carries the change. */
     changedRow: (id: number, event: number, watch: RowWatch): ShownRow | undefined => {
       const row = registry.display.rows.of(id);
       const isNews = row.mark === event && changedAt(id, row, watch) > watch.changedAfter;

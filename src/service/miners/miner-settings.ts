@@ -2,7 +2,7 @@ import type { PlugSettings } from "../../contract/plug-settings.ts";
 import type { MinerSettings } from "../../contract/resources.ts";
 import type { Stored, StoredMiner } from "../../store/index.ts";
 
-/** Those of a miner that the configuration and the API do not declare. */
+/** Settings of a miner without any in the configuration or the API. */
 export const noSettings = {
   driver: null,
   interval: null,
@@ -11,7 +11,7 @@ export const noSettings = {
   supply: null,
 } as const;
 
-/** What is set of a miner, without secrets. */
+/** The settings of a miner, without secrets. */
 export function presentSettings(row: Stored<StoredMiner>): MinerSettings {
   const { owner, address, driver, interval, offlineExpected, username, password, token, supply } = row;
   return {

@@ -39,11 +39,11 @@ export interface MinerContext extends PlugContext {
   readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly totals: (access: Access) => Totals;
   readonly shares: ReadShares;
-  /** The manual rules that a user can use. */
+  /** The manual rules that a user can run. */
   readonly manualRules: (access: Access) => readonly Stored<StoredRule>[];
-  /** Whether the makers' default logins are tried. */
+  /** Whether manufacturers' default logins are tried. */
   readonly settings: Sections<"poll">;
-  /** Calls what adds a miner; the demo miners leave with the first real one. */
+  /** Runs `add`; the first real miner removes the demo miners. */
   readonly addReal: (add: () => void) => Promise<void>;
 }
 
@@ -169,7 +169,7 @@ export function encodedMiners(context: MinerContext) {
 
 type Filter = (id: number) => boolean;
 
-/** The requested miners; null for all. Throws `input.invalid` for a group that this access does not see. */
+/** The requested miners; null for all. Throws `input.invalid` for a group that is hidden from this access. */
 function filterOf(
   { status, group, tag }: Input<"listMiners">,
   { registry, store }: MinerContext,
@@ -185,13 +185,13 @@ function filterOf(
   };
 }
 
-/** The ids of the requested miners. Throws as `filterOf`. */
+/** The ids of the requested miners. Throws like `filterOf`. */
 function idsOf(input: Input<"listMiners">, context: MinerContext, access: Access): number[] {
   const isShown = filterOf(input, context, access) ?? (() => true);
   return Array.from(context.registry.entriesFor(access), ({ facts }) => facts.id).filter(isShown);
 }
 
-/** The requested miners of those that this access sees, and their totals. */
+/** The visible ones of the requested miners, and their totals. */
 function listed({ registry, totals }: MinerContext, access: Access, isShown: Filter | null) {
   const sections = registry.sectionsFor(access);
   if (isShown === null) return { sections, sums: totals(access) };

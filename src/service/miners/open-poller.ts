@@ -18,11 +18,11 @@ interface PollerContext {
   readonly log: Logger;
 }
 
-/** Ends of a worker thread in a row that are logged; the last of them is notified of too. */
+/** Consecutive ends of a worker thread that are logged; the last of them also raises a notification. */
 const loggedEnds = 3;
 const title = coded("notices.workers.title");
 
-/** Reads the rigs in this thread, or in worker threads where there are many. */
+/** Reads rigs in this thread, or in worker threads if there are many. */
 export function openPoller(options: FleetOptions, context: PollerContext): Poller {
   const { log, notices, presentation, settings } = context;
   const workers = workerCount(settings.poll.workers, readsPerSecond(context));
@@ -45,7 +45,7 @@ export function openPoller(options: FleetOptions, context: PollerContext): Polle
   });
 }
 
-/** Of all miners that are read, at their intervals. */
+/** Reads per second over all miners. */
 function readsPerSecond({ store, settings: { poll } }: PollerContext): number {
   return enabled(store.miners).reduce((sum, { interval }) => sum + 1 / (interval ?? poll.interval), 0);
 }

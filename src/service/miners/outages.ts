@@ -10,11 +10,11 @@ import type { MinerFacts } from "./present-miner.ts";
 const fewest = 5;
 /** Rigs stop answering together if they were last read within this time, ms. */
 const atOnceMs = 600_000;
-/** While rigs come back, the others are not reported for this time, ms. */
+/** ms for which other rigs are not reported while rigs come back. */
 const settleMs = 180_000;
-/** Checking a place with more rigs than this takes long, so it is done at most once in as many ms as it has rigs. */
+/** Checking a larger place takes long, so it is checked at most once per so many ms as it has rigs. */
 const manyRigs = 500;
-/** ms between two checks of an open outage, which go through all rigs. */
+/** ms between two checks of an open outage, each of which goes over all rigs. */
 const lookMs = 5_000;
 const prefix = "outage:";
 
@@ -115,7 +115,7 @@ export class Outages {
     }
   }
 
-  /** Over when nearly all rigs are back, or when most are and no others follow. */
+  /** The outage has ended when nearly all rigs are back, or when most are and no more return. */
   #look(place: string, { since, returnedAt }: Outage, now: number): void {
     const rigs = this.#rigsAt(place).filter(({ rig: { state } }) => state.at === null || state.at >= since - atOnceMs);
     // After a start, a rig that has not been read yet counts as offline.
@@ -155,7 +155,7 @@ export class Outages {
   #groupsOf({ facts }: Placed): number[] {
     const ids: number[] = [];
     const { groups } = this.#options.store;
-    // No chain of groups is longer than the number of groups, which ends cycles.
+    // A chain cannot be longer than the number of groups, so cycles end.
     for (let id = facts.groupId; id !== 0 && ids.length < 100; id = groups.get(id)?.parentId ?? 0) ids.push(id);
     return ids;
   }

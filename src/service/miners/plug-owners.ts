@@ -14,7 +14,7 @@ import type { MinerFacts } from "./present-miner.ts";
 export class PlugOwners {
   readonly #ownTopics: () => OwnTopics;
   readonly #log: Logger;
-  /** Miner by the id of the outlet. */
+  /** Miner by outlet id. */
   readonly #owners = new Map<string, number>();
 
   constructor(ownTopics: () => OwnTopics, log: Logger) {
@@ -22,13 +22,13 @@ export class PlugOwners {
     this.#log = log;
   }
 
-  /** If two rows name one plug, as older versions allowed, the row of the file gets it, else the first one. */
+  /** If two rows name one plug, as older versions allowed, the row of the file keeps it, otherwise the first one. */
   assignAll(miners: readonly Stored<StoredMiner>[]): void {
     for (const owner of ["file", "store"] as const)
       for (const miner of miners) if (miner.owner === owner) this.#assign(miner);
   }
 
-  /** The plug as far as the miner may use it; rows of older versions may be invalid. */
+  /** The plug, as far as the miner may use it; rows of older versions may be invalid. */
   supplyOf({ id, name, address, owner, supply }: Stored<StoredMiner>): PlugSettings | null {
     if (supply === null) return null;
     const outlet = outletOf(supply);
@@ -95,9 +95,9 @@ export function checkPlug(supply: PlugSettings, { messages, ownTopics }: PlugCon
 }
 
 /**
- * Whether it may be the plug of this miner, or of one that is added (null). Two miners may have two outputs of one
- * device, but only if the caller sees both: a user with access to some groups must not control a device that
- * powers miners elsewhere. Throws `address.known`, `user.forbidden`.
+ * Checks that this miner (null: a new one) may have the plug. Two miners may share a device with two outputs only if
+ * the caller sees both: a user with access to some groups must not control a device that powers hidden miners. Throws
+ * `address.known`, `user.forbidden`.
  */
 export function checkOwner(
   supply: PlugSettings,

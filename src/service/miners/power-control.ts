@@ -1,7 +1,7 @@
 import type { Control } from "../../contract/readings.ts";
 import type { Brief, RigState } from "../../fleet/state.ts";
 
-/** Who keeps a rig's power as it is. */
+/** What currently controls a rig's power. */
 export interface PowerHolder {
   /** A user, a front end, a rule or a loop. */
   readonly what: string;
@@ -12,10 +12,10 @@ export interface PowerHolder {
 /** Power control as miners show it. */
 export interface PowerControl {
   holder(minerId: number, state: RigState): PowerHolder | null;
-  /** W that the maximum of its room leaves to it; null without a maximum. */
+  /** W left under the limit of its room; null without a limit. */
   leftFor(minerId: number): number | null;
   /** Called with every good read before the miner is shown. */
   observe(minerId: number, reading: Brief): void;
-  /** The control `power_target`, none if the power of the rig cannot be controlled. */
+  /** The control `power_target`; empty if the rig's power cannot be controlled. */
   control(minerId: number, state: Pick<RigState, "controls" | "reading">): Control[];
 }

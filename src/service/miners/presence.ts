@@ -19,11 +19,11 @@ interface PresenceOptions {
   readonly log: Logger;
 }
 
-/** Which miners answer: the log lines and notifications about those that cannot be reached or read. */
+/** Tracks which miners answer, and logs and notifies of those that cannot be reached or read. */
 export class MinerPresence {
   readonly outages: Outages;
   readonly #options: PresenceOptions;
-  /** Rigs that were logged as unreachable. */
+  /** Rigs logged as unreachable. */
   readonly #unreachable = new Set<number>();
   /** Title of the notification about a rig's login, until the login is right. */
   readonly #loginNotified = new Map<number, string>();
@@ -40,7 +40,7 @@ export class MinerPresence {
     });
   }
 
-  /** Takes up what the run before left open; call it once all miners are there. */
+  /** Restores the open notifications of the last run; call it once all miners are loaded. */
   start(): void {
     const { entries, store, notices } = this.#options;
     for (const { minerId, key, title, closed } of store.notifications.list()) {
@@ -51,24 +51,24 @@ export class MinerPresence {
     this.outages.start();
   }
 
-  /** Users see the notifications of their miners, and of the sites and groups of these. */
+  /** Users see the notifications of their miners, and those of these miners' sites and groups. */
   seesNotification({ minerId, key }: Pick<StoredNotification, "minerId" | "key">, access: Access): boolean {
     return minerId === null
       ? this.outages.isVisible(key, access)
       : this.#options.entries.visible(minerId, access) !== undefined;
   }
 
-  /** Its connection is another one now, or it was removed. */
+  /** The miner has a new connection or was removed. */
   forget(id: number): void {
     this.#unreachable.delete(id);
     this.#loginNotified.delete(id);
   }
 
-  /** A rig was read, with or without an answer. */
+  /** A read has ended, with or without an answer. */
   read(entry: Entry, before: RigState): void {
     const { rig, facts } = entry;
     const answers = rig.state.missed === 0;
-    // One that an earlier run left open is closed by the first read.
+    // A notification from before a restart is closed by the first read.
     const isBack = answers && (before.missed > 0 || before.at === null);
     if (answers && this.#unreachable.delete(rig.id))
       this.#options.log.info({ ...minerFields(facts) }, "a miner is back");
@@ -79,7 +79,7 @@ export class MinerPresence {
     this.outages.read(entry, isBack);
   }
 
-  /** A rig that was off in an earlier run already was notified of then. */
+  /** A rig that was already off before a restart has its notification. */
   disconnected(rig: PolledRig, isKnown: boolean): void {
     const entry = this.#options.entries.find(rig.id);
     const { trouble } = rig.state;

@@ -37,7 +37,7 @@ import {
 import type { PoolBook } from "../money/pool-book.ts";
 import { presentDevices, whole } from "./present-devices.ts";
 
-/** What is declared of a miner. */
+/** The declaration of a miner. */
 export interface MinerFacts {
   readonly id: number;
   readonly name: string;
@@ -52,7 +52,7 @@ export interface MinerFacts {
   readonly host: { readonly name: string; readonly description: string };
 }
 
-/** What the presentation of every miner takes. */
+/** Inputs for presenting miners. */
 export interface Presentation {
   readonly format: Format;
   readonly coins: Coins;
@@ -61,35 +61,35 @@ export interface Presentation {
   /** What the energy of a miner has cost so far, and what its pool reports about it. */
   readonly costOf: (minerId: number) => number | null;
   readonly poolViewOf: (pool: Pick<PoolReading, "url" | "worker">) => PoolView | null;
-  /** Epoch ms shown as `updated` for a miner that was never read. */
+  /** Epoch ms, shown as `updated` for a miner that was never read. */
   readonly startedAt: number;
 }
 
-/** What a miner shows of the loop that controls its power. */
+/** State of the loop that controls a miner's power. */
 export interface LoopStatus {
   /** The room that it heats. */
   readonly heating: Heating | null;
-  /** The loop, if the last command about the miner's power came from it and stopped the miner. */
+  /** The loop, if its command was the last about the miner's power and stopped the miner. */
   readonly stoppedBy: string | null;
   /** The name of the loop. */
   readonly loop: string | null;
 }
 
-/** What a miner shows beside the state of its rig. */
+/** Inputs besides the state of the rig. */
 export interface MinerExtras extends LoopStatus {
-  /** Wh, as `shownEnergy` gives it. */
+  /** Wh, from `shownEnergy`. */
   readonly energy: number | null;
-  /** Active IDs of the rig's pools, in their order. */
+  /** Active IDs of the rig's pools, in order. */
   readonly poolIds: readonly number[];
-  /** The control `power_target`, none if the power of the rig cannot be controlled. */
+  /** The control `power_target`; empty if the rig's power cannot be controlled. */
   readonly powerTarget: readonly Control[];
-  /** W that the maximum of its room leaves to it; null without a maximum. */
+  /** W left under the limit of its room; null without a limit. */
   readonly powerLeft: number | null;
-  /** Who holds its power against loops. */
+  /** What overrides the loops' control of its power. */
   readonly holder: { readonly what: string; readonly until: number | null } | null;
 }
 
-/** What a miner mines. With two algorithms, the rates are those of the first and the money that of both. */
+/** The work of a miner. With two algorithms, the rates are those of the first and the money is the sum. */
 export interface MinerWork {
   readonly hashrate: number;
   readonly hashrateAverage: number;
@@ -104,22 +104,22 @@ export interface MinerWork {
   readonly earnings: Earnings;
 }
 
-/** Why a profit is unknown: that of its coin's worth, of the rig's power, or of electricity's price. */
+/** Why a profit is unknown: no coin price, no power reading, or no electricity price. */
 export type ProfitLack = "revenue" | "power" | "price";
 
-/** A miner's part of the totals. */
+/** A miner's share of the totals. */
 export interface MinerFigures extends MinerWork {
   readonly demo: boolean;
   readonly status: MinerStatus;
   readonly running: boolean;
   readonly groupId: number;
-  /** One entry for each algorithm that it mines at once; the power counts toward the first. */
+  /** One entry for each of two simultaneous algorithms; the power counts toward the first. */
   readonly dual: readonly [MinerWork, MinerWork] | null;
-  /** Whether its power, and so its cost, is that of a nameplate. */
+  /** Whether its power and cost come from a nameplate. */
   readonly isEstimated: boolean;
-  /** What its profit lacks, null if it is known, or not to be expected while the miner is off or starts. */
+  /** Why its profit is unknown; null if it is known, or not expected because the miner is off or starting. */
   readonly lacks: ProfitLack | null;
-  /** What is wrong with its login, null if nothing is. */
+  /** Problem with its login; null if there is none. */
   readonly login: string | null;
   readonly gpus: number;
   readonly pgas: number;
@@ -131,7 +131,7 @@ export interface PresentedMiner {
   readonly figures: MinerFigures;
 }
 
-/** A miner as the API shows it: display strings for people, `readings` for programs, integers as documented. */
+/** A miner in the API: display strings for people, `readings` for programs, integers as documented. */
 export function presentMiner(
   facts: MinerFacts,
   rig: Pick<PolledRig, "state" | "declared">,
@@ -243,7 +243,7 @@ export function presentMiner(
   return { miner, figures };
 }
 
-/** A loop steers the power unless somebody holds it. */
+/** A loop controls the power unless it is overridden. */
 function presentPower({ holder, loop, powerLeft, powerTarget: [control] }: MinerExtras): Miner["power"] {
   const owner = holder ?? (loop === null ? null : { what: loop, until: null });
   const watts = control?.options?.flatMap((option) => (typeof option === "string" ? [] : option.watts)) ?? [];
@@ -254,14 +254,14 @@ function presentPower({ holder, loop, powerLeft, powerTarget: [control] }: Miner
   };
 }
 
-/** A miner's part of the totals, without presenting it. */
+/** A miner's share of the totals, without presenting it. */
 export const minerFigures = (
   facts: MinerFacts,
   rig: Pick<PolledRig, "state" | "declared">,
   to: Presentation,
 ): MinerFigures => worthOf(facts, rig, to).figures;
 
-/** The figures, and what they follow from. */
+/** The figures and their inputs. */
 function worthOf(
   { id, demo, groupId }: MinerFacts,
   { state, declared }: Pick<PolledRig, "state" | "declared">,
@@ -278,7 +278,7 @@ function worthOf(
       : workOf(
           dual,
           brief.pools.find((pool) => pool.dual === true),
-          // The first pays for both: without its cost, the profit of neither is known.
+          // The first work pays for both: without its cost, neither profit is known.
           { power: power === null ? null : 0 },
           prices,
           to,
@@ -315,7 +315,7 @@ function lackOf({ revenuePerDay, profitPerDay, costPerDay }: Earnings, { electri
   return revenuePerDay === null ? "revenue" : null;
 }
 
-/** One algorithm at one pool. `drawn`: the power that counts for it, null for a rig without a reading. */
+/** One algorithm at one pool. `drawn`: the power assigned to it, null for a rig without a reading. */
 function workOf(
   { hashrate, hashrateAverage, algorithm: key }: Pick<Dual, "hashrate" | "hashrateAverage" | "algorithm">,
   pool: Pick<PoolReading, "url" | "worker"> | undefined,
@@ -345,13 +345,13 @@ const joined = (names: readonly string[]): string => names.filter((name) => name
 
 const unknown = unknownReadings();
 
-/** Wh as a miner shows them: as stored, so that the energy shown never falls. */
+/** Displayed Wh: the stored value, so that the displayed energy never falls. */
 export function shownEnergy(stored: number | null, { energy }: Pick<RigState, "energy">): number | null {
   const known = stored ?? energy;
   return known === null ? null : Math.floor(known);
 }
 
-/** A miner that `presentMiner` fails on, as the API shows it: which one it is, and that something is wrong. */
+/** The API's entry for a miner that `presentMiner` fails on: its identity and the error. */
 export function presentFailed(
   facts: MinerFacts,
   rig: Pick<PolledRig, "state" | "declared">,
@@ -373,7 +373,7 @@ export function presentFailed(
   return presentMiner(facts, { state, declared: rig.declared }, extras, to);
 }
 
-/** What is wrong with a rig's login, for a notification and the lists; null if nothing is. */
+/** Problem with a rig's login, for a notification and the lists; null if there is none. */
 export function loginTrouble(state: RigState): { readonly title: CodedText; readonly message: string } | null {
   const { trouble } = state;
   const brief = briefOf(state);
@@ -388,7 +388,7 @@ export function loginTrouble(state: RigState): { readonly title: CodedText; read
 export const currentControls = ({ controls, reading }: RigState): readonly Control[] =>
   reading === null ? controls.map((control) => ({ ...control, value: null })) : controls;
 
-/** The readings; of a rig that is off its boards and fans with everything unknown. */
+/** The readings; for a rig that is off, boards and fans with unknown values. */
 export function presentReadings(state: RigState, energy: number | null, reason: Reason | null): Readings {
   const { reading, at, missed, startedAt, hashingSince } = state;
   const kept = { at: at === null ? null : iso(at), energy, reason };
@@ -407,7 +407,7 @@ export function presentReadings(state: RigState, energy: number | null, reason: 
   };
 }
 
-/** `stoppedBy`: the loop that stopped the rig, also by its plug; the rig itself cannot say so. */
+/** `stoppedBy`: the loop that stopped the rig, also by its plug, which the rig cannot report. */
 export function presentReason(state: RigState, disabled: boolean, stoppedBy: string | null): Reason | null {
   const { reason } = state;
   if (reason === null || (isUnread(state) && !disabled)) return null;
@@ -443,7 +443,7 @@ function temperaturesOf(reading: Reading | null): number[] {
   return known.length > 0 || overall === null ? known : [overall];
 }
 
-/** The actions that make sense now, of those that the rig offers. */
+/** The rig's actions that make sense now. */
 function canDo(reading: Reading | null) {
   const control = (key: string) => reading?.controls.find((each) => each.key === key);
   const mining = control("mining");
@@ -454,7 +454,7 @@ function canDo(reading: Reading | null) {
     canRestart: control("restart") !== undefined,
     canStart: mining !== undefined && mining.value !== true,
     canPool: pools.length > 0,
-    // To any pool: one that the rig does not list has to be added.
+    // Switching to any pool: a pool that the rig does not list has to be added.
     canPoolSwitch: pools.includes("use") || (pools.includes("switch") && pools.includes("add")),
     canPoolSave: pools.includes("add") || pools.includes("use"),
   };

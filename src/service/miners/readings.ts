@@ -13,17 +13,17 @@ import type { MinerPresence } from "./presence.ts";
 import type { MinerWork, Presentation } from "./present-miner.ts";
 import type { ReadingWatch } from "./reading-watch.ts";
 
-/** Stores what rigs report. */
+/** Stores readings. */
 export interface ReadingRecorder {
   add(rig: PolledRig): void;
-  /** Wh as stored last. */
+  /** Last stored Wh. */
   energyOf(minerId: number): number | null;
   forget(minerId: number): void;
 }
 
 interface ReadingsOptions {
   readonly entries: Pick<MinerEntries, "all" | "find">;
-  /** Takes an entry whose name or address has become known by a read. */
+  /** Replaces an entry whose name or address was found by a read. */
   readonly replace: (entry: Entry) => void;
   readonly display: MinerDisplay;
   readonly presence: MinerPresence;
@@ -37,10 +37,10 @@ interface ReadingsOptions {
   readonly presentation: Pick<Presentation, "format">;
 }
 
-/** Miners whose money is counted in one turn of the event loop: some 5 ms. */
+/** Miners whose money is counted per turn of the event loop: some 5 ms. */
 const countedAtOnce = 250;
 
-/** Where each read of a rig goes: what is shown, notified, recorded and counted of it. */
+/** Processes each read of a rig: display, notifications, history and money. */
 export class MinerReadings {
   readonly #options: ReadingsOptions;
 
@@ -48,7 +48,7 @@ export class MinerReadings {
     this.#options = options;
   }
 
-  /** Throws what Rigbridge fails on: the fleet then drops the reading before anything else uses it. */
+  /** Throws if the reading cannot be processed: the fleet then drops it before anything else uses it. */
   read(rig: PolledRig, changed: boolean, before: RigState, keys: number): void {
     const { entries, display, presence, watch, power, recorderOf } = this.#options;
     const entry = entries.find(rig.id);
@@ -59,24 +59,24 @@ export class MinerReadings {
     presence.read(entry, before);
     const now = this.#recognised(entry);
     const wasFailing = reading !== null && display.isFailing(rig.id);
-    // Others are presented on request; the fleet compares all that they report with the read before.
+    // Other reads are presented on request; the fleet has compared them with the previous read.
     if (reading !== null && (wasFailing || briefOf(before) === null)) display.rehearse(now);
     display.mark(now, changed || now !== entry || wasFailing);
     this.#emitRecords(now, before.records);
     recorderOf(rig.id).add(rig);
-    // Up to the last read before a silence: afterwards nothing is known of it.
+    // Counted up to the last read before a silence; nothing is known after it.
     if (reading !== null && (missed === 0 || before.missed === 0)) this.#countMoney(rig, missed > 0);
     watch.add(rig.id, rig.state, before, keys);
     if (reading !== null) display.recovered(rig.id);
   }
 
-  /** Rigbridge fails on what a rig reports. */
+  /** A reading could not be processed. */
   failed(rig: PolledRig, error: unknown): void {
     const entry = this.#options.entries.find(rig.id);
     if (entry?.rig === rig) this.#options.display.fail(entry, error);
   }
 
-  /** Counts the money of all miners up to their last reads. Other work goes on meanwhile. */
+  /** Counts the money of all miners up to their last reads, yielding in between. */
   async countMoney(signal: AbortSignal): Promise<void> {
     let count = 0;
     for (const { rig } of this.#options.entries.all()) {
@@ -87,7 +87,7 @@ export class MinerReadings {
     }
   }
 
-  /** The same at once. */
+  /** Like `countMoney`, but synchronous. */
   countMoneyNow(): void {
     for (const { rig } of this.#options.entries.all()) this.#countMoney(rig, true);
   }
@@ -135,7 +135,7 @@ export class MinerReadings {
   }
 }
 
-/** What the ledger takes of one of the works of a miner. */
+/** What the ledger counts of one work of a miner. */
 const revenueOf = ({ earnings: { revenuePerDay, revenueBtc }, coinKey, algorithmKey }: MinerWork) => ({
   revenuePerDay,
   revenueBtcPerDay: revenueBtc,

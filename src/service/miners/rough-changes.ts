@@ -1,11 +1,11 @@
 import { type RowColumn, rowColumnNames } from "../../contract/rows.ts";
 
-/** By how much a figure must have moved: by this share of it, or by this. */
+/** The change of a figure that counts: a share of it, or an absolute difference. */
 type Tolerance = { readonly share: number } | { readonly by: number };
 
 const usual: Tolerance = { share: 0.05 };
 
-/** The figures that move with nearly every read. */
+/** The figures that change with nearly every read. */
 const figures = new Map<RowColumn, Tolerance>([
   ...(["hashrate", "hashrateAverage", "power", "efficiency", "profit", "revenue", "cost"] as const).map(
     (column) => [column, usual] as const,
@@ -14,15 +14,15 @@ const figures = new Map<RowColumn, Tolerance>([
   ["temperature", { by: 2 }],
 ]);
 
-/** By place of the column. */
+/** By column position. */
 const tolerances: readonly (Tolerance | undefined)[] = rowColumnNames.map((name) => figures.get(name));
 
-/** ms for which the figures of a row rest after they have counted as changed. */
+/** ms after a counted change before a row's figures count again. */
 const restMs = 60_000;
 /** ms after which the smallest difference counts. */
 const latestMs = 600_000;
 
-/** What was read of a row, by place of the column. */
+/** The values of a row, by column position. */
 export interface Read {
   readonly places: readonly number[];
   readonly values: readonly unknown[];
@@ -32,22 +32,22 @@ export interface Read {
 }
 
 /**
- * When a row has changed enough for somebody who does not look at it: at once for anything but a figure and for a figure
- * that comes or goes; after a minute for one that moves much, after ten for one that moves little.
+ * Decides when a row outside the visible range has changed enough to be sent: at once if a value other than a figure
+ * changes, or a figure appears or disappears; after a minute for large changes of figures, after ten for small ones.
  */
 export class RoughChanges {
-  /** By place: the figure when it counted last, NaN for none, and at what time; undefined before the first. */
+  /** By column position: the last counted figure, NaN for none, and its time; undefined before the first. */
   readonly #values: (number | undefined)[] = [];
   readonly #countedAt: number[] = [];
-  /** ms by which the small differences count earlier the first time. */
+  /** ms by which small differences count earlier the first time. */
   #earlierMs: number;
 
-  /** `phase`: 0 to 1, so that the rows of a farm, which are all read at its start, do not count all at the same time. */
+  /** `phase`: 0 to 1, spreads the first counts of the rows of a farm, which are all read at its start. */
   constructor(phase: number) {
     this.#earlierMs = phase * latestMs;
   }
 
-  /** Whether a read counts. If so, all figures of it rest, since whoever gets the row gets all of it. */
+  /** Whether a read counts. If so, the wait restarts for all figures, because the whole row is sent. */
   counts(read: Read): boolean {
     const { places, values, now } = read;
     const counts = places.some((place) => this.#counts(place, read));

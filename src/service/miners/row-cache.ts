@@ -12,23 +12,23 @@ import {
 } from "../../contract/rows.ts";
 import { type Read, RoughChanges } from "./rough-changes.ts";
 
-/** What the rows are made from. */
+/** Where rows get their data. */
 export interface RowSources {
-  /** The last event that concerns the row: until the next one its values stay as they are. */
+  /** The last event for the row; its values stay the same until the next one. */
   markOf(minerId: number): number;
   /**
-   * The last event with which it came to another group. A user for whom it was gone meanwhile needs its row again, though
-   * it may be the same.
+   * The last event with which the row changed group. A user who lost sight of it in between needs the row again, even
+   * unchanged.
    */
   movedAt(minerId: number): number;
   /** Monotonic ms. */
   now(): number;
   source(minerId: number): RowSource;
-  /** Instead, if a column cannot be read. */
+  /** Used instead if a column cannot be read. */
   failed(minerId: number): RowSource;
 }
 
-/** Columns by name, and their places in the table. */
+/** Columns by name, with their positions in the table. */
 export interface Columns {
   readonly names: readonly RowColumn[];
   readonly places: readonly number[];
@@ -36,11 +36,11 @@ export interface Columns {
 
 /** The columns of a request. */
 export interface Selection {
-  /** Of the JSON. */
+  /** The columns of the JSON. */
   readonly columns: Columns;
-  /** Of the object, which is always complete. */
+  /** The columns of the object, which is always complete. */
   readonly complete: readonly RowColumn[];
-  /** A change of one of these is a change of the row: the columns, and what decides whether it is listed. */
+  /** The columns whose changes count: the selected ones, and those that filters use. */
   readonly watched: Columns;
 }
 
@@ -67,7 +67,7 @@ const never = -1;
 /** Its multiples are spread evenly between whole numbers. */
 const goldenRatio = 0.618_033_988_75;
 
-/** A row as it is: its JSON, and the object on request. */
+/** A built row: its JSON, and the object on request. */
 export class ShownRow {
   readonly json: Buffer;
   readonly #object: () => MinerRow;
@@ -82,19 +82,19 @@ export class ShownRow {
   }
 }
 
-/** One miner as a row. Each column is read at most once after each event that concerns it, when somebody asks for it. */
+/** One miner as a row. Each column is read on request, at most once per event. */
 export class Row {
   readonly #id: number;
   readonly #sources: RowSources;
   readonly #values: unknown[] = Array.from(rowColumnNames, () => undefined);
-  /** By column: the event at which it was read, and that of its last change. */
+  /** By column: the event at which it was read, and the event of its last change. */
   readonly #readAt: number[] = Array.from(rowColumnNames, () => never);
   readonly #changedAt: number[] = Array.from(rowColumnNames, () => never);
-  /** Since somebody follows it without looking at it; most rows never need it. */
+  /** Set once a subscriber watches the row outside its visible range; most rows never need it. */
   #rough: RoughChanges | null = null;
-  /** The event with which it has last changed for those who do not look at it. */
+  /** The event of its last change for such subscribers. */
   #roughlyAt = never;
-  /** With the usual columns, since this event. */
+  /** The row with the usual columns, unchanged since this event. */
   #usual: ShownRow | null = null;
   #usualSince = never;
   /** The event at which the usual columns were read. */
@@ -105,7 +105,7 @@ export class Row {
     this.#sources = sources;
   }
 
-  /** The last event that concerns it. */
+  /** The last event for this row. */
   get mark(): number {
     return this.#sources.markOf(this.#id);
   }
@@ -117,7 +117,7 @@ export class Row {
       : places.every((place) => this.#readAt[place] === mark);
   }
 
-  /** The event with which one of these columns has changed last. */
+  /** The last event that changed one of these columns. */
   changedAt(columns: Columns): number {
     const moved = this.#sources.movedAt(this.#id);
     if (columns === usual) {
@@ -128,7 +128,10 @@ export class Row {
     return Math.max(moved, this.#newestOf(columns));
   }
 
-  /** The same for somebody who does not look at it: changes that are small, or come soon after another, do not count. */
+  /**
+   * Like `changedAt`, for subscribers that do not show the row: small changes, and those soon after another, do not
+   * count.
+   */
   roughlyChangedAt(columns: Columns): number {
     this.#read(columns);
     if (this.#rough === null) {
@@ -214,11 +217,11 @@ const [statusPlace = 0] = statusColumn.places;
 const isSame = (before: unknown, after: unknown): boolean =>
   before === after || (typeof after === "object" && isDeepStrictEqual(before, after));
 
-/** Rows that a list makes without yielding, and ms of work between two yields. */
+/** Rows built without yielding, and ms of work between two yields. */
 const madeAtOnce = 200;
 const turnMs = 20;
 
-/** The rows of all miners that somebody has asked for. */
+/** The rows of all requested miners. */
 export class RowCache {
   readonly #sources: RowSources;
   readonly #rows = new Map<number, Row>();
@@ -227,7 +230,7 @@ export class RowCache {
     this.#sources = sources;
   }
 
-  /** Of a miner that exists. */
+  /** The row of an existing miner. */
   of(minerId: number): Row {
     const known = this.#rows.get(minerId);
     if (known !== undefined) return known;
@@ -240,7 +243,7 @@ export class RowCache {
     this.#rows.delete(minerId);
   }
 
-  /** Makes the rows, and yields in between; undefined if that is so little that it may be done at once. */
+  /** Builds the rows, yielding in between; undefined if there are few enough to build at once. */
   prepare(ids: readonly number[], selection: Selection): Promise<void> | undefined {
     const missing = ids.filter((id) => !this.of(id).isRead(selection.columns));
     return missing.length <= madeAtOnce ? undefined : this.#make(missing, selection);
@@ -249,7 +252,7 @@ export class RowCache {
   async #make(ids: readonly number[], selection: Selection): Promise<void> {
     let began = performance.now();
     for (const id of ids) {
-      // Skips one that was removed meanwhile.
+      // Skips rows removed in the meantime.
       this.#rows.get(id)?.shown(selection);
       if (performance.now() - began < turnMs) continue;
       await turn();

@@ -6,10 +6,10 @@ import { briefOf } from "../../fleet/state.ts";
 import { hostOf } from "../../link/pool-url.ts";
 import { type LoopStatus, type MinerFacts, type MinerFigures, presentReason } from "./present-miner.ts";
 
-/** What a row takes beside the state of the rig. */
+/** Inputs of a row besides the state of the rig. */
 export interface RowExtras extends Pick<LoopStatus, "stoppedBy"> {
   readonly figures: MinerFigures;
-  /** Wh, as shown. */
+  /** Displayed Wh. */
   readonly energy: number | null;
   readonly alarms: number;
 }
@@ -17,7 +17,7 @@ export interface RowExtras extends Pick<LoopStatus, "stoppedBy"> {
 const unknown = unknownReadings();
 const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
-/** What the columns of a miner are read from, without presenting it; the whole reading is decoded for few columns only. */
+/** The source of a miner's columns, without presenting it; few columns need the whole reading decoded. */
 export function rowSourceOf(
   facts: MinerFacts,
   { state, declared }: Pick<PolledRig, "state" | "declared">,

@@ -2,11 +2,11 @@ import { jsonWithoutActions } from "../../contract/may-act.ts";
 import type { Miner } from "../../contract/resources.ts";
 import type { MinerFigures, PresentedMiner } from "./present-miner.ts";
 
-/** Makes what a miner shows; nothing throws for a miner that exists. */
+/** Builds the view of a miner; never throws for an existing miner. */
 export interface MinerSource {
-  /** `energy`: as noted with the version that is shown. */
+  /** `energy`: the value of the displayed version. */
   present(id: number, energy: number | null): PresentedMiner;
-  /** What the miner shows instead if it cannot be written as JSON. */
+  /** The replacement for a miner that cannot be written as JSON. */
   failed(id: number, energy: number | null, error: unknown): PresentedMiner;
   /** The figures alone, without presenting the miner. */
   figures(id: number): MinerFigures;
@@ -19,10 +19,10 @@ export type Form = "miner" | ListForm;
 
 type Shown = Pick<ShownMiner, "version" | "energy" | "since"> & { readonly figures: MinerFigures | null };
 
-/** What a miner shows since its last read, made on request. */
+/** The view of a miner since its last read, built on request. */
 export class ShownMiner {
   readonly version: number;
-  /** Wh: it changes when it is stored, not with every read. */
+  /** Wh; changes when it is stored, not with every read. */
   readonly energy: number | null;
   /** ms, by `performance.now`. */
   readonly since: number;
@@ -50,7 +50,7 @@ export class ShownMiner {
     return miner;
   }
 
-  /** `,{...}`: a list joins these as they are. For callers who may act. The object is then no longer kept. */
+  /** `,{...}`, ready to be joined in a list; for callers who may act. The object is then dropped. */
   get bytes(): Buffer {
     this.#bytes ??= this.#encoded();
     this.#miner = null;
@@ -68,7 +68,7 @@ export class ShownMiner {
     }
   }
 
-  /** The same for callers who may only view. */
+  /** Like `bytes`, for callers who may only view. */
   get viewOnly(): Buffer {
     this.#viewOnly ??= jsonWithoutActions(this.bytes);
     return this.#viewOnly;
@@ -88,7 +88,7 @@ export class ShownMiner {
     return this.#figures;
   }
 
-  /** As far as they are known already. */
+  /** The figures, if already computed. */
   get knownFigures(): MinerFigures | null {
     return this.#figures;
   }

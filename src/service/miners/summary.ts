@@ -19,13 +19,13 @@ export interface Totals extends NoticeCounts {
   readonly gpus: number;
   readonly pgas: number;
   readonly asics: number;
-  /** Of the miners whose algorithm is measured in H/s. */
+  /** Sum over the miners whose algorithm is measured in H/s. */
   readonly hashrate: number;
   readonly revenue: number;
   readonly coins: readonly Share[];
   readonly algorithms: readonly Share[];
   readonly money: MoneySum;
-  /** Of the miners that are directly in each group, by id. */
+  /** By id: the miners directly in each group. */
   readonly groups: ReadonlyMap<number, MoneySum>;
 }
 
@@ -33,11 +33,11 @@ export interface Totals extends NoticeCounts {
 export interface NoticeCounts {
   readonly total: number;
   readonly demos: number;
-  /** Miners whose profit is unknown, by what it lacks. */
+  /** Miners with unknown profit, by reason. */
   readonly lacks: Readonly<Record<ProfitLack, number>>;
-  /** Whether the revenue of any miner is known: a farm without prices of coins needs no warning of each miner. */
+  /** Whether the revenue of any miner is known: a farm without coin prices needs no warning per miner. */
   readonly earns: boolean;
-  /** Miners whose login is missing or wrong, and the message of the last of them. */
+  /** Miners whose login is missing or wrong, and the last of their messages. */
   readonly logins: number;
   readonly login: string | null;
 }
@@ -102,7 +102,7 @@ interface Share {
   readonly money: MoneySum;
 }
 
-/** Totals per access, renewed when something has changed; for large fleets a few times a second at most. */
+/** Totals per access, renewed after changes; for large fleets at most a few times a second. */
 export function cachedTotals(registry: MinerRegistry): (access: Access) => Totals {
   const cache = new WeakMap<Access, { readonly totals: Totals; readonly version: number; readonly madeAt: number }>();
   return (access) => {
@@ -173,7 +173,7 @@ function addShare(shares: Map<string, Share>, name: string, each: MinerWork, isE
 
 type ByGroup = Pick<Summary, "energy" | "groupList">;
 
-/** The energy of all miners, and energy and money of each group that this access sees. `energyOf`: Wh of a group. */
+/** The energy of all miners, and energy and money of each visible group. `energyOf`: Wh of a group. */
 function byGroup(
   { all, seesGroup }: Access,
   groups: Store["groups"],
@@ -236,13 +236,13 @@ export interface SummaryContext {
   readonly store: Pick<Store, "groups">;
   readonly records: { energyOfGroup(groupId: number): number | null };
   readonly format: Format;
-  /** Those of the farm as a whole. */
+  /** The prices of the farm as a whole. */
   readonly generalPrices: () => Prices;
   readonly metaData: (counts: NoticeCounts) => MetaData;
   readonly now: () => number;
 }
 
-/** The summary that a caller sees, as a value and as bytes; the bytes are made again for other totals or a new second. */
+/** The summary for a caller, as a value and as bytes; the bytes are rebuilt for new totals or a new second. */
 export function summaries({
   accessBook,
   totals,
